@@ -207,20 +207,23 @@ static void a_call_for_many_slots_is_many_calls_without_slot_cache(void)
 
 static void a_slot_that_the_rules_do_not_have_is_counted(void)
 {
-	struct sws_cluster_what_if *self = make(SWS_CLUSTER_RULES_7_3, SIZE, false);
+	struct sws_cluster_what_if *self = make(SWS_CLUSTER_RULES_7_3, 2 * SIZE, false);
 	struct sws_cluster_what_if_totals totals;
 
+	/* The run that the trace refused to CPU 1 waits there; CPU 0 uses all slots. */
 	trace.n = 0;
-	for (uint32_t i = 1; i < SIZE; i++)
-		request(0, 0, i);
-	row(0, SWS_CLUSTER_CALL, 0, 0, 1);
-	row(0, SWS_CLUSTER_FREE, 0, 3, 1);
-	row(0, SWS_CLUSTER_GRANT, 0, 3, 1);
-	row(0, SWS_CLUSTER_CALL, 0, 0, 1);
-	row(0, SWS_CLUSTER_FREE, 0, 3, 1);
+	request(1, 2, 0);
+	for (uint32_t slot = 1; slot < 2 * SIZE; slot++)
+		request(0, 0, slot);
 	totals = run(self);
-	CHECK(totals.single_slots == 1 && totals.missing_slots == 0);
-	CHECK(in_use(self) == SIZE - 2);
+	CHECK(totals.surplus == 1 && totals.missing_slots == 4);
+	CHECK(in_use(self) == 2 * SIZE - 1);
+	sws_cluster_what_if_free(self);
+	/* A missing slot is freed like the others. */
+	self = make(SWS_CLUSTER_RULES_7_3, 2 * SIZE, false);
+	for (uint32_t slot = 1; slot < 2 * SIZE; slot++)
+		row(0, SWS_CLUSTER_FREE, 0, slot, 1);
+	CHECK(run(self).freed == 2 * SIZE - 1 - 4 && in_use(self) == 4);
 	sws_cluster_what_if_free(self);
 }
 
@@ -260,6 +263,7 @@ static void a_row_that_cannot_be_replayed_is_refused(void)
 		{ SWS_CLUSTER_REPLAY_NO_CALL, 0, SWS_CLUSTER_GRANT, 0, 5, 1 },
 		{ SWS_CLUSTER_REPLAY_TWICE, 1, SWS_CLUSTER_GRANT, 0, 50, 1 },
 		{ SWS_CLUSTER_REPLAY_BAD_N, 1, SWS_CLUSTER_GRANT, 0, 60, 2 },
+		{ SWS_CLUSTER_REPLAY_NOT_IN_USE, 1, SWS_CLUSTER_FREE, 0, 50, 2 },
 	};
 
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -118,7 +118,7 @@ int sws_cluster_what_if_verify(const struct sws_cluster_what_if *self, const cha
 	for (uint32_t i = 0; i < self->clusters->n_devices; i++)
 		in_use += sws_clusters_in_use(self->clusters, i);
 	for (uint64_t i = 0; i < self->n_slots; i++)
-		held += self->slots[i] != 0;
+		held += self->slots[i] && self->slots[i] != WHAT_IF_MISSING;
 	for (uint32_t i = 0; i < self->clusters->cpus; i++)
 		held += held_by_cpu(&self->cpus[i]);
 	for (uint32_t i = 0; i < self->n_requests; i++)

@@ -17,6 +17,8 @@ enum {
 	WHAT_IF_SURPLUS = 16,
 };
 
+#define WHAT_IF_MISSING UINT32_MAX
+
 /* Slots under the rules. */
 struct run {
 	uint32_t slot;
@@ -50,7 +52,10 @@ struct cpu_cache {
 struct sws_cluster_what_if {
 	struct sws_allocator allocator;
 	struct sws_clusters *clusters;
-	/* For each slot of the trace: 1 + the slot under the rules, over all devices; 0 for none. */
+	/*
+	 * For each slot of the trace: 1 + the slot under the rules, over all devices; 0 for a free
+	 * one, WHAT_IF_MISSING for one in use for which the rules had no slot.
+	 */
 	uint32_t *slots;
 	/* The first slot of each device, counted over all devices. */
 	uint32_t bases[SWS_CLUSTERS_DEVICES_MAX];

@@ -128,6 +128,7 @@ static int grant(struct sws_cluster_what_if *self, struct request *request,
 
 		if (!sws_cluster_what_if__single(self, request->cpu, &run)) {
 			self->totals.missing_slots++;
+			self->slots[first + i] = WHAT_IF_MISSING;
 			continue;
 		}
 		self->totals.single_slots++;
@@ -148,22 +149,22 @@ static struct run run_at(const struct sws_cluster_what_if *self, uint32_t number
 			     .n = 1 };
 }
 
-/*
- * Frees the slots that took the place of those of the trace, in runs of neighbours of one cluster. A
- * slot for which the rules had none is in use in the trace only, and is not known any more.
- */
-static void free_slots(struct sws_cluster_what_if *self, const struct what_if_row *row)
+/* Frees the slots that took the place of those of the trace, in runs of neighbours of one cluster. */
+static int free_slots(struct sws_cluster_what_if *self, const struct what_if_row *row)
 {
 	const uint32_t shift = self->clusters->shift;
 	uint32_t *slots = &self->slots[self->bases[row->device] + row->slot];
 	uint32_t i = 0;
 
+	for (uint32_t at = 0; at < row->n; at++)
+		if (!slots[at])
+			return refuse(self, SWS_CLUSTER_REPLAY_NOT_IN_USE, row->seq);
 	while (i < row->n) {
 		struct run run = { 0 };
 		uint32_t last = slots[i];
 
 		slots[i++] = 0;
-		if (!last)
+		if (last == WHAT_IF_MISSING)
 			continue;
 		run = run_at(self, last - 1);
 		while (i < row->n && slots[i] == last + 1 &&
@@ -175,6 +176,7 @@ static void free_slots(struct sws_cluster_what_if *self, const struct what_if_ro
 		}
 		sws_cluster_what_if__return(self, row->cpu, &run);
 	}
+	return SWS_OK;
 }
 
 static int take_row(struct sws_cluster_what_if *self, const struct what_if_row *row)
@@ -184,9 +186,9 @@ static int take_row(struct sws_cluster_what_if *self, const struct what_if_row *
 
 	if (row->op == SWS_CLUSTER_FREE) {
 		self->same_hold = self->freeing == row->pid;
-		free_slots(self, row);
+		error = free_slots(self, row);
 		self->same_hold = false;
-		return SWS_OK;
+		return error;
 	}
 	if (row->op != SWS_CLUSTER_CALL && row->op != SWS_CLUSTER_GRANT &&
 	    row->op != SWS_CLUSTER_DONE)
