@@ -165,6 +165,16 @@ SWAP_SERIES: Final = Table(
     Column("verdict", RANGE_VERDICT.dtype, "how the range compares; null for the fitted figure"),
 )
 
+EFFECTS: Final = Table(
+    "EFFECTS",
+    "One row per figure of patch A's mail or of the swap series, and change of the machine.",
+    columns.KERNEL,
+    columns.METRIC,
+    Column("change", pl.String, "change of the machine, which has all before it, too"),
+    columns.PUBLISHED,
+    Column("simulated", pl.Float64, "figure of the machine with the change", BY_ROW),
+)
+
 SWAP_W_SEQ: Final = Table(
     "SWAP_W_SEQ",
     "One row per figure that swap-w-seq reports of a simulated machine.",

@@ -373,7 +373,7 @@ def configs_of_lives(draw: st.DrawFn) -> Config:
     return replace(config, exit_holds_device=True, slot_cache=False, rotational=False)
 
 
-@settings(max_examples=25, suppress_health_check=SLOW)
+@settings(max_examples=12, suppress_health_check=SLOW)
 @given(config=configs_of_lives(), stride=st.integers(2000, 9000))
 def test_c_and_oracle_agree_on_complete_lives(config: Config, stride: int) -> None:
     """The phases begin at the same events, and each slot is freed unless swap was too small."""

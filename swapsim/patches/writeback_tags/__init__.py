@@ -16,6 +16,7 @@ from swapsim.patches.writeback_tags.conclusions import (
     lock_relief,
     verdict,
 )
+from swapsim.patches.writeback_tags.effects import compare_effects
 from swapsim.patches.writeback_tags.lab import (
     compare_acquisitions,
     compare_nodes,
@@ -45,6 +46,7 @@ __all__ = [
     "PATCH",
     "chances",
     "compare_acquisitions",
+    "compare_effects",
     "compare_nodes",
     "compare_series",
     "counted",

@@ -16,7 +16,7 @@ from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine import what_if
 from swapsim.machine.costs import costs
 from swapsim.machine.summary import claim_figures
-from swapsim.patches.writeback_tags import prediction
+from swapsim.patches.writeback_tags import effects, prediction
 from swapsim.patches.writeback_tags.swap_series import (
     predict_series,
     predict_step,
@@ -163,6 +163,22 @@ swap_series: Final = _study(
     name="writeback-tags-swap-series", points=THREE_TAG_SHARES, run=predict_series, sample=_one_step
 )
 """The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
+
+
+def _one_change(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    """Predict with the share that was found for a change."""
+    (change,) = picked(rows, ["policy"], pick)
+    share = rows.filter(policy=change, metric="map_share").row(0, named=True)["value"]
+    return effects.effects_at(change, share)
+
+
+machine_effects: Final = _study(
+    name="writeback-tags-machine-effects",
+    points=tuple(effects.CHANGES),
+    run=effects.effects,
+    sample=_one_change,
+)
+"""All figures of both mails after each change of the machine (RESULTS)."""
 
 by_tag_share: Final = _study(
     name="writeback-tags-by-tag-share",

@@ -46,7 +46,7 @@ LAST: Final = "patches 1-9"
 
 BOTH: Final = "both locks"
 RATIO: Final = "tree_lock : si->lock"
-_UNITS: Final = {prediction.SWAP_OUT: "KiB/s", RATIO: "ratio"}
+UNITS: Final = {prediction.SWAP_OUT: "KiB/s", RATIO: "ratio"}
 
 RATE_TOLERANCE: Final = 0.15
 """How far a rate may be off, stored with the windows."""
@@ -90,10 +90,16 @@ _MAP_SHARES: Final = (0.05, 0.8)
 _HALVINGS: Final = 8
 
 
-def series_machine(step: str, *, swapped: float, seed: int = 1) -> MachineConfig:
-    """Return the machine of one of STEPS: patch A's with four times the writers, and its memory."""
+def series_machine(
+    step: str, *, swapped: float, seed: int = 1, exit_holds_device: bool = True
+) -> MachineConfig:
+    """Return the machine of one of STEPS: patch A's with four times the writers, and its memory.
+
+    Without ``exit_holds_device`` the steps without slot caches free slots as 4.11 does.
+    """
     usual = prediction.life_machine(tags=False, swapped=swapped, writers=WRITERS, seed=seed)
-    return replace(usual, slots=2**_SLOTS_SHIFT, **STEPS[step])
+    made = replace(usual, slots=2**_SLOTS_SHIFT, **STEPS[step])
+    return replace(made, exit_holds_device=made.exit_holds_device and exit_holds_device)
 
 
 def metrics_of(
@@ -104,7 +110,14 @@ def metrics_of(
     These are ``vmstat.swap.so`` (KiB/s) and the rows of ROWS (% of cycles), each over the window of
     its tool; with the base's, ``both locks`` and ``tree_lock : si->lock``.
     """
-    value = prediction.reported(series_machine(step, swapped=swapped, seed=seed), constants, step)
+    return metrics_of_machine(step, series_machine(step, swapped=swapped, seed=seed), constants)
+
+
+def metrics_of_machine(
+    step: str, config: MachineConfig, constants: pl.DataFrame
+) -> dict[str, float]:
+    """Return `metrics_of` of a machine that stands for one of STEPS."""
+    value = prediction.reported(config, constants, step)
     found = {prediction.SWAP_OUT: value[prediction.SWAP_OUT]} | {
         row: math.fsum(value[f"cycles.{site}"] for site in sites)
         for row, sites in ROWS[step].items()
@@ -115,7 +128,9 @@ def metrics_of(
     return found
 
 
-def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1,)) -> float:
+def map_share_of_series(
+    *, tag_share: float, seeds: Sequence[int] = (1,), constants: pl.DataFrame | None = None
+) -> float:
     """Find the share at which tree_lock and si->lock have the ratio of the series' first kernel.
 
     Parameters
@@ -124,6 +139,8 @@ def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1,)) -> flo
         As for `fit`: at each share tried, patch A's base is fitted again.
     seeds : sequence of int
         Seeds of the runs whose mean is compared with the ratio.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS, for all constants that are not fitted; default: data/costs.csv.
 
     Returns
     -------
@@ -142,7 +159,7 @@ def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1,)) -> flo
     wanted = figure_of(BASE, RATIO)
 
     def above(map_share: float) -> bool:
-        fitted = prediction.fit(tag_share=tag_share, map_share=map_share)
+        fitted = prediction.fit(tag_share=tag_share, map_share=map_share, constants=constants)
         swapped = prediction.swapped_share(fitted.constants)
         # A fit that does not converge has si->lock as the bottleneck.
         runs = [metrics_of(BASE, fitted.constants, swapped=swapped, seed=seed) for seed in seeds]
@@ -199,7 +216,7 @@ def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1
     constants = prediction.fit(tag_share=tag_share, map_share=map_share).constants
     swapped = prediction.swapped_share(constants)
     rows = [
-        (metric, value, _UNITS.get(metric, "% of cycles"))
+        (metric, value, UNITS.get(metric, "% of cycles"))
         for metric, value in metrics_of(step, constants, swapped=swapped, seed=seed).items()
     ]
     rows.append(("map_share", map_share, "of tree_ns"))
@@ -251,7 +268,7 @@ def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
     cycles += [(step, row) for step in STEPS if step != BASE for row in ROWS[step]]
     return [
         *(
-            (step, metric, _UNITS.get(metric, "% of cycles"), metric == RATIO, figure, spread)
+            (step, metric, UNITS.get(metric, "% of cycles"), metric == RATIO, figure, spread)
             for figures, spread in ((rates, RATE_TOLERANCE), (cycles, ROWS_SPREAD))
             for step, metric in figures
             for figure in [figure_of(step, metric)]
