@@ -401,6 +401,86 @@ static void writers_of_6_1_reclaim_for_themselves_and_exit(void)
 	}
 }
 
+/* Runs four writers of 5.7 without slot caches until they have exited. */
+static struct sws_machine *exited(bool holds_device)
+{
+	struct sws_machine_config config = limited();
+	struct sws_machine *machine = NULL;
+
+	config.device.kernel = SWS_KERNEL_5_7;
+	config.writers = 4;
+	config.slot_cache = false;
+	config.exit_holds_device = holds_device;
+	machine = make(&config);
+	run(machine, UINT64_MAX, 1000);
+	return machine;
+}
+
+static void an_exit_may_hold_the_device_over_both_halves_of_a_free(void)
+{
+	for (int holds = 0; holds <= 1; holds++) {
+		struct sws_machine *machine = exited(holds);
+		const uint64_t out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+
+		CHECK(acquisitions(machine, SWS_SITE_DEVICE_EXIT) == (holds ? out : 0));
+		CHECK(acquisitions(machine, SWS_SITE_DEVICE_FREE) == (holds ? 0 : out));
+		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_FREE) == out);
+		CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == out);
+		CHECK(sws_machine_slots_in_use(machine, 0) == 0);
+		sws_machine_free(machine);
+	}
+}
+
+static void a_life_has_a_fill_a_phase_of_swapping_and_an_exit(void)
+{
+	struct sws_machine_config config = limited();
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+
+	config.writers = 4;
+	machine = make(&config);
+	for (int life = SWS_LIFE_FILL; life <= SWS_LIVES; life++) {
+		const uint64_t before = sws_machine_now(machine);
+		bool more = true;
+
+		while (more)
+			CHECK(sws_machine_run_life(machine, (enum sws_machine_life)life, 7, &more,
+						   &events) == SWS_OK);
+		CHECK(sws_machine_now(machine) > before || life == SWS_LIFE_FILL);
+		CHECK(sws_machine_life_of(machine) ==
+		      (life < SWS_LIVES ? (enum sws_machine_life)life : SWS_LIFE_EXIT));
+		CHECK(sum(machine, offsetof(struct sws_machine_cpu, pages_out)) > 0 ||
+		      life == SWS_LIFE_FILL);
+	}
+	for (uint32_t cpu = 0; cpu < 4; cpu++)
+		CHECK(sws_machine_cpu_of(machine, cpu).written_ns > 0);
+	sws_machine_free(machine);
+}
+
+/*
+ * One CPU refills its cache from free clusters: of each 64 searches and 64 slots, only the first
+ * look at a cache line of the map is dear. A slot takes slot_ns in addition.
+ */
+static void a_refill_pays_a_cache_line_of_the_map_once(void)
+{
+	struct sws_machine_config config = limited();
+	struct sws_machine *machine = NULL;
+	uint64_t refills = 0;
+	uint64_t held = 0;
+
+	config.writers = 1;
+	config.costs.map_ns = 1000;
+	config.costs.map_next_ns = 3;
+	machine = make(&config);
+	run(machine, UINT64_MAX, 1000);
+	refills = acquisitions(machine, SWS_SITE_DEVICE_GET);
+	held = sws_machine_site_of(machine, SWS_SITE_CLUSTER_SEARCH).hold_ns +
+	       sws_machine_site_of(machine, SWS_SITE_CLUSTER_GET).hold_ns;
+	CHECK(refills > 10);
+	CHECK(near(held, refills * (1000 + 127 * 3 + 64 * config.costs.slot_ns), 3000));
+	sws_machine_free(machine);
+}
+
 static void walkers_of_6_1_drop_pages_and_rest_after_their_accesses(void)
 {
 	struct sws_machine_config config = limited();
@@ -755,6 +835,14 @@ static void a_config_out_of_range_is_refused(void)
 
 	refuse(config); /* There are no tasks. */
 	config.writers = 1;
+	config.exit_holds_device = true;
+	refuse(config); /* There are slot caches. */
+	config.slot_cache = false;
+	config.device.rotational = true;
+	refuse(config); /* There are no cluster locks. */
+	config.device.rotational = false;
+	config.slot_cache = true;
+	config.exit_holds_device = false;
 	config.costs.lru_page_ns = 0;
 	refuse(config);
 	config.costs.lru_page_ns = UINT64_MAX;
@@ -1077,6 +1165,9 @@ int main(void)
 	RUN(a_page_of_another_task_is_written_when_its_cpu_was_interrupted);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
 	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);
+	RUN(an_exit_may_hold_the_device_over_both_halves_of_a_free);
+	RUN(a_life_has_a_fill_a_phase_of_swapping_and_an_exit);
+	RUN(a_refill_pays_a_cache_line_of_the_map_once);
 	RUN(walkers_of_6_1_drop_pages_and_rest_after_their_accesses);
 	RUN(pages_read_from_an_asynchronous_device_pass_the_cache);
 	RUN(cached_slots_are_reclaimed_when_swap_is_nearly_full);

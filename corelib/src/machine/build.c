@@ -215,9 +215,9 @@ static int make_device(struct sws_machine *self, uint32_t n)
 		&self->allocator,
 		((self->config.device.slots - 1) >> self->config.device.trunk_shift) + 1,
 		sizeof(*device->last_in_trunk));
-	device->line_holds = sws_allocate_zeroed(
-		&self->allocator, self->config.device.slots / MACHINE_MAP_LINE + 1,
-		sizeof(*device->line_holds));
+	device->line_holds = sws_allocate_zeroed(&self->allocator,
+						 self->config.device.slots / MACHINE_MAP_LINE + 1,
+						 sizeof(*device->line_holds));
 	if (!device->last_in_trunk || !device->line_holds)
 		return SWS_ERROR_NO_MEMORY;
 	if (!self->config.channels)

@@ -61,7 +61,8 @@ static int cluster_get(struct actor *actor, void *frame, uint64_t *ns)
 {
 	struct get_slots *my = frame;
 
-	*ns = sws_machine__next_look_ns(actor, next_slot(my)) + actor->machine->config.costs.slot_ns;
+	*ns = sws_machine__next_look_ns(actor, next_slot(my)) +
+	      actor->machine->config.costs.slot_ns;
 	my->listed++;
 	return SWS_OK;
 }
@@ -271,13 +272,13 @@ static int next_cluster_lock(struct actor *actor, struct get_slots *my)
 	if (!left && !searches && !my->checks)
 		return SWS_OK;
 	engine_go(&actor->thread, CLUSTER_LOCKS);
-	return sws_engine__under(&actor->thread,
-				 sws_machine__map_lock(actor->machine, actor->device, next_slot(my)),
-				 searches ? SWS_SITE_CLUSTER_SEARCH : SWS_SITE_CLUSTER_GET,
-				 searches ? cluster_search
-				 : left   ? cluster_get
-					  : cluster_check,
-				 my);
+	return sws_engine__under(
+		&actor->thread, sws_machine__map_lock(actor->machine, actor->device, next_slot(my)),
+		searches ? SWS_SITE_CLUSTER_SEARCH : SWS_SITE_CLUSTER_GET,
+		searches ? cluster_search
+		: left   ? cluster_get
+			 : cluster_check,
+		my);
 }
 
 /* Models get_swap_pages: the allocated slots fill this CPU's cache. */

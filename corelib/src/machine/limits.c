@@ -155,9 +155,8 @@ static bool tasks_fit(const struct sws_machine_config *config)
 bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
 	return costs_fit(&config->costs) && streams_fit(config) &&
-	       sws_machine_knows(config->device.kernel) && lists_fit(config) &&
-	       exit_fits(config) && sharing_fits(config) &&
-	       (unsigned int)config->lock_kind <= SWS_LOCK_TICKET &&
+	       sws_machine_knows(config->device.kernel) && lists_fit(config) && exit_fits(config) &&
+	       sharing_fits(config) && (unsigned int)config->lock_kind <= SWS_LOCK_TICKET &&
 	       config->nodes >= 1 && config->nodes <= SWS_MACHINE_NODES_MAX &&
 	       devices_fit(config) && config->channels <= SWS_MACHINE_CHANNELS_MAX &&
 	       tasks_fit(config) &&
