@@ -85,7 +85,7 @@ class LifeWindows:
 
     ``swap`` is from the first page out to the first writer's last page, None if no page went out
     before that; ``run`` is all of it. ``written`` has each writer's pages and the time in ns at
-    which it had written them, 0 if it has not. ``stuck`` tells that a writer found no slot.
+    which it had written them, 0 if it has not. ``stuck`` is whether a writer found no slot.
     """
 
     swap: Window | None
