@@ -159,7 +159,7 @@ def replay_clusters(
 
     found = clusters.replay(
         folder,
-        rules or CLUSTER_RULES,
+        rules,
         switches=dict(map(_switch, switches)),
         samples=samples,
         progress=sys.stderr.isatty(),

@@ -87,7 +87,7 @@ def verify_rows(
     The rows passed `check_cluster_rows`; ``tick`` is called with the rows of each chunk. An
     ``InputError`` names the row, by its seq, that cannot be replayed.
     """
-    made, _alive = _config(rows, CLUSTER_RULES.index(rows.rules))
+    made, _alive = configured(rows, CLUSTER_RULES.index(rows.rules))
     out = ffi.new("struct sws_cluster_replay **")
     check(lib.sws_cluster_replay_new(made, out))
     handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
@@ -104,7 +104,7 @@ def verify_rows(
     return counts, int(lib.sws_cluster_replay_open(handle)), _mismatch(handle)
 
 
-def _config(rows: ClusterRows, rules: int) -> tuple[Any, list[Any]]:
+def configured(rows: ClusterRows, rules: int) -> tuple[Any, list[Any]]:
     """Return ``struct sws_clusters_config *``, and what it points to."""
     made = ffi.new("struct sws_clusters_config *")
     lib.sws_clusters_config_init(made)
@@ -195,6 +195,12 @@ def switches_of(rules: str) -> dict[str, bool]:
     return {name: bool(getattr(made, name)) for name in CLUSTER_SWITCHES}
 
 
+def serves(rules: str, devices: pl.DataFrame, switches: Mapping[str, bool] | None = None) -> bool:
+    """Return whether the rules have clusters for these devices: some have none for a hard disk."""
+    known = switches_of(rules) | dict(switches or {})
+    return known["global_next"] or not devices["rotational"].any()
+
+
 def serve(
     rows: ClusterRows,
     rules: str,
@@ -210,7 +216,7 @@ def serve(
     """
     made = ffi.new("struct sws_cluster_what_if_config *")
     lib.sws_cluster_what_if_config_init(made)
-    config, _alive = _config(rows, CLUSTER_RULES.index(rules))
+    config, _alive = configured(rows, CLUSTER_RULES.index(rules))
     for name, value in switches.items():
         setattr(config.rules, name, value)
     made.clusters = config[0]

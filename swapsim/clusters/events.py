@@ -10,9 +10,12 @@ import polars as pl
 
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
-from swapsim.ffi import CLUSTER_CPUS_MAX
+from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
 from swapsim.frames.files import require_values
 from swapsim.traces import provenance, read_event, require_events, require_order
+
+_SLOTS_OF_ALL: Final = 2**32 - 2
+"""Most slots of all devices (``cluster_what_if.h``)."""
 
 _HEAD: Final = ("seq", "cpu", "pid", "op")
 
@@ -145,10 +148,12 @@ def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
 
 
 def _check_devices(devices: pl.DataFrame) -> None:
-    if devices["device"].to_list() != [*range(devices.height)] or devices.is_empty():
+    """Require the devices that one kernel can have."""
+    numbers = devices["device"].to_list()
+    if numbers != [*range(devices.height)] or not 1 <= devices.height <= CLUSTER_DEVICES_MAX:
         raise InputError(
-            f"cluster_devices has the devices {devices['device'].to_list()} and not [0, 1, ...]: "
-            "record again, with all devices switched on within the recording",
+            f"cluster_devices has the devices {numbers} and not [0, 1, ...]: record again, with "
+            "all devices switched on within the recording",
             field="device",
         )
     require_values(devices, devices.columns)
@@ -158,3 +163,17 @@ def _check_devices(devices: pl.DataFrame) -> None:
                 "cluster_devices has two values where one kernel has one: import the text again",
                 field=name,
             )
+    highest = min(CLUSTER_SLOTS_MAX, _SLOTS_OF_ALL // devices.height)
+    outside = devices.filter(~pl.col("slots").is_between(2, highest))
+    for row in outside.head(1).iter_rows(named=True):
+        raise InputError(
+            f"device {row['device']} of cluster_devices has {row['slots']} slots: 2 to {highest} "
+            "are modelled; import the text again",
+            field="slots",
+        )
+    if devices["cluster_size"][0] not in (CLUSTER_SIZE_MAX // 2, CLUSTER_SIZE_MAX):
+        raise InputError(
+            f"cluster_devices has clusters of {devices['cluster_size'][0]} slots: "
+            f"{CLUSTER_SIZE_MAX // 2} and {CLUSTER_SIZE_MAX} are modelled; import the text again",
+            field="cluster_size",
+        )

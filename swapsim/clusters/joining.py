@@ -171,7 +171,7 @@ def _require_events(frames: Frames, rules: str) -> None:
             if not frames[event].schema.get(field, pl.String()).is_integer():
                 raise InputError(
                     f"its event {event} has no such field of whole numbers: set the probes of "
-                    "'swapsim probes --for clusters', and record again",
+                    "'swapsim probes', and record again",
                     field=field,
                 )
 

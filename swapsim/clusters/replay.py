@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.checks import check_choice
-from swapsim.clusters._native import Served, serve, switches_of
+from swapsim.clusters._native import Served, serve, serves, switches_of
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import (
     CLUSTER_GRANTS,
@@ -71,7 +71,7 @@ def rules_of(rules: str) -> dict[str, bool]:
 
 def replay(
     source: ClusterRows | Path | str,
-    rules: str | Sequence[str] = CLUSTER_RULES,
+    rules: str | Sequence[str] | None = None,
     *,
     switches: Mapping[str, bool] | None = None,
     samples: int = 100,
@@ -89,7 +89,7 @@ def replay(
     source : ClusterRows, Path or str
         The tables, or the trace folder of them.
     rules : str or sequence of str
-        Of CLUSTER_RULES; by default all.
+        Of CLUSTER_RULES; by default all that have clusters for the trace's devices.
     switches : mapping of str to bool, optional
         Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
     samples : int
@@ -112,7 +112,7 @@ def replay(
     ------
     mm/swapfile.c: get_swap_pages (6.12), folio_alloc_swap (7.3).
     """
-    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
+    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules or ()))
     changed = dict(switches or {})
     for name in wanted:
         check_choice("rules", name, CLUSTER_RULES)
@@ -121,6 +121,14 @@ def replay(
     if samples < 0:
         raise ConfigError(f"samples={samples}: give a number of rows, or 0 for none")
     rows = check_cluster_rows(source) if isinstance(source, ClusterRows) else cluster_rows(source)
+    able = [name for name in CLUSTER_RULES if serves(name, rows.devices, changed)]
+    for name in wanted:
+        if name not in able:
+            raise ConfigError(
+                f"rules={name!r}: they have no clusters for a hard disk; choose "
+                f"{' or '.join(able) or 'a trace of other devices'}"
+            )
+    wanted = wanted or tuple(able)
     served = {}
     with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
         for name in wanted:

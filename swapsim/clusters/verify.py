@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.clusters._native import ClusterMismatch, Point, verify_rows
+from swapsim.clusters._native import ClusterMismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
 from swapsim.errors import InputError
@@ -163,6 +163,12 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
 
 
 def _judged(rows: ClusterRows, *, progress: bool) -> ClusterVerdict:
+    if not serves(rows.rules, rows.devices):
+        raise InputError(
+            f"a device is a hard disk, for which {rows.rules} has no clusters: choose a trace of "
+            "other devices",
+            field="rotational",
+        )
     with bar(rows.events.height, "verify", "rows", shown=progress) as counted:
         counts, open_calls, mismatch = verify_rows(rows, counted.update)
     events = rows.events.clear() if mismatch is None else _last_events(rows, mismatch)

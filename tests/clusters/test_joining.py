@@ -167,3 +167,19 @@ def test_events_of_other_recordings_keep_their_tables(tmp_path: Path) -> None:
     lines = text_of(*tables("7.3"))
     folder = imported(tmp_path, [line for line in lines if " swap_request" in line])
     assert dict(traces.events(folder).iter_rows()) == {"swap_request": 1, "swap_request_end": 1}
+
+
+@pytest.mark.parametrize("rules", ["6.12", "7.3"])
+def test_lines_of_a_stock_kernel_are_imported_and_verified(rules: str, tmp_path: Path) -> None:
+    """The first events of a machine with four CPUs, also in another order of the CPUs."""
+    text = (Path(__file__).parents[1] / "data" / f"clusters-{rules}.txt").read_text()
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("#")]
+    by_cpu = sorted(lines, key=lambda line: line[line.index("[") :][:5])
+    folders = [
+        imported(tmp_path / name, some) for name, some in (("a", lines), ("b", by_cpu)) if some
+    ]
+    tables = [clusters.cluster_rows(folder) for folder in folders]
+    assert tables[0].events.equals(tables[1].events)
+    assert tables[0].events["cpu"].n_unique() > 1
+    assert tables[0].devices["slots"].to_list() == [24576]
+    assert clusters.verify_clusters(tables[0]).holds

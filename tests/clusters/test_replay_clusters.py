@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The requests of a recording under other rules."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ from test_verify_clusters import BAD, RECORDED, RULES, changed, folder_of
 
 from swapsim import clusters
 from swapsim.cli import main
-from swapsim.clusters import replay, rules_of
+from swapsim.clusters import replay, rules_of, verify_clusters
 from swapsim.clusters.tables import CLUSTER_RULES
 from swapsim.errors import ConfigError, InputError
 
@@ -87,5 +88,13 @@ def test_unknown_rules_are_refused() -> None:
     with pytest.raises(ConfigError, match="samples=-1"):
         replay(RECORDED["7.3"], samples=-1)
     assert rules_of("7.3")["isolates"]
+    disks = RECORDED["7.3"].devices.with_columns(rotational=pl.lit(value=True))
+    with pytest.raises(
+        ConfigError, match=r"rules='6\.12': .* no clusters for a hard disk; choose 7"
+    ):
+        replay(replace(RECORDED["7.3"], devices=disks), "6.12")
+    disks = RECORDED["6.12"].devices.with_columns(rotational=pl.lit(value=True))
+    with pytest.raises(InputError, match=r"hard disk, for which 6\.12 has no clusters"):
+        verify_clusters(replace(RECORDED["6.12"], devices=disks))
     with pytest.raises(InputError, match="cannot be replayed"):
         replay(changed(RECORDED["7.3"], "call", 1, order=pl.lit(11)))

@@ -132,6 +132,16 @@ BAD: dict[str, tuple[Callable[[ClusterRows], ClusterRows], str]] = {
         lambda rows: replace(rows, devices=rows.devices.tail(1)),
         r"field 'device': cluster_devices has the devices \[1\] and not",
     ),
+    "a device of one slot": (
+        lambda rows: replace(rows, devices=rows.devices.with_columns(slots=pl.lit(1, pl.UInt32))),
+        "field 'slots': device 0 of cluster_devices has 1 slots: 2 to",
+    ),
+    "clusters of another size": (
+        lambda rows: replace(
+            rows, devices=rows.devices.with_columns(cluster_size=pl.lit(300, pl.UInt32))
+        ),
+        "field 'cluster_size': cluster_devices has clusters of 300 slots",
+    ),
     "no rows": (
         lambda rows: replace(rows, events=rows.events.clear()),
         "cluster_events has no rows",

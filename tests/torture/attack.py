@@ -52,6 +52,8 @@ VERBS: Final[Mapping[str, tuple[str, Callable[[Path], list[str]]]]] = {
         "cluster-next",
         lambda folder: ["replay", "cluster-next", str(folder), "--seeds", "1"],
     ),
+    "clusters": ("clusters", lambda folder: ["verify", "clusters", str(folder)]),
+    "served": ("clusters", lambda folder: ["replay", "clusters", str(folder)]),
     "slots": (
         "cluster-next",
         lambda folder: [

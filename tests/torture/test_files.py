@@ -47,7 +47,9 @@ def test_tables(verb: str, signed: bool, tmp_path: Path, seeds: Iterator[int]) -
     attack.for_a_while(flip, seeds)
 
 
-@pytest.mark.parametrize("name", ["tracefs-6.1.txt", "trace-cmd-6.1.txt"])
+@pytest.mark.parametrize(
+    "name", ["tracefs-6.1.txt", "trace-cmd-6.1.txt", "clusters-6.12.txt", "clusters-7.3.txt"]
+)
 def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
     """A damaged text is refused, or read without the lines that are counted."""
     lines = (TEXTS / name).read_bytes().splitlines(keepends=True)[:300]

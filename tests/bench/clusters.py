@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recording of a cluster allocator: verified, and served under other rules, a row at a time.
+
+The rows are those of a shipped trace from which nothing has to be taken; times are those of the
+CPU. The peer is the plain Python model, which is driven by the
+same rows: it compares each point of a call (verify), or runs each request to its end (replay).
+"""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import harness
+import polars as pl
+
+from swapsim import traces
+from swapsim._core import ffi, lib
+from swapsim.clusters._native import columns_of, configured, switches_of
+from swapsim.clusters.events import ClusterRows, cluster_rows
+from swapsim.clusters.tables import CLUSTER_LIST
+from swapsim.errors import SwapsimError
+from swapsim.ffi import CLUSTER_RULES
+
+NAMES = ("clusters/replay", "clusters/verify")
+TRACE = "clusters-7.3-zram-1"
+OTHER = "6.12"
+"""Rules of the replay."""
+
+AGAIN = 40
+"""Times that the C library processes the trace in one run."""
+
+NOT_IN_ROWS = {"window", "relock", "visited", "discard", "discarded", "busy"}
+"""Points of a call that the rows of 7.3 do not show."""
+
+
+def verify(rows: ClusterRows) -> float:
+    """Return the rows that C compares a second."""
+    config, _alive = configured(rows, CLUSTER_RULES.index(rows.rules))
+    columns, _arrays = columns_of(rows.events)
+    totals = ffi.new("struct sws_cluster_replay_totals *")
+    spent = 0.0
+    for _ in range(AGAIN):
+        out = ffi.new("struct sws_cluster_replay **")
+        if lib.sws_cluster_replay_new(config, out) != lib.SWS_OK:
+            raise MemoryError("no memory for a swap device")
+        handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
+        start = time.process_time()
+        error = lib.sws_cluster_replay_feed(handle, columns, rows.events.height)
+        spent += time.process_time() - start
+        lib.sws_cluster_replay_totals(handle, totals)
+        if error or totals.grants_equal != totals.grants or not totals.grants:
+            raise SwapsimError("a shipped trace does not verify: run 'make test'")
+    return AGAIN * rows.events.height / spent
+
+
+def replay(rows: ClusterRows) -> float:
+    """Return the rows that C serves a second under other rules."""
+    made = ffi.new("struct sws_cluster_what_if_config *")
+    lib.sws_cluster_what_if_config_init(made)
+    config, _alive = configured(rows, CLUSTER_RULES.index(OTHER))
+    made.clusters = config[0]
+    made.trace_has_slot_cache = switches_of(rows.rules)["slot_cache"]
+    columns, _arrays = columns_of(rows.events)
+    none, count = ffi.new("struct sws_cluster_what_if_sample[1]"), ffi.new("uint64_t *")
+    spent = 0.0
+    for _ in range(AGAIN):
+        out = ffi.new("struct sws_cluster_what_if **")
+        if lib.sws_cluster_what_if_new(made, out) != lib.SWS_OK:
+            raise MemoryError("no memory for a swap device")
+        handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
+        start = time.process_time()
+        error = lib.sws_cluster_what_if_feed(handle, columns, rows.events.height, none, count)
+        spent += time.process_time() - start
+        if error:
+            raise SwapsimError("a shipped trace cannot be replayed: run 'make test'")
+    return AGAIN * rows.events.height / spent
+
+
+def _model(rows: ClusterRows, rules: str) -> Any:
+    import oracle_clusters
+
+    fields = ("slots", "priority", "file", "rotational", "discard")
+    devices = [
+        oracle_clusters.DeviceConfig(**row) for row in rows.devices.select(fields).rows(named=True)
+    ]
+    return oracle_clusters.Allocator(oracle_clusters.RULES[rules], devices, rows.cluster_size)
+
+
+def _numbered(rows: ClusterRows) -> list[dict[str, Any]]:
+    """Return the rows with lists as numbers, and 0 for what a row does not have."""
+    lists = {word: number for number, word in enumerate(CLUSTER_LIST.words)}
+    numbers = pl.col("list").cast(pl.String).replace_strict(lists, return_dtype=pl.Int64)
+    return list(rows.events.with_columns(list=numbers).fill_null(0).iter_rows(named=True))
+
+
+def model_verify(rows: ClusterRows) -> float:
+    """Return the same of the plain Python model."""
+    from oracle_clusters import Call
+
+    allocator, calls, done = _model(rows, rows.rules), {}, 0
+    some = _numbered(rows)
+    start = time.process_time()
+    for row in some:
+        if row["op"] == "call":
+            calls[row["pid"]] = allocator.call(Call(row["cpu"], row["order"], row["n"]))
+            next(calls[row["pid"]])
+        elif row["op"] == "free":
+            allocator.free_slots(row["device"], row["slot"], row["n"])
+        elif row["op"] not in ("move", "try") or row["pid"] in calls:
+            if not _equal(calls[row["pid"]], row):
+                break
+            if row["op"] == "done":
+                del calls[row["pid"]]
+        done += 1
+    spent = time.process_time() - start
+    if done != len(some):
+        raise SwapsimError("the plain model differs from a shipped trace: run 'make test'")
+    return done / spent
+
+
+def _equal(points: Any, row: dict[str, Any]) -> bool:
+    """Run a call to its next point that rows show; return whether that is the row."""
+    for point in points:
+        if point is None:
+            continue
+        if point.op.name.lower() in NOT_IN_ROWS:
+            points.send(point)
+            continue
+        same = point.op.name.lower() == row["op"] and point[1:3] == (row["device"], row["slot"])
+        if same and row["op"] != "done":
+            points.send(point)
+        return bool(same)
+    return False
+
+
+def model_replay(rows: ClusterRows) -> float:
+    """Return the same of the plain Python model, without slot cache and fallbacks."""
+    allocator, ours, cpus = _model(rows, OTHER), {}, {}
+    some = _numbered(rows)
+    start = time.process_time()
+    for row in some:
+        if row["op"] == "call":
+            cpus[row["pid"]] = allocator.allocate(row["cpu"], row["order"], row["n"])
+        elif row["op"] == "grant" and cpus.get(row["pid"]):
+            device, slot = cpus[row["pid"]].pop()
+            for n in range(row["n"]):
+                ours[row["device"], row["slot"] + n] = device, slot + n
+        elif row["op"] == "free":
+            for n in range(row["n"]):
+                known = ours.pop((row["device"], row["slot"] + n), None)
+                if known is not None:
+                    allocator.free_slots(*known, 1)
+    return len(some) / (time.process_time() - start)
+
+
+def run() -> Iterator[Any]:
+    """Yield the benchmarks of NAMES."""
+    rows = cluster_rows(traces.shipped("clusters")[TRACE])
+    unit = "million events/s (peer: the plain Python model, oracle_clusters.py)"
+    sides = ((replay, model_replay), (verify, model_verify))
+    for name, (ours, peer) in zip(NAMES, sides, strict=True):
+        rates = harness.alternate(partial(ours, rows), partial(peer, rows))
+        yield harness.row(name, unit, *rates, scale=1e6)
