@@ -68,8 +68,6 @@ CLUSTER_DEVICES: Final = Table(
 )
 
 
-_EQUAL: Final = "of these, those that are the model's"
-
 VERIFIED_CLUSTERS: Final = Table(
     "VERIFIED_CLUSTERS",
     "One row per trace of a cluster allocator: its events, and how many are the model's.",
@@ -80,13 +78,13 @@ VERIFIED_CLUSTERS: Final = Table(
     Column("calls", pl.UInt64, "calls of the allocator that ended"),
     Column("calls_equal", pl.UInt64, "calls in which nothing differs"),
     Column("grants", pl.UInt64, "runs of slots that were granted"),
-    Column("grants_equal", pl.UInt64, _EQUAL),
+    Column("grants_equal", pl.UInt64, "granted runs that are the model's, too"),
     Column("visits", pl.UInt64, "visits of clusters"),
-    Column("visits_equal", pl.UInt64, _EQUAL),
+    Column("visits_equal", pl.UInt64, "visits that are the model's, too"),
     Column("moves", pl.UInt64, "clusters that went to a list"),
-    Column("moves_equal", pl.UInt64, _EQUAL),
+    Column("moves_equal", pl.UInt64, "list moves that are the model's, too"),
     Column("picks", pl.UInt64, "clusters that lists yielded, or full ones taken for reclaim"),
-    Column("picks_equal", pl.UInt64, _EQUAL),
+    Column("picks_equal", pl.UInt64, "picked clusters that are the model's, too"),
     Column("taken", pl.UInt64, "facts taken from the trace, which are no agreement"),
     Column("holds", pl.Boolean, "whether nothing differs"),
 )
