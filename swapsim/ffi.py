@@ -118,10 +118,7 @@ CLUSTER_ORDERS: Final[int] = lib.SWS_CLUSTERS_ORDERS
 """Orders of folios that swap: from single pages to a huge page."""
 
 CLUSTER_CPUS_MAX: Final[int] = lib.SWS_CLUSTERS_CPUS_MAX
-CLUSTER_DEVICES_MAX: Final[int] = lib.SWS_CLUSTERS_DEVICES_MAX
-CLUSTER_SLOTS_MAX: Final[int] = lib.SWS_CLUSTERS_SLOTS_MAX
-CLUSTER_SIZE_MAX: Final[int] = lib.SWS_CLUSTERS_SIZE_MAX
-"""Most CPUs, devices, slots of a device and slots of a cluster of a cluster allocator."""
+"""Most CPUs of a cluster allocator."""
 
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.clusters._native_limits import DEVICES_MAX, SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
-from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
+from swapsim.ffi import CLUSTER_CPUS_MAX, DEVICES_MAX, SIZE_MAX, SLOTS_MAX
 from swapsim.frames.files import require_values
 from swapsim.traces import provenance, read_event, require_events, require_order
 
@@ -150,7 +151,7 @@ def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
 def _check_devices(devices: pl.DataFrame) -> None:
     """Require the devices that one kernel can have."""
     numbers = devices["device"].to_list()
-    if numbers != [*range(devices.height)] or not 1 <= devices.height <= CLUSTER_DEVICES_MAX:
+    if numbers != [*range(devices.height)] or not 1 <= devices.height <= DEVICES_MAX:
         raise InputError(
             f"cluster_devices has the devices {numbers} and not [0, 1, ...]: record again, with "
             "all devices switched on within the recording",
@@ -163,7 +164,7 @@ def _check_devices(devices: pl.DataFrame) -> None:
                 "cluster_devices has two values where one kernel has one: import the text again",
                 field=name,
             )
-    highest = min(CLUSTER_SLOTS_MAX, _SLOTS_OF_ALL // devices.height)
+    highest = min(SLOTS_MAX, _SLOTS_OF_ALL // devices.height)
     outside = devices.filter(~pl.col("slots").is_between(2, highest))
     for row in outside.head(1).iter_rows(named=True):
         raise InputError(
@@ -171,9 +172,9 @@ def _check_devices(devices: pl.DataFrame) -> None:
             "are modelled; import the text again",
             field="slots",
         )
-    if devices["cluster_size"][0] not in (CLUSTER_SIZE_MAX // 2, CLUSTER_SIZE_MAX):
+    if devices["cluster_size"][0] not in (SIZE_MAX // 2, SIZE_MAX):
         raise InputError(
             f"cluster_devices has clusters of {devices['cluster_size'][0]} slots: "
-            f"{CLUSTER_SIZE_MAX // 2} and {CLUSTER_SIZE_MAX} are modelled; import the text again",
+            f"{SIZE_MAX // 2} and {SIZE_MAX} are modelled; import the text again",
             field="cluster_size",
         )
