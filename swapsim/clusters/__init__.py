@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.clusters.joining import JOINED_EVENTS
+from swapsim.clusters.ledger import lock_changes, lock_ledger, lock_sites, trace_locks
 from swapsim.clusters.replay import ClusterReplay, replay, rules_of, summed_lists
 from swapsim.clusters.verify import ClusterVerdict, verified_clusters, verify_clusters
 from swapsim.lazy import submodules
@@ -26,9 +27,13 @@ __all__ = [
     "ClusterRows",
     "ClusterVerdict",
     "cluster_rows",
+    "lock_changes",
+    "lock_ledger",
+    "lock_sites",
     "replay",
     "rules_of",
     "summed_lists",
+    "trace_locks",
     "verified_clusters",
     "verify_clusters",
 ]

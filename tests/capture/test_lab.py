@@ -319,6 +319,10 @@ def test_turns_of_a_ledger_become_metrics_per_page(rig: SimpleNamespace) -> None
     assert metrics["local lock acquisitions"] == (0.8, "1/page")
     assert metrics["si->lock at get_swap_pages"] == (0.5, "1/page")
     assert "large folios in" not in metrics
+    report = ledger_report(lock_sites="")
+    assert "si->lock acquisitions" in rig.ledger.read(report, "test", sites=False)["fill"]
+    with pytest.raises(rig.ledger.GuestError, match="no call sites"):
+        rig.ledger.read(report, "test")
 
 
 @pytest.mark.parametrize(

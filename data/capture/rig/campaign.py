@@ -147,7 +147,8 @@ def _measure(
         shift = counted.switches.trunk_shift
         return {tasks: wanderings.read(report, slots, shift, experiment.tasks[-1])}, []
     if experiment.ledger:
-        return ledger.read(report, experiment.name), []
+        sites = counted.switches.lock_sites
+        return ledger.read(report, experiment.name, sites=sites), []
     if experiment.by_turns:
         metrics_of = turns.read(report, experiment.name)
         if counted.switches.debug_checks:

@@ -36,6 +36,7 @@ MARK = HOME / "guest" / "mark"
 MARK_SLOTS = HOME / "guest" / "mark-slots"
 LEDGER = HOME / "guest" / "ledger"
 MARK_LEDGER = HOME / "guest" / "mark-ledger"
+MARK_HOLDS = HOME / "guest" / "mark-holds"
 MARK_TURNS = HOME / "guest" / "mark-turns"
 MARK_STALLS = HOME / "guest" / "mark-stalls"
 SLOW_DISK = HOME / "guest" / "slow-disk"
@@ -62,7 +63,7 @@ def sources(workload: Workload) -> list[Path]:
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
         if workload.switches.folio_kibibytes:
-            scripts = [INIT, LEDGER, MARK_LEDGER]
+            scripts = [INIT, LEDGER, _mark(workload.switches)]
         scripts += [LEFTOVERS] * workload.switches.debug_checks
         scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
         scripts += [NFS_TO_ITSELF] * (workload.switches.nfs is not None)
@@ -77,7 +78,7 @@ def _mark(switches: Switches) -> Path:
     if switches.sampled_slots:
         return MARK_SLOTS
     if switches.folio_kibibytes:
-        return MARK_LEDGER
+        return MARK_LEDGER if switches.lock_sites else MARK_HOLDS
     if not switches.by_turns:
         return MARK_NFS if switches.nfs else MARK
     return MARK_STALLS if switches.slow_disk else MARK_TURNS

@@ -183,6 +183,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
         "configuration": configuration_hash,
         "cluster_size": CLUSTER_SLOTS if switches.folio_kibibytes else 256,
         "lock_statistics": switches.lock_statistics,
+        **({"folio_kibibytes": switches.folio_kibibytes} if switches.folio_kibibytes else {}),
     }
     if source.switches:
         described |= {

@@ -17,29 +17,29 @@ _FOLIOS: Final = {
 }
 
 
-def read(report: Mapping[str, str], name: str) -> dict[str, Metrics]:
+def read(report: Mapping[str, str], name: str, *, sites: bool = True) -> dict[str, Metrics]:
     """Read the metrics of each turn of one run, by its name.
 
     Raises
     ------
     GuestError
-        The program took no turns, or a turn swapped nothing out, or its lock statistics or call
-        sites are not there.
+        The program took no turns, or a turn swapped nothing out, or its lock statistics or
+        (where they are asked for) call sites are not there.
     """
     turns = [match[1] for section in report if (match := _TURN.match(section))]
     if not turns:
         raise GuestError(f"{name}: the program took no turns")
-    return {turn: _turn(report, f"turn {turn}", f"{name}, {turn}") for turn in turns}
+    return {turn: _turn(report, f"turn {turn}", f"{name}, {turn}", sites) for turn in turns}
 
 
-def _turn(report: Mapping[str, str], turn: str, name: str) -> Metrics:
+def _turn(report: Mapping[str, str], turn: str, name: str, asked: bool) -> Metrics:
     begin, end = (vmstat(report[f"{turn} vmstat-{mark}"]) for mark in ("begin", "end"))
     pages = end["pswpout"] - begin["pswpout"]
     if pages == 0:
         raise GuestError(f"{name}: no page was swapped out")
     counted = locks(report[f"{turn} lock-stat"], pages)
-    sites = lock_sites(report[f"{turn} lock-sites"], pages)
-    if "si->lock acquisitions" not in counted or not sites:
+    sites = lock_sites(report[f"{turn} lock-sites"], pages) if asked else {}
+    if "si->lock acquisitions" not in counted or bool(sites) != asked:
         raise GuestError(f"{name}: no lock statistics, or no call sites")
     if "call sites dropped" in sites:
         raise GuestError(f"{name}: the histogram of call sites was full")
