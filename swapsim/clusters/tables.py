@@ -151,6 +151,8 @@ CLUSTER_LIST_SUMS: Final = Table(
     Column("discard", pl.UInt32, "clusters that wait for their discard"),
     Column("nonfull", pl.UInt32, "clusters of which a slot was freed, or that began to fill"),
     Column("frag", pl.UInt32, "clusters that a visit left"),
+)
+
 
 _EXPERIMENT: Final = Column("experiment", pl.String, "experiment, by its folder in data/measured")
 _TURN: Final = Column(
@@ -221,7 +223,7 @@ LOCK_CHANGES: Final = Table(
 TRACE_LOCKS: Final = Table(
     "TRACE_LOCKS",
     "One row per recording: what takes si->lock, and how often per slot granted.",
-    CLUSTER_DEVICES.columns[-1],
+    Column("rules", CLUSTER_RULES.dtype, "rules of the kernel that was recorded"),
     Column("slots", pl.UInt64, "slots granted"),
     Column("calls", pl.UInt64, "calls of the allocator; before 7.3 each holds si->lock"),
     Column("visits", pl.UInt64, "clusters scanned"),

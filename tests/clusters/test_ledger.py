@@ -10,10 +10,11 @@ from swapsim import claims, clusters
 from swapsim.clusters.ledger import EXPERIMENTS, LACKS, LOCKS
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
-from swapsim.io.paths import shipped_measurements
+from swapsim.io.paths import shipped_measurements, shipped_traces
 
 NAMES = [name for name in shipped_measurements() if name.startswith(EXPERIMENTS)]
 WITH_SITES = sorted(clusters.lock_sites()["experiment"].unique())
+CLUSTER_TRACES = [name for name in shipped_traces() if name.startswith("clusters-")]
 SINGLE_PAGES = "lock-ledger-newer-brd"
 LARGE_FOLIOS = "lock-ledger-newer-brd-64k"
 
@@ -133,6 +134,22 @@ def test_changes_are_those_of_the_ledger() -> None:
     assert LARGE_FOLIOS not in set(clusters.lock_changes("6.1", "7.3")["experiment"])
     with pytest.raises(InputError, match=r"no such kernel: '6\.2'; choose 6\.1"):
         clusters.lock_changes("6.2", "7.3")
+
+
+@pytest.mark.parametrize("name", CLUSTER_TRACES)
+def test_a_recording_of_a_stock_kernel_has_holds(name: str) -> None:
+    """A slot takes si->lock of 6.12 at least as often as calls do, with visits in each hold."""
+    folder = shipped_traces()[name]
+    tables = (pl.read_parquet(folder / f"cluster_{part}.parquet") for part in ("events", "devices"))
+    found = clusters.trace_locks(*tables).row(0, named=True)
+    assert 0 < found["si_lock_low"] <= found["si_lock_high"]
+    if found["rules"] == "7.3":
+        assert found["si_lock_low"] * found["slots"] == pytest.approx(
+            found["picks"] + found["moves"]
+        )
+    else:
+        assert 0 < found["visits_a_hold"] <= 64
+        assert found["picks"] == found["moves"] == 0
 
 
 def recording(rules: str, ops: dict[str, int]) -> tuple[pl.DataFrame, pl.DataFrame]:
