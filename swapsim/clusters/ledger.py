@@ -11,9 +11,9 @@ from swapsim.claims.rounds import difference
 from swapsim.clusters.tables import (
     CLUSTER_DEVICES,
     CLUSTER_EVENTS,
+    LEDGER_SITES,
     LOCK_CHANGES,
     LOCK_LEDGER,
-    LOCK_SITES,
     TRACE_LOCKS,
 )
 from swapsim.errors import InputError
@@ -89,7 +89,7 @@ def lock_sites() -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema LOCK_SITES: the sites of a lock in the order of their frequency. Trylocks that fail
+        Schema LEDGER_SITES: the sites of a lock in the order of their frequency. Trylocks that fail
         are counted, too. The locks of the slot caches have no sites.
 
     Source
@@ -115,7 +115,7 @@ def lock_sites() -> pl.DataFrame:
         )
     order = [*_KEYS, "requests_a_page", "site"]
     found = pl.concat(frames).sort(order, descending=[column == order[4] for column in order])
-    return LOCK_SITES.check(found)
+    return LEDGER_SITES.check(found)
 
 
 def lock_changes(base: str = "6.12", kernel: str = "7.3") -> pl.DataFrame:

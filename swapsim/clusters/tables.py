@@ -190,8 +190,8 @@ LOCK_LEDGER: Final = Table(
     Column("hold_high_ns", pl.Float64, "upper end of the interval of the hold"),
 )
 
-LOCK_SITES: Final = Table(
-    "LOCK_SITES",
+LEDGER_SITES: Final = Table(
+    "LEDGER_SITES",
     "One row per experiment, turn, lock, kernel and call site: who asks for the locks.",
     _EXPERIMENT,
     _TURN,
