@@ -11,7 +11,7 @@ import polars as pl
 from swapsim.clusters._native_limits import DEVICES_MAX, SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
-from swapsim.ffi import CLUSTER_CPUS_MAX, DEVICES_MAX, SIZE_MAX, SLOTS_MAX
+from swapsim.ffi import CLUSTER_CPUS_MAX
 from swapsim.frames.files import require_values
 from swapsim.traces import provenance, read_event, require_events, require_order
 
