@@ -27,6 +27,29 @@ def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed:
     return listed
 
 
+def columns_of(rows: list[Row]) -> tuple[Any, list[Any]]:
+    """Return rows as columns of C, and what must stay alive until they are read."""
+    columns, alive = ffi.new("struct sws_cluster_replay_rows *"), []
+    kinds = dict(ffi.typeof(columns[0]).fields)
+    for name in ROW_FIELDS:
+        values = [
+            getattr(row if name in ("seq", "cpu", "pid") else row.point, name) for row in rows
+        ]
+        alive.append(ffi.new(f"{kinds[name].type.item.cname}[]".replace("const ", ""), values))
+        setattr(columns, name, alive[-1])
+    return columns, alive
+
+
+def lists_of(clusters: Any, device: int) -> list[list[int]]:
+    """Return the clusters of each list of a device."""
+    members = ffi.new("uint32_t[]", 4096)
+    found = []
+    for list_ in range(LISTS):
+        n = lib.sws_clusters_list_members(clusters, device, list_, members, 4096)
+        found.append(list(members[0:n]))
+    return found
+
+
 class ClustersInC:
     """Devices of the library."""
 
@@ -48,15 +71,7 @@ class ClustersInC:
 
     def lists(self, device: int) -> list[list[int]]:
         """Return the clusters of each list of a device."""
-        members = ffi.new("uint32_t[]", 4096)
-        return [
-            list(
-                members[
-                    0 : lib.sws_clusters_list_members(self.handle, device, list_, members, 4096)
-                ]
-            )
-            for list_ in range(LISTS)
-        ]
+        return lists_of(self.handle, device)
 
     def next_slots(self, cpus: int, devices: int) -> list[int]:
         """Return where each CPU goes on, for each order and device."""
@@ -87,15 +102,7 @@ class ReplayInC:
 
     def feed(self, rows: list[Row]) -> int:
         """Replay rows; return the code."""
-        columns, alive = ffi.new("struct sws_cluster_replay_rows *"), []
-        for name in ROW_FIELDS:
-            values = [
-                getattr(row if name in ("seq", "cpu", "pid") else row.point, name) for row in rows
-            ]
-            kind = ffi.typeof(columns[0]).fields
-            pointer = dict(kind)[name].type
-            alive.append(ffi.new(ffi.getctype(pointer.item, "[]").replace("const ", ""), values))
-            setattr(columns, name, alive[-1])
+        columns, _alive = columns_of(rows)
         return int(lib.sws_cluster_replay_feed(self.handle, columns, len(rows)))
 
     def totals(self) -> dict[str, int]:
@@ -110,3 +117,41 @@ class ReplayInC:
         out = ffi.new("struct sws_cluster_replay_mismatch *")
         found = lib.sws_cluster_replay_first_mismatch(self.handle, out)
         return int(out.seq) if found else None
+
+
+class WhatIfInC:
+    """A replay of the library under other rules."""
+
+    def __init__(
+        self, rules: Rules, devices: list[DeviceConfig], trace_has_slot_cache: bool, **fixed: int
+    ) -> None:
+        """Start with empty devices."""
+        target = ffi.new("struct sws_cluster_what_if_config *")
+        out = ffi.new("struct sws_cluster_what_if **")
+        lib.sws_cluster_what_if_config_init(target)
+        alive = fill_config(target.clusters, rules, devices, **fixed)
+        target.trace_has_slot_cache = trace_has_slot_cache
+        assert lib.sws_cluster_what_if_new(target, out) == lib.SWS_OK
+        del alive
+        self.handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
+
+    def feed(self, rows: list[Row]) -> int:
+        """Replay rows; return the code."""
+        columns, _alive = columns_of(rows)
+        n_samples, reason = ffi.new("uint64_t *"), ffi.new("const char **")
+        code = lib.sws_cluster_what_if_feed(self.handle, columns, len(rows), ffi.NULL, n_samples)
+        assert lib.sws_cluster_what_if_verify(self.handle, reason) == lib.SWS_OK
+        return int(code)
+
+    def totals(self) -> dict[str, Any]:
+        """Return the totals; those by order as lists."""
+        out = ffi.new("struct sws_cluster_what_if_totals *")
+        lib.sws_cluster_what_if_totals(self.handle, out)
+        named = {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
+        return {
+            name: value if isinstance(value, int) else list(value) for name, value in named.items()
+        }
+
+    def lists(self, device: int) -> list[list[int]]:
+        """Return the clusters of each list of a device."""
+        return lists_of(lib.sws_cluster_what_if_clusters(self.handle), device)

@@ -7,10 +7,11 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from clusters_in_c import ClustersInC, ReplayInC
+from clusters_in_c import ClustersInC, ReplayInC, WhatIfInC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_cluster_replay import Replay, Row
+from oracle_cluster_what_if import WhatIf
 from oracle_clusters import (
     CACHED,
     RULES,
@@ -119,6 +120,10 @@ class Kernel:
         self.calls: dict[int, tuple[Call, Points]] = {}
         self.holders: dict[int, int] = {}
         """With lists under si->lock: the task that holds it, by device."""
+        self.cpu = dict(enumerate(range(CPUS)))
+        """Where each task runs."""
+        self.sections: dict[int, int] = {}
+        """With isolates: the task that holds the local lock, by CPU."""
         self.waits: dict[int, Point] = {}
         """The window or the reclaim in which a task is."""
 
@@ -136,17 +141,23 @@ class Kernel:
 
     def write(self, task: int, point: Point) -> None:
         """Write a row."""
-        self.rows.append(Row(len(self.rows) + 1, task, task + 50, point))
+        self.rows.append(Row(len(self.rows) + 1, self.cpu[task], task + 50, point))
+
+    def move(self, task: int) -> None:
+        """Move a task that holds no lock to another CPU, now and then."""
+        if task not in self.holders.values() and task not in self.sections.values():
+            self.cpu[task] = self.pick(CPUS) if self.pick(8) == 0 else self.cpu[task]
 
     def step(self) -> None:
         """Let one task do something."""
         task = self.pick(CPUS)
+        self.move(task)
         if task in self.calls:
             self.go_on(task)
         elif self.pick(10) < 6:
             order = self.pick(5)
             wanted = 3 if self.allocator.rules.credit_first and not order else 1
-            call = Call(task, order, wanted)
+            call = Call(self.cpu[task], order, wanted)
             self.write(task, Point(Op.CALL, n=wanted, order=order))
             self.calls[task] = call, self.allocator.call(call)
             next(self.calls[task][1])
@@ -184,10 +195,13 @@ class Kernel:
     def go_on(self, task: int) -> None:
         """Take the next point of a task's call, if its locks are free."""
         call, points = self.calls[task]
-        wait = self.waits.get(task)
-        own = self.allocator.own.get((task, call.order), (0, 0)) if call.visiting is None else None
+        wait, call.now_cpu = self.waits.get(task), self.cpu[task]
+        if self.allocator.rules.isolates and self.sections.get(call.now_cpu, task) != task:
+            return
+        own = self.allocator.own.get((call.now_cpu, call.order), (0, 0))
+        own = own if call.visiting is None else (0, 0)
         cluster = call.visiting.index if call.visiting is not None and wait else None
-        if own and own[1] and self.allocator.rules.isolates:
+        if own[1] and self.allocator.rules.isolates:
             held = self.allocator.devices[own[0]].clusters[own[1] // SIZE].held
             if held and not call.granted:
                 return
@@ -198,11 +212,14 @@ class Kernel:
         self.waits.pop(task, None)
         point = next((point for point in points if point is not None), None)
         assert point is not None
-        if not self.allocator.rules.isolates:
+        if self.allocator.rules.isolates:
+            self.sections[call.now_cpu] = task
+        else:
             self.holders[call.device] = task
         self.show(task, point)
         if point.op == Op.DONE:
             del self.calls[task]
+            self.sections.pop(call.now_cpu, None)
         with suppress(StopIteration):
             points.send(point)
         if point.op in (Op.TURN, Op.DONE, Op.WINDOW, Op.FULL, Op.DISCARD):
@@ -293,6 +310,28 @@ def test_a_changed_row_is_the_first_that_differs_in_both(
         assert code != lib.SWS_OK or ours.first_mismatch() == plain.mismatch[0]
     elif code == lib.SWS_OK:
         assert ours.first_mismatch() is None
+
+
+@settings(max_examples=60)
+@given(traces(), rule_sets, booleans)
+def test_requests_under_other_rules_are_those_of_the_plain_model(
+    trace: tuple[Rules, list[DeviceConfig], list[Row]], rules: Rules, trace_has_slot_cache: bool
+) -> None:
+    """The same requests obtain the same slots, and leave the same lists, under any switches."""
+    _, devices, rows = trace
+    # The caches start above 320 free slots a CPU, which these devices do not have at first.
+    devices = [replace(devices[0], slots=devices[0].slots + 1200), *devices[1:]]
+    ours = WhatIfInC(rules, devices, trace_has_slot_cache, **FIXED)
+    allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT)
+    plain = WhatIf(allocator, CPUS, trace_has_slot_cache)
+    plain.feed(rows)
+    assert ours.feed(rows) == lib.SWS_OK
+    totals = ours.totals()
+    for name in ("requests", "granted", "granted_in_trace"):
+        assert totals.pop(name) == [plain.by_order[name][order] for order in range(10)]
+    assert totals == {name: plain.totals[name] for name in totals}
+    for device in allocator.devices:
+        assert ours.lists(device.number) == [list(members) for members in device.lists]
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

@@ -421,7 +421,7 @@ class Replay:
         if theirs.op == Op.DONE:
             self._end(task, row)
             return
-        task.window = None
+        task.call.now_cpu, task.window = row.cpu, None
         if not self._meet(task, row):
             self._judge(task, row, equal=False)
             return

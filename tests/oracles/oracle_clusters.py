@@ -209,6 +209,12 @@ class Call:
     """What the last visit left."""
     own: bool = False
     """Whether the last visit was to the CPU's own cluster."""
+    now_cpu: int = -1
+    """The CPU where the task runs; the next search uses it."""
+
+    def __post_init__(self) -> None:
+        """Begin on the CPU of the call."""
+        self.now_cpu = self.cpu
 
 
 def kind(list_: int) -> int:
@@ -350,6 +356,7 @@ class Allocator:
 
     def _own_first(self, call: Call) -> Points:
         """Go on where this CPU was, whatever the device (7.3's fast path)."""
+        call.cpu = call.now_cpu
         number, _ = self.own.get((call.cpu, call.order), (0, 0))
         device = self.devices[number]
         if device.config.rotational:
@@ -386,6 +393,7 @@ class Allocator:
         """Find one run: own cluster, lists, discarded clusters, clusters of larger orders."""
         before = len(call.granted)
         while True:
+            call.cpu = call.now_cpu
             call.next = 0
             if self.rules.turns_each_call or device.config.rotational:
                 yield from self._own(call, device)
@@ -508,6 +516,8 @@ class Allocator:
             device.append(cluster, to)
         if not picked:
             cluster.held += 1
+        if rules.isolates:
+            call.cpu = call.now_cpu
         call.visiting, call.start, call.device = cluster, slot, device.number
         yield None
         first = cluster.index * self.size

@@ -250,8 +250,13 @@ struct sws_clusters_point {
 struct sws_clusters_call {
 	/* The last point that sws_clusters_call_next computed. */
 	struct sws_clusters_point point;
-	/* The CPU. */
+	/* The CPU whose next slot the search that runs uses and sets. */
 	uint32_t cpu;
+	/*
+	 * The CPU where the task runs. A caller may set it before sws_clusters_call_next, if the
+	 * task has moved while it held no lock; the next search uses it.
+	 */
+	uint32_t now_cpu;
 	/* Runs requested; with credit_first limited by the credit obtained. */
 	uint32_t wanted;
 	/* Runs granted so far. */

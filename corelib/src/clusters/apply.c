@@ -24,6 +24,7 @@ int sws_clusters_call_begin(struct sws_clusters *self, uint32_t cpu, uint32_t or
 	*call = (struct sws_clusters_call){
 		.point = { .op = SWS_CLUSTER_OPS },
 		.cpu = cpu,
+		.now_cpu = cpu,
 		.wanted = wanted,
 		.visiting = CLUSTERS_NONE,
 		.full = CLUSTERS_NONE,
@@ -94,6 +95,9 @@ static void apply_visit(struct sws_clusters *self, struct sws_clusters_call *cal
 		if (call->picked != CLUSTERS_NONE)
 			self->clusters[call->picked].held--;
 	}
+	/* With isolates the CPU cannot change until the visit has set its next slot. */
+	if (self->rules.isolates)
+		call->cpu = call->now_cpu;
 	call->picked = CLUSTERS_NONE;
 	call->device = point->device;
 	call->visiting = index;

@@ -49,13 +49,16 @@ static void visit_own(struct sws_clusters *self, struct sws_clusters_call *call,
 	visit(call, slot, back);
 }
 
+/* With turns_each_call this state is only that of a call that starts over after discards. */
 static void own_first(struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const uint32_t device =
-		self->own_device[(size_t)call->cpu * SWS_CLUSTERS_ORDERS + call->order];
+		self->own_device[(size_t)call->now_cpu * SWS_CLUSTERS_ORDERS + call->order];
 
+	call->cpu = call->now_cpu;
 	call->before = 0;
-	if (device == CLUSTERS_NO_DEVICE || self->devices[device].config.rotational)
+	if (self->rules.turns_each_call || device == CLUSTERS_NO_DEVICE ||
+	    self->devices[device].config.rotational)
 		go(call, FIRST_TURN);
 	else
 		visit_own(self, call, device, FIRST_TURN);
@@ -112,6 +115,7 @@ static void fill(const struct sws_clusters *self, struct sws_clusters_call *call
 
 static void search(struct sws_clusters *self, struct sws_clusters_call *call)
 {
+	call->cpu = call->now_cpu;
 	call->next = 0;
 	call->tried = 0;
 	call->step = FREE_FIRST;
@@ -148,7 +152,7 @@ static void late_step(struct sws_clusters *self, struct sws_clusters_call *call,
 static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const struct sws_cluster_rules *rules = &self->rules;
-	const uint32_t step = call->step++;
+	const uint32_t step = found(call) ? STEPS : call->step++;
 	const bool free_first = !rules->nonfull_first || self->devices[call->device].config.discard;
 	const bool free_only = rules->large_from_free_only && call->order;
 	const bool partial = !free_only && (UINT32_C(1) << call->order) < self->size;
@@ -320,35 +324,10 @@ static void turns_over(const struct sws_clusters *self, struct sws_clusters_call
 	go(call, again ? DISCARD_ANY : DONE);
 }
 
-/* Runs the present state; a state that shows nothing only sets the next one. */
-static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
+/* Runs a state within a device: a visit, a list, reclaim or discard. */
+static void run_inner(struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	switch ((enum state)call->state) {
-	case OWN_FIRST:
-		if (self->rules.turns_each_call)
-			go(call, FIRST_TURN);
-		else
-			own_first(self, call);
-		break;
-	case FIRST_TURN:
-	case TURN:
-		turn(self, call);
-		break;
-	case FILL:
-		fill(self, call);
-		break;
-	case SEARCH:
-		search(self, call);
-		break;
-	case OWN:
-	case STEP:
-		if (found(call))
-			go(call, SEARCHED);
-		else if (call->state == OWN)
-			go(call, STEP);
-		else
-			step(self, call);
-		break;
 	case FROM_LIST:
 		visit_list(self, call);
 		break;
@@ -382,15 +361,40 @@ static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
 	case DISCARD:
 		set_discard(self, call);
 		break;
-	case DISCARDED:
+	default:
 		set_point(call, self->rules.isolates ? SWS_CLUSTER_MOVE : SWS_CLUSTER_DISCARDED,
 			  call->offset, 0);
 		call->point.list = SWS_CLUSTER_LIST_FREE;
+	}
+}
+
+/* Runs the present state; a state that shows nothing only sets the next one. */
+static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
+{
+	switch ((enum state)call->state) {
+	case OWN_FIRST:
+		own_first(self, call);
+		break;
+	case FIRST_TURN:
+	case TURN:
+		turn(self, call);
+		break;
+	case FILL:
+		fill(self, call);
+		break;
+	case SEARCH:
+		search(self, call);
+		break;
+	case OWN:
+		go(call, found(call) ? SEARCHED : STEP);
+		break;
+	case STEP:
+		step(self, call);
 		break;
 	case SEARCHED:
 		if (!self->rules.isolates)
 			sws_clusters__set_own(self, call, call->device, call->next);
-		go(call, found(call) ? FILL : call->granted || call->order ? TURNS_OVER : TURN);
+		go(call, found(call) ? FILL : call->order ? TURNS_OVER : TURN);
 		break;
 	case TURNS_OVER:
 		turns_over(self, call);
@@ -398,10 +402,14 @@ static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
 	case DISCARD_ANY:
 		discard_any(self, call);
 		break;
-	default:
+	case DONE:
+	case OVER:
 		call->list = 0;
 		call->device = 0;
 		set_point(call, SWS_CLUSTER_DONE, 0, call->granted);
+		break;
+	default:
+		run_inner(self, call);
 	}
 }
 

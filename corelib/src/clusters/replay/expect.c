@@ -89,6 +89,7 @@ static void follow(struct sws_cluster_replay *self, struct task *task, const str
 	task->call.visiting = index;
 	switch ((enum sws_cluster_op)point->op) {
 	case SWS_CLUSTER_GRANT:
+		task->call.cpu = task->call.now_cpu;
 		sws_clusters__take(clusters, &task->call, point);
 		sws_clusters__set_own(clusters, &task->call, point->device, task->call.next);
 		break;
@@ -336,6 +337,8 @@ int sws_cluster_replay__expect(struct sws_cluster_replay *self, struct task *tas
 		end_call(self, task, row);
 		return SWS_OK;
 	}
+	/* A task may have moved to another CPU while it held no lock, also after its call row. */
+	task->call.now_cpu = row->cpu;
 	task->in_window = false;
 	if (task->lost) {
 		judge(self, task, row, SWS_CLUSTER_REPLAY_OTHER_OP);

@@ -47,26 +47,22 @@ static enum sws_cluster_replay_problem check_row(const struct sws_cluster_what_i
 	return SWS_CLUSTER_REPLAY_NO_PROBLEM;
 }
 
-/* Finds the request of a task, or adds it. */
-static int request_of(struct sws_cluster_what_if *self, int32_t pid, struct request **out)
+/* Finds the request of a task, or adds it; returns NULL without memory. */
+static struct request *request_of(struct sws_cluster_what_if *self, int32_t pid)
 {
 	const uint64_t key = (UINT64_C(1) << 32) | (uint32_t)pid;
 	uint32_t index = 0;
-	int error = SWS_OK;
 
 	if (!sws_index_map__find(&self->by_pid, key, &index)) {
 		index = self->n_requests;
-		error = sws_reserve(&self->allocator, &self->requests, &self->room,
-				    (size_t)index + 1, sizeof(*self->requests));
-		if (!error)
-			error = sws_index_map__put(&self->by_pid, key, index);
-		if (error)
-			return error;
+		if (sws_reserve(&self->allocator, &self->requests, &self->room, (size_t)index + 1,
+				sizeof(*self->requests)) ||
+		    sws_index_map__put(&self->by_pid, key, index))
+			return NULL;
 		self->requests[index] = (struct request){ 0 };
 		self->n_requests++;
 	}
-	*out = &self->requests[index];
-	return SWS_OK;
+	return &self->requests[index];
 }
 
 /* Ends a request: runs that the trace did not grant are kept for single slots. */
@@ -193,9 +189,9 @@ static int take_row(struct sws_cluster_what_if *self, const struct what_if_row *
 	if (row->op != SWS_CLUSTER_CALL && row->op != SWS_CLUSTER_GRANT &&
 	    row->op != SWS_CLUSTER_DONE)
 		return SWS_OK;
-	error = request_of(self, row->pid, &request);
-	if (error)
-		return error;
+	request = request_of(self, row->pid);
+	if (!request)
+		return SWS_ERROR_NO_MEMORY;
 	if (row->op == SWS_CLUSTER_CALL)
 		return begin_request(self, request, row);
 	if (row->op == SWS_CLUSTER_GRANT)
