@@ -203,19 +203,19 @@ RECLAIM_RANGES: Final = dict(_reclaim_ranges())
 """Integer fields of ``struct sws_reclaim_config``, and their lowest and highest values."""
 
 
-def _defaults(name: str) -> dict[str, int]:
+def _defaults(name: str, write: Callable[[Any], None]) -> dict[str, int]:
     """Return the numbers that ``sws_NAME_config_init`` writes."""
     made = ffi.new(f"struct sws_{name}_config *")
-    getattr(lib, f"sws_{name}_config_init")(made)
+    write(made)
     fields = ffi.typeof(made).item.fields
     kinds = ("primitive", "enum")
     return {field: getattr(made, field) for field, part in fields if part.type.kind in kinds}
 
 
-RECLAIM_DEFAULTS: Final = _defaults("reclaim")
-SLOTS_DEFAULTS: Final = _defaults("slots")
-METER_DEFAULTS: Final = _defaults("workbench")
-MACHINE_DEFAULTS: Final = _defaults("machine")
+RECLAIM_DEFAULTS: Final = _defaults("reclaim", lib.sws_reclaim_config_init)
+SLOTS_DEFAULTS: Final = _defaults("slots", lib.sws_slots_config_init)
+METER_DEFAULTS: Final = _defaults("workbench", lib.sws_workbench_config_init)
+MACHINE_DEFAULTS: Final = _defaults("machine", lib.sws_machine_config_init)
 """What the configs of the library have unless a caller gives another value."""
 
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")

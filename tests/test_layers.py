@@ -121,6 +121,16 @@ def test_only_bindings_use_the_c_extension() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
+def test_each_use_of_the_c_library_has_a_name(module: str) -> None:
+    """`lib` occurs as ``lib.NAME`` only: by any other use, a result would depend on all of C."""
+    tree = ast.parse(MODULES[module].read_text())
+    named = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "lib":
+            assert id(node) in named, f"{module}, line {node.lineno}"
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_only_io_decodes_files(module: str) -> None:
     """No other package reads a file by a library, so that errors are translated in one place."""
     if package_of(module) == "io":

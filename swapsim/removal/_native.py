@@ -20,13 +20,13 @@ CHUNK_ROWS: Final = 1 << 16
 """Rows of complete lists in one call into C: Ctrl-C is handled between two calls."""
 
 _PROBLEMS: Final = {
-    "SWS_REMOVAL_EMPTY_LIST": "the list is empty",
-    "SWS_REMOVAL_LIST_TOO_LONG": f"the list has more than {REMOVAL_LIST_MAX} pages",
-    "SWS_REMOVAL_TWICE": "the page is on its list already: drop one of the rows",
-    "SWS_REMOVAL_NOT_LOCKED": "the page is not locked: reclaim removes locked pages only",
-    "SWS_REMOVAL_HAS_NO_MAPPING": "the page has no mapping to be removed from",
-    "SWS_REMOVAL_NOT_IN_TREE": "its index lies outside the tree: past the end of the device",
-    "SWS_REMOVAL_WRONG_ENTRY": "slot 0 is the header of the device and holds no page",
+    lib.SWS_REMOVAL_EMPTY_LIST: "the list is empty",
+    lib.SWS_REMOVAL_LIST_TOO_LONG: f"the list has more than {REMOVAL_LIST_MAX} pages",
+    lib.SWS_REMOVAL_TWICE: "the page is on its list already: drop one of the rows",
+    lib.SWS_REMOVAL_NOT_LOCKED: "the page is not locked: reclaim removes locked pages only",
+    lib.SWS_REMOVAL_HAS_NO_MAPPING: "the page has no mapping to be removed from",
+    lib.SWS_REMOVAL_NOT_IN_TREE: "its index lies outside the tree: past the end of the device",
+    lib.SWS_REMOVAL_WRONG_ENTRY: "slot 0 is the header of the device and holds no page",
 }
 """Problem of removal.h -> the text of the error."""
 
@@ -180,7 +180,7 @@ def _feed(
 
 def _error(results: Any, lists: pl.Series, ends: NDArray[np.uint64]) -> InputError:
     """Return the error for a page that cannot be removed, with its list."""
-    wrong = {getattr(lib, name): text for name, text in _PROBLEMS.items()}[results.problem]
+    wrong = _PROBLEMS[results.problem]
     begin = int(ends[results.list - 1]) if results.list else 0
     return InputError(
         f"page {results.row - begin} of list {lists[results.list]} cannot be removed: {wrong}"

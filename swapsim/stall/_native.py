@@ -56,28 +56,34 @@ _DECISION: Final = dtype_of("struct sws_stall_decision")
 _RESULT: Final = dtype_of("struct sws_stall_result")
 
 _PROBLEMS: Final = {
-    getattr(lib, f"SWS_STALL_{name}"): (field, wrong)
-    for name, field, wrong in (
-        ("UNKNOWN_SET", "rules", f"no such rule set: use one of {', '.join(STALL_RULES)}"),
-        ("BAD_PRIORITY", "priority", f"a priority is 0 to {STALL_PRIORITY_MAX}"),
-        ("UNKNOWN_FLAGS", "flags", "an unknown flag: flags are a sum of 1, 2 and 4"),
-        ("UNKNOWN_CALLER", "caller", "an unknown bit of the caller"),
-        ("LEGACY_WITHOUT_MEMCG", "sane", "global reclaim is always sane: drop one of the two"),
-        ("UNKNOWN_PAGE_BITS", "page", "an unknown bit of a page"),
-        ("TWO_CALLBACKS", "buffers", "only one file system can answer for a page"),
-        ("UNKNOWN_STEP", "step", "an unknown step"),
-        ("STEP_WITHOUT_WRITEBACK", "step", "a case of writeback, and the page is not in writeback"),
-        ("NO_PAGES", "pages", f"a folio has 1 to {STALL_LIST_MAX} pages"),
-        ("EMPTY_LIST", "taken", "nothing was taken: drop the list, it decides nothing"),
-        ("LIST_TOO_LONG", "taken", f"a list has at most {STALL_LIST_MAX} pages"),
-        ("UNQUEUED_ABOVE_DIRTY", "unqueued_dirty", "more pages are unqueued than dirty"),
-        ("DIRTY_ABOVE_TAKEN", "dirty", "more pages are dirty than were taken"),
-        ("CONGESTED_ABOVE_DIRTY", "congested", "more pages are congested than possible"),
-        ("WRITEBACK_ABOVE_TAKEN", "writeback", "more pages are in cases 1 and 2 than were taken"),
-        ("FILE_ABOVE_TAKEN", "file_taken", "more pages of files were taken than pages"),
-        ("UNKNOWN_NODE", "node", "no such node"),
-        ("UNKNOWN_CLEARS", "clears", "an unknown reason for clearing flags"),
-    )
+    lib.SWS_STALL_UNKNOWN_SET: ("rules", f"no such rule set: use one of {', '.join(STALL_RULES)}"),
+    lib.SWS_STALL_BAD_PRIORITY: ("priority", f"a priority is 0 to {STALL_PRIORITY_MAX}"),
+    lib.SWS_STALL_UNKNOWN_FLAGS: ("flags", "an unknown flag: flags are a sum of 1, 2 and 4"),
+    lib.SWS_STALL_UNKNOWN_CALLER: ("caller", "an unknown bit of the caller"),
+    lib.SWS_STALL_LEGACY_WITHOUT_MEMCG: (
+        "sane",
+        "global reclaim is always sane: drop one of the two",
+    ),
+    lib.SWS_STALL_UNKNOWN_PAGE_BITS: ("page", "an unknown bit of a page"),
+    lib.SWS_STALL_TWO_CALLBACKS: ("buffers", "only one file system can answer for a page"),
+    lib.SWS_STALL_UNKNOWN_STEP: ("step", "an unknown step"),
+    lib.SWS_STALL_STEP_WITHOUT_WRITEBACK: (
+        "step",
+        "a case of writeback, and the page is not in writeback",
+    ),
+    lib.SWS_STALL_NO_PAGES: ("pages", f"a folio has 1 to {STALL_LIST_MAX} pages"),
+    lib.SWS_STALL_EMPTY_LIST: ("taken", "nothing was taken: drop the list, it decides nothing"),
+    lib.SWS_STALL_LIST_TOO_LONG: ("taken", f"a list has at most {STALL_LIST_MAX} pages"),
+    lib.SWS_STALL_UNQUEUED_ABOVE_DIRTY: ("unqueued_dirty", "more pages are unqueued than dirty"),
+    lib.SWS_STALL_DIRTY_ABOVE_TAKEN: ("dirty", "more pages are dirty than were taken"),
+    lib.SWS_STALL_CONGESTED_ABOVE_DIRTY: ("congested", "more pages are congested than possible"),
+    lib.SWS_STALL_WRITEBACK_ABOVE_TAKEN: (
+        "writeback",
+        "more pages are in cases 1 and 2 than were taken",
+    ),
+    lib.SWS_STALL_FILE_ABOVE_TAKEN: ("file_taken", "more pages of files were taken than pages"),
+    lib.SWS_STALL_UNKNOWN_NODE: ("node", "no such node"),
+    lib.SWS_STALL_UNKNOWN_CLEARS: ("clears", "an unknown reason for clearing flags"),
 }
 """The field at fault and a description for each ``enum sws_stall_problem``."""
 

@@ -26,17 +26,17 @@ _STRINGS_OF_A_BATCH: Final = 16 << 20
 _CLOCKS: Final = ("unknown", "seconds", "whole numbers")
 
 _FAULTS: Final = {
-    "SWS_FTRACE_BYTES": ("binary bytes", "contains bytes that are no text"),
-    "SWS_FTRACE_UTF8": ("not UTF-8", "is not UTF-8"),
-    "SWS_FTRACE_LONG": ("overlong line", "is longer than the parser accepts"),
-    "SWS_FTRACE_CUT": ("cut short", "the last line is cut short: it has no end of line"),
-    "SWS_FTRACE_HEAD": ("no event line", "has no task, CPU and time at its start"),
-    "SWS_FTRACE_CLOCK": ("other clock", "its time is of another kind than in earlier lines"),
-    "SWS_FTRACE_EVENT": ("no event name", "has no event name after its time"),
-    "SWS_FTRACE_NUMBER": ("number out of range", "the number is out of range"),
-    "SWS_FTRACE_TYPE": ("field of the wrong type", ""),
-    "SWS_FTRACE_DUPLICATE": ("field twice", "the field occurs twice in the line"),
-    "SWS_FTRACE_CROWDED": ("too many names", "is one event or field too many for one trace"),
+    lib.SWS_FTRACE_BYTES: ("binary bytes", "contains bytes that are no text"),
+    lib.SWS_FTRACE_UTF8: ("not UTF-8", "is not UTF-8"),
+    lib.SWS_FTRACE_LONG: ("overlong line", "is longer than the parser accepts"),
+    lib.SWS_FTRACE_CUT: ("cut short", "the last line is cut short: it has no end of line"),
+    lib.SWS_FTRACE_HEAD: ("no event line", "has no task, CPU and time at its start"),
+    lib.SWS_FTRACE_CLOCK: ("other clock", "its time is of another kind than in earlier lines"),
+    lib.SWS_FTRACE_EVENT: ("no event name", "has no event name after its time"),
+    lib.SWS_FTRACE_NUMBER: ("number out of range", "the number is out of range"),
+    lib.SWS_FTRACE_TYPE: ("field of the wrong type", ""),
+    lib.SWS_FTRACE_DUPLICATE: ("field twice", "the field occurs twice in the line"),
+    lib.SWS_FTRACE_CROWDED: ("too many names", "is one event or field too many for one trace"),
 }
 """For each fault of ftrace.h: its kind, and the problem of the line."""
 
@@ -251,8 +251,8 @@ def _counts(handle: Any) -> Counts:
 def _skipped(handle: Any) -> tuple[Skipped, ...]:
     report = ffi.new("struct sws_ftrace_report *")
     found = []
-    for name, (kind, problem) in _FAULTS.items():
-        _check(lib.sws_ftrace_report(handle, getattr(lib, name), report))
+    for fault, (kind, problem) in _FAULTS.items():
+        _check(lib.sws_ftrace_report(handle, fault, report))
         if not report.count:
             continue
         excerpt = _printable(ffi.buffer(report.excerpt)[:])
