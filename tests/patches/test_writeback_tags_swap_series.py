@@ -34,8 +34,8 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
         whole = usual(step, **given)
         return replace(whole, frames=whole.frames // 3, accesses=whole.accesses // 3)
 
-    def fit(*, tag_share: float, map_share: float) -> Fitted:
-        del tag_share
+    def fit(*, tag_share: float, map_share: float, constants: pl.DataFrame | None = None) -> Fitted:
+        del tag_share, constants
         tree_ns = dict(costs().select("name", "value").iter_rows())["tree_ns"]
         constants = change_costs(costs(), {"map_ns": max(round(map_share * tree_ns), 1)})
         return Fitted(
