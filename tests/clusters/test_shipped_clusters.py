@@ -23,7 +23,7 @@ def test_each_event_is_that_of_the_model(folder: Path) -> None:
     assert found.counts["turns_equal"] + found.counts["taken_turns"] == (
         rows.events.filter(op="turn").height
     )
-    # What is taken from the trace is a small part of it.
+    # Set after the first run: a nearly full 6.12 took 0.30 a visit, nearly all windows of reclaim.
     assert sum(found.taken.values()) < 0.5 * found.counts["visits"]
 
 
