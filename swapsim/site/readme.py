@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import charts, claims
+from swapsim import charts, claims, clusters, traces
 from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
 from swapsim.io.paths import patches_root, repository_root
@@ -36,7 +36,7 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
     """
     relief = overview.lock_relief(overview.fits())
     locks = _of_locks(relief.filter(pl.col("quantity").str.starts_with("swap cache")))
-    paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES)]
+    paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES), _of_newer_kernels()]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
     parts = (
         _of_claims(overview.headlines(judged), "patch", "claim"),
@@ -52,6 +52,24 @@ def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
     """Return a card's text with the table of its main claims recomputed (THREE_COLUMNS)."""
     rows = overview.headlines(judged).filter(patch=patch)
     return _between_marks(text, _of_claims(rows, "claim"), f"patches/{patch}/card.md")
+
+
+def _of_newer_kernels() -> str:
+    """Return a sentence on the recordings of cluster allocators that the model repeats."""
+    verified = clusters.verified_clusters(traces.shipped("clusters"))
+    kernels = " and ".join(sorted(verified["rules"].cast(pl.String).unique()))
+    equal = ", ".join(
+        f"{verified[f'{what}_equal'].sum():,} of {verified[what].sum():,} {words}"
+        for what, words in (
+            ("grants", "granted runs of slots"),
+            ("visits", "visits of clusters"),
+            ("moves", "list moves"),
+        )
+    )
+    return (
+        f"Newer kernels: of {verified.height} recordings of stock kernels {kernels}, the model of "
+        f"their cluster allocators repeats {equal}."
+    )
 
 
 def _between_marks(text: str, table: str, path: str) -> str:

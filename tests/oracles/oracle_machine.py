@@ -943,7 +943,8 @@ class Machine:
         """Return what a look costs in a hold of si->lock that has used some cache lines."""
         again = slot // 64 in actor.swap.lines
         actor.swap.lines.add(slot // 64)
-        return self.costs["map_next_ns" if again else "map_ns"]
+        first, further = self.costs["map_ns"], self.costs["map_next_ns"]
+        return min(first, further) if again else first
 
     def next_free(self, actor: Actor, slot: int) -> int:
         """Free a slot to the device in such a hold, and return what that costs."""

@@ -124,9 +124,10 @@
  *   5.7 it exists only if enabled at boot, and the mail of V1 of patch D lists no row of it; the
  *   model of 6.1 leaves it out.
  *
- * The first look of a hold at a cache line of the map costs map_ns, a further one map_next_ns; a
- * line has the bytes of 64 slots. So 63 of the 64 looks of a refill from a free cluster are cheap,
- * and those of a flush whose slots are neighbours; a hold that looks at one slot pays map_ns.
+ * The first look of a hold at a cache line of the map costs map_ns, a further one map_next_ns if
+ * that is less; a line has the bytes of 64 slots. With a low map_next_ns 63 of the 64 looks of a
+ * refill from a free cluster are cheap, and those of a flush whose slots are neighbours; a hold
+ * that looks at one slot pays map_ns.
  *
  * From an asynchronous device a page comes in through the swap cache in every kernel. The interrupt
  * ends its writeback, and a later scan frees the page. A page that was read and not written to
@@ -247,7 +248,10 @@ struct sws_machine_costs {
 	uint64_t descent_ns;
 	/* Reading or changing a map byte, the first one of its cache line in a hold. */
 	uint64_t map_ns;
-	/* Reading or changing a further map byte of a cache line in one hold of si->lock. */
+	/*
+	 * Reading or changing a further map byte of a cache line in one hold of si->lock, if that
+	 * is less than map_ns.
+	 */
 	uint64_t map_next_ns;
 	/* Allocation of a slot from the device, without its map byte. */
 	uint64_t slot_ns;

@@ -284,7 +284,9 @@ uint64_t sws_machine__next_look_ns(struct actor *actor, uint32_t slot)
 {
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
 
-	return used_line(actor->device, slot) ? costs->map_next_ns : costs->map_ns;
+	if (used_line(actor->device, slot) && costs->map_next_ns < costs->map_ns)
+		return costs->map_next_ns;
+	return costs->map_ns;
 }
 
 /* Returns the time of a section that looks at one slot only, whose line leaves the other CPU. */
