@@ -219,7 +219,7 @@ def verdict_on(figure: str) -> pl.Expr:
 
 
 def _verdict_or_none(source: str) -> pl.Expr:
-    """Return the VERDICT on a source's figures, whether or not there are any."""
+    """Return the VERDICT on a source's figures; "not simulated" or "not measured" without one."""
     return (
         pl.when(pl.col(source).is_null())
         .then(pl.lit(f"not {source}").cast(VERDICT.dtype))
@@ -275,7 +275,7 @@ def _with_directions(
 
 
 def _changes(claims: pl.DataFrame, results: pl.DataFrame, figure: str, *by: str) -> pl.DataFrame:
-    """Return each claim's change by results, or its value where it has no change, null without.
+    """Return each claim's change (its value where it states no change), or null without results.
 
     With columns `by` there is a row for each of their values that has the results.
     """

@@ -131,7 +131,7 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
 
 
 def windows(root: Path | None = None) -> pl.DataFrame:
-    """Read over which part of a run each metric is computed; stored before the runs (WINDOWS).
+    """Read the part of a run that each metric describes; stored before the runs (WINDOWS).
 
     Parameters, errors and order are those of `published_claims`, of the file windows.csv.
     """
@@ -139,9 +139,26 @@ def windows(root: Path | None = None) -> pl.DataFrame:
 
 
 def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> str:
-    """Return the window of a metric, one of WINDOW; an InputError says that its tool has none.
+    """Return the window of a metric.
 
-    ``rules`` has the schema WINDOWS; default: data/published/windows.csv.
+    Parameters
+    ----------
+    metric : str
+        Name of the metric, which begins as one of the file's.
+    kernel : str
+        Label of the kernel; a row for it alone precedes the one for all kernels.
+    rules : polars.DataFrame, optional
+        Schema WINDOWS; default: data/published/windows.csv.
+
+    Returns
+    -------
+    str
+        One of WINDOW.
+
+    Raises
+    ------
+    InputError
+        The metric's tool has no window.
     """
     frame = windows() if rules is None else WINDOWS.check(rules)
     found = frame.filter(

@@ -114,7 +114,7 @@ def _in_words(row: dict[str, Any]) -> str:
 
 
 def _measured_verdict(row: dict[str, Any]) -> str:
-    """Return the measured verdict; if direction and size differ, that on each."""
+    """Return the measured verdict; where direction and size differ, the verdict on each."""
     direction, size = _AS_VERDICT.get(row["direction"]), row["size"]
     if direction and size in _AS_VERDICT.values() and direction != size:
         return f"direction {direction}, size {size}"

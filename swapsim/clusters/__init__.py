@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cluster allocators of Linux 6.12 to 7.3, and recordings of real kernels.
 
-- ``traces.import_text`` makes tables of what probes in a stock kernel write, by ``JOINED_EVENTS``,
+- ``traces.import_text`` makes tables from the text of a kernel's probes, by ``JOINED_EVENTS``,
 - ``verify_clusters`` compares each grant, visit and list move with those of the model,
 - ``replay`` serves the same requests under other rules.
 """

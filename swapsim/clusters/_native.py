@@ -56,7 +56,7 @@ _POINT_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 class ClusterMismatch:
     """The first row that differs, and the state of the model there.
 
-    ``ours`` is what the model does next, None for nothing; ``theirs`` is what the row says. The
+    ``ours`` is what the model does next, None if it does nothing; ``theirs`` is the row's. The
     cluster is that of the row's slot; ``next`` is the slot where its CPU goes on. ``heads`` has the
     first cluster of each list of the device that is not empty, ``lengths`` their numbers of
     clusters.
@@ -175,7 +175,7 @@ def _point(point: Any) -> Point | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What requests of a trace obtained under a rule set, and the work of it.
+    """What the requests of a trace obtained under a rule set, and the work that this took.
 
     ``by_order`` has a list for each array of ``struct sws_cluster_what_if_totals``; ``counts`` are
     its other fields, and those of ``struct sws_clusters_work``. ``runs`` are runs granted by order.
@@ -196,7 +196,7 @@ def switches_of(rules: str) -> dict[str, bool]:
 
 
 def serves(rules: str, devices: pl.DataFrame, switches: Mapping[str, bool] | None = None) -> bool:
-    """Return whether the rules have clusters for these devices: some have none for a hard disk."""
+    """Return whether the rules have clusters for these devices; some have none for a hard disk."""
     known = switches_of(rules) | dict(switches or {})
     return known["global_next"] or not devices["rotational"].any()
 

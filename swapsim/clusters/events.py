@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings of a real kernel's cluster allocator: read, and each row checked."""
+"""Recordings of a real kernel's cluster allocator, read with a check of each row."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -73,6 +73,15 @@ class ClusterRows:
 def cluster_rows(folder: Path | str) -> ClusterRows:
     """Read the events and devices of a trace of a cluster allocator.
 
+    Parameters
+    ----------
+    folder : Path or str
+        A trace folder with both tables.
+
+    Returns
+    -------
+    ClusterRows
+
     Raises
     ------
     InputError
@@ -95,7 +104,7 @@ def cluster_rows(folder: Path | str) -> ClusterRows:
 
 
 def _losses(origin: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what trace.toml says of lost events: tables of the import, and of the rig."""
+    """Yield a description of each loss in trace.toml, found by the import or by the rig."""
     lost, recording = (
         table if isinstance(table := origin.get(name), Mapping) else {}
         for name in ("lost", "recording")
@@ -116,9 +125,9 @@ def _losses(origin: Mapping[str, Any]) -> Iterator[str]:
 
 
 def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
-    """Return the rows if both tables hold what their rows can hold; an error names table and row.
+    """Return the rows if each value of both tables is possible; an error names table and row.
 
-    What a row contradicts in the rows before, such as a free of a free slot, the replay finds.
+    The replay finds rows that contradict earlier ones, such as a free of a free slot.
     """
     _check_devices(CLUSTER_DEVICES.check(rows.devices))
     events = CLUSTER_EVENTS.check(rows.events)

@@ -31,14 +31,14 @@ _HEAD_BYTES: Final = 16
 """Bytes of the head of a list."""
 
 _CLUSTER_SIZES: Final = {_HEAD_BYTES: 256, _HEAD_BYTES * CLUSTER_ORDERS: 512}
-"""Slots of a cluster by the bytes of one list for each order: single pages alone swap, or folios of
-all orders."""
+"""Slots of a cluster by the bytes of the heads of its lists: one head if only single pages swap, or
+one for each order."""
 
 _DEVICE_BYTES: Final = 1 << 14
 """More than the size of a kernel's ``struct swap_info_struct``."""
 
 _STEP: Final = 64
-"""The most by which the counter advances per event on average; a clock of time does by more."""
+"""The most by which a counter advances per event on average; a clock of time advances by more."""
 
 _DEVICE: Final = ("device", "si", "slots", "used", "flags", "prio", "nonfull", "frag")
 _LISTS: Final = ("list", "free", "full", "discarding")
@@ -101,8 +101,8 @@ _FIELDS: Final = ("device", "slot", "n", "order", "list")
 def join(frames: Frames) -> dict[str, pl.DataFrame]:
     """Return CLUSTER_EVENTS and CLUSTER_DEVICES by the names of their files.
 
-    A text with neither visits nor grants is no recording of an allocator: its events get tables of
-    their own.
+    A text with neither visits nor grants is no recording of an allocator: each of its events has a
+    table of its own.
 
     Raises
     ------
@@ -208,8 +208,8 @@ def _require_counter(rows: pl.DataFrame) -> None:
 def _devices(frames: Frames, rules: str) -> pl.DataFrame:
     """Return CLUSTER_DEVICES without seq, with _PLACE and each device's addresses.
 
-    On 6.12 their facts are those of swap_on, on 7.3 those of the first pick from a device's lists,
-    which comes before its first visit.
+    On 6.12 their fields come from swap_on, on 7.3 from the first pick from a device's lists, which
+    precedes its first visit.
     """
     if rules == "6.12":
         found = frames["swap_on"]
@@ -315,7 +315,8 @@ def _without_begin(begin: str) -> str:
 def _discards(frames: Frames, devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Yield the discards of clusters: each has the device of its task's pass.
 
-    Its slot is that of the disk's next discard, which for a file is another number.
+    Its slot comes from the sector of the disk's next discard; a file's is null, because its slots
+    lie elsewhere on the disk.
     """
     names = ("discard_pass", "cluster_discard", "cluster_discard_end", "disk_discard")
     rows = pl.concat(
@@ -441,7 +442,7 @@ def _of_7_3(frames: Frames, devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def _order_of_folio() -> pl.Expr:
-    """Return the order of a folio, by its flags and the low byte of the word with its order."""
+    """Return the order of a folio from its flags and the low byte of the word with its order."""
     large = pl.col("flags") & _LARGE > 0
     return pl.when(large).then(pl.col("size") & 0xFF).otherwise(0)
 

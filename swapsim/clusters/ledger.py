@@ -84,7 +84,7 @@ def lock_ledger() -> pl.DataFrame:
 
 
 def lock_sites() -> pl.DataFrame:
-    """Return which functions ask for the locks, and how often a page does so.
+    """Return which functions request the locks, and how often per page swapped out.
 
     Returns
     -------

@@ -24,21 +24,22 @@ from swapsim.machine.tables import AGAINST_ANCHORS, ANCHOR_SHAPES, ANCHORS, LOCK
 
 ORDER: Final = 3.0
 """Largest factor between two times that agree: another processor and often another lock. Set before
-this table was computed, when all anchors and three of its figures (133, 243 and 355 ns) were
-known."""
+the table AGAINST_ANCHORS was computed, when all anchors and three of its figures (133, 243 and
+355 ns) were known."""
 
 COLLAPSE: Final = 2 / 3
 """A lock collapses if it keeps less than this share of its throughput as threads are added. Set
 with the anchors in sight, which keep 0.5 and 0.8, and before the simulated shares were computed."""
 
 FROM_THREADS: Final = 3
-"""Fewest threads of a share that is kept: with two no waiter is behind another one."""
+"""Fewest threads from which a share of throughput is computed: of two, no waiter queues behind
+another one."""
 
 THREADS: Final = (1, 2, 4, 8, 16, 32)
 FAIR: Final = ("queued", "ticket")
 """Kinds of lock that serve waiters in the order of their arrival."""
 PLACEMENTS: Final = PLACEMENT.words[:-1]
-"""Those that can be simulated."""
+"""The placements that can be simulated."""
 
 HOLD_NS: Final = 1
 THINK_NS: Final = 57
@@ -145,10 +146,10 @@ def against_anchors() -> pl.DataFrame:
 def anchor_shapes() -> pl.DataFrame:
     """Compare quotients of an anchor's figures with the simulated ones.
 
-    The throughput that is kept is that at the most threads, divided by that at the fewest from
-    FROM_THREADS on: the negative control of Boyd-Wickizer et al. (2012), by which a ticket lock
-    collapses and a queued lock does not. It agrees if both are on one side of COLLAPSE; a quotient
-    of two placements agrees by ORDER. Threads whose placement is not stated are mixed.
+    The share of throughput is that with the most threads, divided by that with the fewest from
+    FROM_THREADS on. It is the negative control of Boyd-Wickizer et al. (2012): a ticket lock
+    collapses and a queued lock does not. It agrees if both shares are on one side of COLLAPSE; a
+    quotient of two placements agrees by ORDER. Threads whose placement is not stated are mixed.
 
     Returns
     -------
@@ -174,7 +175,7 @@ def anchor_shapes() -> pl.DataFrame:
 
 
 def _kept(name: str, stated: str, curve: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """Yield the row of the throughput that an anchor and the simulation keep, if it may be had."""
+    """Yield the row of the share of throughput, if the anchor has figures for enough threads."""
     ordered = curve.filter(pl.col("threads") >= FROM_THREADS).sort("threads")
     few, most = (ordered.row(at, named=True) for at in (0, -1))
     if most["threads"] < 2 * few["threads"]:
@@ -193,7 +194,7 @@ def _by_order(times: float) -> str:
 
 
 def _rate(anchor: dict[str, Any]) -> float:
-    """Return the published acquisitions in a second, or in a time that is the same for a curve."""
+    """Return the published acquisitions per second, or per time that is constant along a curve."""
     value: float = anchor["value"]
     return value if anchor["unit"] == "operations/s" else anchor["threads"] / value
 

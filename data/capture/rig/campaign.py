@@ -166,7 +166,7 @@ def _measure(
 
 
 def _described(experiment: Experiment, cache: Path) -> dict[str, Any]:
-    """Build all kernels of an experiment, and return what is said of them."""
+    """Build all kernels of an experiment, and return their descriptions."""
     if experiment.varies == "kernel":
         counted = {value: experiment.counted(value) for value in experiment.values}
         return {value: kernel.get(load, cache).described for value, load in counted.items()}
@@ -251,7 +251,7 @@ def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
 
 
 def _labels(experiment: Experiment, value: str, group: str) -> dict[str, Any]:
-    """Name one group of metrics of a run: a number of tasks, or a turn of a ledger."""
+    """Return the labels of one group of metrics of a run: a number of tasks, or a ledger's turn."""
     if experiment.ledger:
         return {"kernel": value, "policy": group, "n_tasks": experiment.tasks[-1]}
     return {"kernel": KERNEL_LABEL, "policy": value, "n_tasks": int(group)}

@@ -188,7 +188,7 @@ def _write_settings(workload: Workload, directory: Path) -> None:
 
 
 def _write_cluster_devices(newer: Newer, path: Path) -> None:
-    """Write a line a device, with its place among those of its kind, or the mount of its file."""
+    """Write one line per device, with its number among those of its kind, or its file's mount."""
     lines, seen = [], dict.fromkeys(CLUSTER_KINDS, 0)
     for device in newer.devices:
         fields = (device.mebibytes, int(device.rotational), int(device.discard))
@@ -200,7 +200,7 @@ def _write_cluster_devices(newer: Newer, path: Path) -> None:
 
 
 def _copy_modules(workload: Workload, modules: Path, directory: Path) -> list[str]:
-    """Copy virtio, and what swap needs; return insmod's arguments in the order of dependence."""
+    """Copy the modules of virtio and of swap; return insmod's arguments in order of dependence."""
     files = {
         path.name.partition(".")[0].replace("-", "_"): path
         for pattern in ("*.ko", "*.ko.xz")

@@ -170,7 +170,7 @@ def _devices(workload: Workload) -> dict[str, Any]:
 
 
 def _cluster_devices(newer: Newer) -> dict[str, Any]:
-    """Name what a device has; the kernel chooses the priority of one without."""
+    """Return the settings of each device; the kernel chooses a priority that is not given."""
     return {
         "multigen_lru": newer.multigen_lru,
         "huge_page_orders": list(newer.huge_page_orders),

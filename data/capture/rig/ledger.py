@@ -18,7 +18,7 @@ _FOLIOS: Final = {
 
 
 def read(report: Mapping[str, str], name: str, *, sites: bool = True) -> dict[str, Metrics]:
-    """Read the metrics of each turn of one run, by its name.
+    """Read the metrics of each turn of one run, by the name of the turn.
 
     Raises
     ------

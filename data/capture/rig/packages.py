@@ -128,7 +128,7 @@ def _newest(pattern: str, cache: Path) -> str:
 
 
 def _apts(cache: Path) -> Iterator[tuple[str, ...]]:
-    """Yield options for apt: none, for the machine's own suites, then those for the further one."""
+    """Yield apt's options: none, for the machine's own suites, then those for the further suite."""
     yield ()
     yield _further_apt(cache)
 
@@ -201,7 +201,7 @@ def find(package: Package, pattern: str) -> Path:
 
 
 def _candidate(name: str, cache: Path) -> tuple[str, tuple[str, ...]]:
-    """Version that apt would take, which its index vouches for with a hash, and apt's options."""
+    """Return the version that apt would take, for which its index has a hash, and apt's options."""
     for apt in _apts(cache):
         policy = run("apt-cache", *apt, "policy", name, what=f"look up {name}")
         match = re.search(r"^  Candidate: (\S+)$", policy, re.MULTILINE)

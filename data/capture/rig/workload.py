@@ -74,7 +74,7 @@ class Newer:
     devices: tuple[ClusterDevice, ...]
 
     def of_kind(self, kind: str) -> tuple[ClusterDevice, ...]:
-        """Devices of one kind, in their order."""
+        """Return the devices of one kind, in their order."""
         return tuple(device for device in self.devices if device.kind == kind)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chart of patch B: what two equal kernels differ by, and what the mail prints."""
+"""Chart of patch B: how much two equal kernels differ, and the changes that the mail prints."""
 
 from typing import Final
 

@@ -182,9 +182,17 @@ def measured_as_mailed() -> None:
 
 
 def noise_of_rows(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return what two equal kernels show for each row of the first mail (NOISE_OF_ROWS).
+    """Return what two equal kernels show for each row of the first mail.
 
-    ``predicted`` has the schema PREDICTED_BY_POINTS; the sweeps are those at the middle shares.
+    Parameters
+    ----------
+    predicted : polars.DataFrame
+        Schema PREDICTED_BY_POINTS, of which the rows at the middle shares are used.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema NOISE_OF_ROWS, one row per claim.
     """
     rows = PREDICTED_BY_POINTS.check(predicted).filter(
         pl.col("claim").str.starts_with("B-"),

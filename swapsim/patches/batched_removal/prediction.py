@@ -137,7 +137,7 @@ def _slots(threads: int, frames: int, pages: int) -> int:
 
 
 def at_middle() -> pl.Expr:
-    """Return what selects the rows of MIDDLE."""
+    """Return the expression that selects the rows of MIDDLE."""
     return (
         (pl.col("tag_share") == MIDDLE.tag_share)
         & (pl.col("next_share") == MIDDLE.next_share)
@@ -146,7 +146,7 @@ def at_middle() -> pl.Expr:
 
 
 def points() -> Iterator[Point]:
-    """Yield all combinations of shares at the middle unevenness, and MIDDLE at each other one."""
+    """Yield all combinations of shares at the middle unevenness, and MIDDLE at the other ones."""
     for tag_share, next_share in itertools.product(TAG_SHARES, NEXT_SHARES):
         yield Point(tag_share=tag_share, next_share=next_share)
     for uneven in UNEVEN:
@@ -213,8 +213,23 @@ def sweep_config(
 ) -> SweepConfig:
     """Return the mail's workload as sweeps over memory, with its times fitted to one thread.
 
-    A fault and an access are as long as vanilla's system and elapsed time with one thread say; the
-    contention machine gives how much longer a fault is with more threads, or with the patch.
+    The times of a fault and of an access are fitted to vanilla's system and elapsed time with one
+    thread; the contention machine gives how much longer a fault takes with more threads, or with
+    the patch.
+
+    Parameters
+    ----------
+    point : Point
+    threads : int
+        1 to 64.
+    kernel : str
+        One of KERNELS.
+    seed : int
+        Draws the speeds of the threads.
+
+    Returns
+    -------
+    SweepConfig
     """
     known = _known()
     fault, access = _fitted_ns()
@@ -379,9 +394,19 @@ PARTS_SHOWN: Final = (2.5, 10.0, 25.0, 50.0, 75.0, 90.0, 97.5)
 
 
 def null_changes(where: tuple[float, int], *, runs: int = RUNS) -> pl.DataFrame:
-    """Return what two equal kernels differ by in elapsed time, at MIDDLE (NULL_CHANGES).
+    """Return by how much two equal kernels differ in elapsed time, with the shares of MIDDLE.
 
-    ``where`` is the unevenness in percent and the number of threads.
+    Parameters
+    ----------
+    where : tuple of float and int
+        The unevenness in percent, and the number of threads.
+    runs : int
+        Runs of the sweeps, from which means are drawn.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema NULL_CHANGES, one row per part of PARTS_SHOWN.
     """
     uneven, threads = where
     point = Point(tag_share=MIDDLE.tag_share, next_share=MIDDLE.next_share, uneven_percent=uneven)

@@ -13,10 +13,10 @@ many there are, and when. Each thread writes the pages of its share in order, ag
 
 A thread alone finds the page that it needs next just swapped out, however much of its share fits
 into memory. One that sweeps faster than the others finds its pages referenced: its share stays in
-memory, it hits, sweeps faster still, and ends; then its memory is free for the others. So the work
-is decided by how far the threads' speeds differ.
+memory, it hits, sweeps faster still, and ends; then its memory is free for the others. The amount
+of work therefore depends on how far the threads' speeds differ.
 
-Kept: both lists, the second chance, the balance of the lists (``shrink_active_list``,
+Modelled: both lists, the second chance, the balance of the lists (``shrink_active_list``,
 ``page_check_references`` and ``inactive_list_is_low`` of 4.8), the slot that is freed when its page
 comes in, because swap is more than half full (``vm_swap_full``), the memory that a thread frees at
 its end, a fair share of the CPUs. Left out: nodes, files (each thread of the second usemem reads
@@ -129,7 +129,7 @@ class SweepConfig:
         return [share + (thread < rest) for thread in range(self.threads)]
 
     def factors(self) -> list[int]:
-        """Return the time of each thread's accesses by the mean, in PARTS, drawn by the seed."""
+        """Return each thread's access time relative to the mean, in PARTS, drawn by the seed."""
         uneven = self.uneven_percent / 100
         drawn = np.random.default_rng(self.seed).uniform(1 - uneven, 1 + uneven, self.threads)
         return [round(PARTS * float(one) * self.threads / float(drawn.sum())) for one in drawn]

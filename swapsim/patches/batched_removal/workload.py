@@ -77,7 +77,7 @@ def spreads_percent() -> tuple[float, float]:
     """Return how far a run of usemem deviates from its mean, in percent, by two cells of the mail.
 
     The third mail of the series prints Min next to Amean for two kernels, of seven runs each. The
-    least of seven normal values lies 1.35 deviations below their mean. Least first.
+    least of seven normal values lies 1.35 deviations below their mean. The smaller figure is first.
     """
     cells = claims.published_tables().filter(mail="B-kswapd-stall")
     found = []
@@ -94,6 +94,16 @@ def error_of_change(change: float) -> float:
     """Return the standard deviation, in points, of a change in percent between two means.
 
     A run deviates by the root mean square of `spreads_percent`, also in system time.
+
+    Parameters
+    ----------
+    change : float
+        The change in percent.
+
+    Returns
+    -------
+    float
+        In percentage points.
     """
     iterations = workload_values()["iterations"]
     squares = math.fsum(one**2 for one in spreads_percent())
@@ -101,5 +111,16 @@ def error_of_change(change: float) -> float:
 
 
 def chance_of_change(change: float) -> float:
-    """Return the probability that two equal kernels change by at least as much in its direction."""
+    """Return the probability that two equal kernels change by at least as much in its direction.
+
+    Parameters
+    ----------
+    change : float
+        The change in percent.
+
+    Returns
+    -------
+    float
+        0 to 0.5.
+    """
     return math.erfc(abs(change) / error_of_change(0) / math.sqrt(2)) / 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One call: what vm-scalability's swap-w-seq reports on a kernel with some features."""
+"""Prediction of what vm-scalability's swap-w-seq reports on a kernel with some features."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -92,7 +93,9 @@ def swap_w_seq(
     lives = [[live(replace(config, seed=seed), fit) for seed in seeds] for fit in fits.values()]
     rows = []
     for figure, unit in _FIGURES.items():
-        means = [sum(_figure(life, figure, scale) for life in of) / len(seeds) for of in lives]
+        means = [
+            math.fsum(_figure(life, figure, scale) for life in of) / len(seeds) for of in lives
+        ]
         rows.append((figure, means[0], min(means), max(means), unit))
     return SWAP_W_SEQ.check(pl.DataFrame(rows, schema=SWAP_W_SEQ.schema, orient="row"))
 
@@ -102,6 +105,11 @@ def stored_fits() -> dict[str, pl.DataFrame]:
 
     There is one for each share of tags that the benchmark allows, with the map share of the swap
     series.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        "tags SHARE" -> schema CONSTANTS.
     """
     rows = prediction.with_tags_up_to(studies.by_tag_share()).unique("tag_share")
     first = pl.col("tag_share") != prediction.TAG_SHARE

@@ -166,7 +166,7 @@ swap_series: Final = _study(
 
 
 def _one_change(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    """Predict with the share that was found for a change."""
+    """Predict all figures of a change with the map share that was found for it."""
     (change,) = picked(rows, ["policy"], pick)
     share = rows.filter(policy=change, metric="map_share").row(0, named=True)["value"]
     return effects.effects_at(change, share)
