@@ -194,7 +194,7 @@ def _copied(name: str, values: Any, rows: int, dtype: str) -> pl.Series:
 
 
 def _time(name: str, batch: Any, dtype: str, *, known: bool) -> pl.Series:
-    """Return the times of a batch, or nulls if the clock has none of this kind."""
+    """Return the times of a batch, or nulls if the clock has no times of this kind."""
     times = _copied(name, batch.t_ns, batch.rows, dtype)
     return times if known else times.clear(batch.rows)
 

@@ -8,8 +8,8 @@
  * is transferred from the last holder's CPU to the next one's, once if the lock was free. The first
  * waiter spins on the line, so a hand-over costs three transfers: the holder's store takes the line
  * back, the waiter's read fetches it, and the waiter's own store takes it exclusively. The
- * alternatives are locks whose waiters all spin on one line, so that a hand-over takes the longer the
- * more of them there are: a ticket lock, which is as fair, and a test-and-set lock.
+ * alternatives are locks whose waiters all spin on one line, so that a hand-over takes longer
+ * with each of them: a ticket lock, which is as fair, and a test-and-set lock.
  *
  *      CPU 0  ==run==[===hold===]........run.........
  *      CPU 1  ==run====|~~wait~~~|h[===hold===]==run==      h: hand-over

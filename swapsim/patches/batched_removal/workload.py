@@ -2,8 +2,8 @@
 """The workload and the machine of patch B's mail, what is fitted to it, and how it is judged.
 
 All of this was stored before the first run of the sweeps. What was known by then: the mail's
-tables, and a trial of a reviewer, whose toy of an LRU list gave changes of 20 to 24 points between
-equal kernels, and a probability of 0.24 to 0.28 for the loss with three threads.
+tables, and a trial with a simple LRU list, which gave changes of 20 to 24 points between equal
+kernels, and a probability of 0.24 to 0.28 for the loss with three threads.
 """
 
 import math

@@ -102,7 +102,7 @@ def _figure(text: Mapping[str, str], source: str, verdict: str, within: str = ""
 
 
 def _typeset(text: str) -> str:
-    """Return a text with signs of minus where a figure is negative."""
+    """Return a text with a typographic minus sign for each negative figure."""
     return re.sub(r"(?<![^ ])-(?=\d)", _MINUS, text)
 
 
