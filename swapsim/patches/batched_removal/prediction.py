@@ -43,9 +43,9 @@ NEXT_SHARES: Final = (0.1, 0.3, 1.0)
 the sum of its removals; below, the mapping's lines and the tree's nodes stay in the cache."""
 
 _BASES: Final = {
-    0.01: {"unmap_ns": 7844, "tree_ns": 949, "tag_ns": 9, "map_ns": 332},
-    0.1: {"unmap_ns": 8045, "tree_ns": 871, "tag_ns": 87, "map_ns": 305},
-    1.0: {"unmap_ns": 9164, "tree_ns": 482, "tag_ns": 482, "map_ns": 169},
+    0.01: {"unmap_ns": 6022, "tree_ns": 677, "tag_ns": 7, "map_ns": 210},
+    0.1: {"unmap_ns": 6260, "tree_ns": 628, "tag_ns": 63, "map_ns": 195},
+    1.0: {"unmap_ns": 7217, "tree_ns": 362, "tag_ns": 362, "map_ns": 112},
 }
 """Constants with which the machine meets patch A's base, by tag share, with the map share of the
 swap series of 2017: there is no other measurement of 4.8's locks. A test repeats the fits."""

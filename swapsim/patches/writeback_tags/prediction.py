@@ -35,7 +35,7 @@ BASE: Final = "base"
 TAG_SHARE: Final = 0.1
 """``tag_ns / tree_ns``: the geometric mean of 0.01 and 1, as the base does not determine it."""
 
-MAP_SHARE: Final = 0.24
+MAP_SHARE: Final = 0.31
 """``map_ns / tree_ns``, which the base does not determine either: the value at which tree_lock and
 si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_series`)."""
 
