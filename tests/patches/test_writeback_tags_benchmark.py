@@ -14,8 +14,8 @@ from swapsim.machine.tables import SWAP_W_SEQ
 from swapsim.patches.writeback_tags import swap_w_seq
 
 FITS = {
-    "first": change_costs(costs(), {"unmap_ns": 6265, "tree_ns": 648, "tag_ns": 65, "map_ns": 158}),
-    "second": change_costs(costs(), {"unmap_ns": 5756, "tree_ns": 689, "tag_ns": 7, "map_ns": 178}),
+    "first": change_costs(costs(), {"unmap_ns": 6260, "tree_ns": 628, "tag_ns": 63, "map_ns": 195}),
+    "second": change_costs(costs(), {"unmap_ns": 6022, "tree_ns": 677, "tag_ns": 7, "map_ns": 210}),
 }
 OLD = {"cluster_locks": False, "trunk_mb": None, "slot_caches": False}
 
