@@ -298,7 +298,7 @@ def swap_series(compared: pl.DataFrame, *, title: str) -> alt.VConcatChart:
         panel("KiB/s", "swapped out, KiB/s"), panel("% of cycles", "% of cycles in waiting")
     ).properties(
         title=alt.TitleParams(
-            title, subtitle="tick and band: published, one standard deviation; bar: predicted"
+            title, subtitle="tick and band: published, with its tolerance; bar: predicted"
         )
     )
     return chart
