@@ -13,7 +13,8 @@ from swapsim.errors import InputError
 from swapsim.machine import lab
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal.lab import EXPERIMENTS, HOLD, lab_machine
-from swapsim.patches.batched_removal.prediction import NODES, THREADS
+from swapsim.patches.batched_removal.prediction import NODES
+from swapsim.patches.batched_removal.workload import THREADS
 from swapsim.study import SerialExecutor
 
 SOLID_STATE = "batched-removal"

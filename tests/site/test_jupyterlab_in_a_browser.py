@@ -21,7 +21,7 @@ from swapsim.io.paths import notebooks_root, repository_root
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 
 MAP = "00-map.ipynb"
-LONG = ("fits", "simulated", "headlines")
+LONG = ("fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
     "mapping.charts.acquisitions_by_site(mapping.per_page(sites['swap-w-seq']))",
     "print('begun')\nwhile True:\n    mapping.writeback_tags_of(shipped)",

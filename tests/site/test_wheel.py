@@ -69,7 +69,12 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     """Give an environment with the wheel, and the files that README's commands read."""
     made = Elsewhere(tmp_path_factory.mktemp("elsewhere"))
     (made.desk / "trace.txt").write_text(PAGES)
-    for name, trace in {"myslots": "slots-4-shared", "mystalls": "stalls-nfs-1"}.items():
+    copies = {
+        "myslots": "slots-4-shared",
+        "mystalls": "stalls-nfs-1",
+        "myclusters": "clusters-7.3-file-2",
+    }
+    for name, trace in copies.items():
         (made.desk / name).symlink_to(shipped_traces()[trace])
     return made
 

@@ -49,7 +49,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
     printed = capsys.readouterr().out
     assert printed.startswith(
-        "The trace removals-small-files can feed 1 of 4 replays: acquisitions"
+        "The trace removals-small-files can feed 1 of 5 replays: acquisitions"
     )
     assert printed.rstrip().endswith("Patch 07-mine has 0 of 6 parts.")
 
