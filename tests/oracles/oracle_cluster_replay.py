@@ -72,6 +72,7 @@ class Task:
     window: range | None = None
     disturbed: bool = False
     turned: bool = False
+    moved: bool = False
     tried_full: bool = False
     move: Point | None = None
     """The list move of a free that comes next."""
@@ -135,7 +136,7 @@ class Replay:
     def _begin(self, task: Task, row: Row) -> None:
         """Begin a call, or a worker's reclaim; a call without its done row ends first."""
         if task.points is not None:
-            self._end(task, row._replace(point=Point(Op.DONE, n=len(task.call.granted))))
+            self._expect(task, row._replace(point=Point(Op.DONE, n=len(task.call.granted))))
         task.call = Call(row.cpu, row.point.order, row.point.n)
         task.worker = row.point.op == Op.FULL
         if task.worker:
@@ -145,7 +146,7 @@ class Replay:
             task.points = self.allocator.call(task.call)
         next(task.points)
         task.began, task.point, task.window = self.row, None, None
-        task.disturbed = task.tried_full = False
+        task.disturbed = task.tried_full = task.turned = False
 
     def _close(self, task: Task) -> None:
         """End a call; what it holds is released."""
@@ -363,7 +364,7 @@ class Replay:
         """Return whether the device was full when the call had si->lock."""
         if row.point.op != Op.TURN or not task.turned or not self.listed:
             return False
-        if not self._device_changed(task):
+        if not self._device_changed(task) and not task.moved:
             return False
         self.totals["taken_ends"] += 1
         task.turned = False
@@ -418,6 +419,8 @@ class Replay:
             slots = self.allocator.devices[theirs.device].map[theirs.slot :][: theirs.n]
             assert not any(slots)
             assert len(task.call.granted) < task.call.wanted
+        # Between a turn and si->lock a task may move; a search without a row has either CPU.
+        task.moved = self.listed and task.turned and row.cpu != task.call.now_cpu
         if theirs.op == Op.DONE:
             self._end(task, row)
             return
@@ -465,7 +468,7 @@ class Replay:
         """End a call; it may have ended while others changed the lists."""
         in_window = task.window is not None
         if in_window or not self._meet(task, row):
-            if in_window or self._device_changed(task):
+            if in_window or self._device_changed(task) or task.moved:
                 self.totals["taken_ends"] += 1
             else:
                 self._blame(row, task.point)

@@ -159,7 +159,7 @@ static bool explains_refusal(const struct sws_cluster_replay *self, const struct
 static bool skips_device(struct sws_cluster_replay *self, struct task *task, uint32_t row_op)
 {
 	if (row_op != SWS_CLUSTER_TURN || !task->turned || self->clusters->rules.isolates ||
-	    !device_changed(self, task))
+	    (!task->moved && !device_changed(self, task)))
 		return false;
 	self->totals.taken_ends++;
 	task->turned = false;
@@ -303,7 +303,7 @@ static void end_call(struct sws_cluster_replay *self, struct task *task,
 		return;
 	}
 	if (task->in_window || !meet(self, task, row)) {
-		if (task->in_window || device_changed(self, task))
+		if (task->in_window || task->moved || device_changed(self, task))
 			self->totals.taken_ends++;
 		else
 			judge(self, task, row, SWS_CLUSTER_REPLAY_OTHER_END);
@@ -333,6 +333,9 @@ int sws_cluster_replay__expect(struct sws_cluster_replay *self, struct task *tas
 		return replay_refuse(self, SWS_CLUSTER_REPLAY_TWICE, row->seq);
 	if (theirs->op == SWS_CLUSTER_GRANT && task->call.granted >= task->call.wanted)
 		return replay_refuse(self, SWS_CLUSTER_REPLAY_TOO_MANY, row->seq);
+	/* Between a turn and si->lock a task may move; a search without a row has either CPU. */
+	task->moved = !self->clusters->rules.isolates && task->turned &&
+		      row->cpu != task->call.now_cpu;
 	if (theirs->op == SWS_CLUSTER_DONE) {
 		end_call(self, task, row);
 		return SWS_OK;

@@ -49,6 +49,8 @@ struct task {
 	bool disturbed;
 	/* The last point was a turn. */
 	bool turned;
+	/* The last point was a turn, and this row has another CPU. */
+	bool moved;
 	/* A full cluster's first try was compared. */
 	bool tried_full;
 	/* A free of this task moves a cluster next. */

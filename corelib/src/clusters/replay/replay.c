@@ -89,6 +89,7 @@ static int begin_call(struct sws_cluster_replay *self, struct task *task,
 	task->computed = false;
 	task->in_window = false;
 	task->disturbed = false;
+	task->turned = false;
 	task->tried_full = false;
 	task->call_seq = row->seq;
 	task->began = self->row;
