@@ -334,8 +334,8 @@ int sws_cluster_replay__expect(struct sws_cluster_replay *self, struct task *tas
 	if (theirs->op == SWS_CLUSTER_GRANT && task->call.granted >= task->call.wanted)
 		return replay_refuse(self, SWS_CLUSTER_REPLAY_TOO_MANY, row->seq);
 	/* Between a turn and si->lock a task may move; a search without a row has either CPU. */
-	task->moved = !self->clusters->rules.isolates && task->turned &&
-		      row->cpu != task->call.now_cpu;
+	task->moved =
+		!self->clusters->rules.isolates && task->turned && row->cpu != task->call.now_cpu;
 	if (theirs->op == SWS_CLUSTER_DONE) {
 		end_call(self, task, row);
 		return SWS_OK;
