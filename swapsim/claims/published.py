@@ -29,7 +29,8 @@ from swapsim.io.paths import data_root, patches_root
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
 _MAILS_MAY_LACK: Final = ("superseded_by",)
-_SIMULATION_MAY_LACK: Final = ("nothing", "points", "collapse")
+_SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
+_SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
 _FENCE: Final = "+++\n"
 
 
@@ -126,7 +127,7 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
         SIMULATION_TOLERANCES,
         ["table", "metric"],
         _SIMULATION_MAY_LACK,
-        not_below_zero=_SIMULATION_MAY_LACK,
+        not_below_zero=_SIMULATION_NUMBERS,
     )
 
 

@@ -33,6 +33,13 @@ PER: Final = Vocabulary(
     "PER", "Whether figures are compared for the complete run or per second.", ("run", "second")
 )
 
+COVERS: Final = Vocabulary(
+    "COVERS",
+    "What a printed figure of patch 03 covers; iteration: the one with the fewest operations; run: "
+    "the complete test; samples: the samples of 10 s of the complete test.",
+    ("iteration", "run", "samples"),
+)
+
 VERDICT: Final = Vocabulary(
     "VERDICT",
     "How a result compares with a claim; open: its range over the fits is too wide to say; not "
@@ -182,6 +189,8 @@ SIMULATION_TOLERANCES: Final = Table(
     Column("metric", pl.String, "row of the table"),
     _STANDING,
     Column("per", PER.dtype, "whether figures are compared for the complete run or per second"),
+    Column("covers", COVERS.dtype, "what the printed figure covers"),
+    Column("identifies", pl.String, "rule sets whose cell gives a constant, and is not judged"),
     Column("nothing", pl.Float64, "largest printed figure that counts as zero", BY_ROW),
     Column("points", pl.Float64, "largest distance from the printed change to series", "points"),
     Column("collapse", pl.Float64, "share of its rate without a file that only 3.9 misses", RATIO),
