@@ -12,12 +12,25 @@ import swapsim
 from swapsim import claims, patches
 from swapsim.errors import SwapsimError
 from swapsim.io.paths import laboratory_root
-from swapsim.patches import Patch, batched_removal, cluster_next, stall_decisions, writeback_tags
+from swapsim.patches import (
+    Patch,
+    batched_removal,
+    cluster_next,
+    newer_kernels,
+    stall_decisions,
+    writeback_tags,
+)
 
 PARTS: Final = tuple(name for name in vars(Patch) if not name.startswith("_"))
 """Names of the parts of `swapsim.patches.Patch`."""
 
-PATCHES: Final[tuple[Patch, ...]] = (writeback_tags, batched_removal, stall_decisions, cluster_next)
+PATCHES: Final[tuple[Patch, ...]] = (
+    writeback_tags,
+    batched_removal,
+    stall_decisions,
+    cluster_next,
+    newer_kernels,
+)
 """All patches, in the order of their numbers."""
 
 

@@ -41,6 +41,7 @@ A, B, C, D = (
 
 
 SERIES = "S-swap-series-v4-reply"  # each of its cells is a claim
+LIST = "prose: printed list"  # a claim on the lines of a list
 IN_TABLES = CLAIMS.filter(~PROSE, pl.col("mail") != SERIES).with_columns(
     pl.col("locator")
     .str.extract_groups(r"^(?<row>.*) \| (?<base_kernel>.+) -> (?<value_kernel>.+)$")
@@ -53,7 +54,7 @@ def test_each_row_of_a_table_is_one_claim() -> None:
     in_tables = TABLES.filter(
         pl.col("mail") != SERIES,
         ~pl.col("table").is_in(["prose", "prose v3", "pmbench output"]),
-        ~pl.col("table").str.ends_with("second hand"),
+        ~pl.col("table").str.contains("second hand$|printed list$"),
     )
     printed = in_tables.select("patch", row=pl.concat_str("table", "metric", separator=" | "))
     assert IN_TABLES.select("patch", "row").rows() == printed.unique(maintain_order=True).rows()
@@ -121,6 +122,9 @@ def test_each_claim_has_the_base_of_its_patch() -> None:
         "C-stall-decisions-series": "mm1-mmotm-20130522",
         "D-percpu-cluster-next": "before",
         "D-percpu-cluster-next-v3": "v3 before",
+        "F-nonfull-first": "before",
+        "F-return-cache": "with return cache",
+        "F-cluster-order-v5": "without",
     }
     assert IN_TABLES["base_kernel"].to_list() == [base[mail] for mail in IN_TABLES["mail"]]
 
@@ -162,7 +166,8 @@ def test_each_change_has_its_tolerance() -> None:
     """Each change and each figure of the series has one; only the rows' spread hides a sign."""
     stated = published_claims(superseded=True)
     bounds = stated.join(tolerances(), on="claim", how="full", coalesce=True)
-    judged = bounds.select(pl.col("change").is_not_null() | (pl.col("mail") == SERIES)).to_series()
+    level = (pl.col("mail") == SERIES) | pl.col("locator").str.starts_with(LIST)
+    judged = bounds.select(pl.col("change").is_not_null() | level).to_series()
     assert judged.to_list() == bounds["tolerance"].is_not_null().to_list()
     spread = pl.col("note").str.contains("^the spread of profile rows|from Min next to Amean")
     loud = bounds.filter(pl.col("change").abs() >= 5, ~spread)
@@ -196,9 +201,37 @@ def test_the_cells_are_those_that_were_compared_with_the_mails() -> None:
 
 def test_figures_outside_the_tables_are_those_of_the_mails() -> None:
     """A percentage that is in no table was compared with the mail's prose."""
-    claimed = CLAIMS.filter(pl.col("locator").str.contains("| not in a table |", literal=True))
+    claimed = CLAIMS.filter(
+        pl.col("locator").str.contains("| not in a table |", literal=True),
+        ~pl.col("locator").str.starts_with(LIST),
+    )
     figures = claimed.select("claim", pl.coalesce("change", "value")).drop_nulls()
     assert dict(figures.iter_rows()) == FACTS["prose"] | {"D3-prose-score": 18.5}
+
+
+def test_claims_on_printed_lists_follow_from_their_lines() -> None:
+    """The number of lines, the share of fallbacks, and the first iteration without a swap-out."""
+    cells = TABLES.filter(pl.col("table").str.ends_with("printed list")).with_columns(
+        pl.col("table").str.strip_suffix(", printed list"),
+        pl.col("metric").str.extract_groups(r"iteration (?<at>\d+) (?<what>.*)$").struct.unnest(),
+    )
+    lines = cells.pivot("what", index=["mail", "table", "kernel", "at"], values="value")
+    for claim in CLAIMS.filter(pl.col("locator").str.starts_with(LIST)).iter_rows(named=True):
+        what, _, figure = claim["metric"].partition(": ")
+        name = what.partition(", ")[0].replace("first program", "test, first program")
+        name = name.replace("test, first program -s", "test -s, first program")
+        kernel = claim["locator"].rpartition(" -> ")[2]
+        own = lines.filter(mail=claim["mail"], table=name, kernel=kernel)
+        out, split = own["swpout"].sum(), own["swpout fallback"].sum()
+        wanted = {
+            "equal lines of those printed": own.height,
+            "share of fallbacks": round(100 * split / max(out + split, 1), 2),
+            "fallbacks": split,
+            "first iteration in which each large folio falls back": own.filter(swpout=0)["at"]
+            .cast(pl.Int64)
+            .min(),
+        }
+        assert claim["value"] == wanted[figure], claim["claim"]
 
 
 def test_profile_rows_have_one_spread() -> None:
