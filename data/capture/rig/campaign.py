@@ -22,6 +22,7 @@ from rig import (
     counts,
     guest,
     importing,
+    instructions,
     kernel,
     ledger,
     leftovers,
@@ -139,6 +140,8 @@ def _measure(
     if experiment.tree_nodes:
         read, extents = tree_nodes.read(report["output"], experiment.name)
         return {tasks: read}, extents
+    if experiment.instructions:
+        return {tasks: instructions.read(report, experiment.name)}, []
     if experiment.stalls:
         return {tasks: stalls.read(report, experiment.name)}, []
     assert counted.switches is not None
@@ -196,6 +199,8 @@ def _identity(experiment: Experiment, value: str) -> str:
         readers.append(Path(tree_nodes.__file__))
     if experiment.sampled_slots:
         readers.append(Path(wanderings.__file__))
+    if experiment.instructions:
+        readers.append(Path(instructions.__file__))
     if experiment.ledger:
         readers.append(Path(ledger.__file__))
     if experiment.stalls:

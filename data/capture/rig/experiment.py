@@ -37,8 +37,9 @@ class Experiment:
     and no locks are counted. By turns one run counts several numbers of tasks, one after another,
     per page that reclaim frees; on the slow disk, files of several sizes next to one server, and
     the work and stalls of reclaim instead of locks. With sampled slots the metrics are the tasks
-    that were in one trunk, and no locks are counted. A ledger counts locks in two turns, on kernels
-    that take turns like the values of a switch.
+    that were in one trunk, and no locks are counted. With a module they are the instructions that
+    it counts. A ledger counts locks in two turns, on kernels that take turns like the values of a
+    switch.
     """
 
     name: str
@@ -65,6 +66,11 @@ class Experiment:
     def ledger(self) -> bool:
         """Whether the locks of two turns are counted, to compare kernels."""
         return self.workload.switches is not None and self.workload.switches.folio_kibibytes > 0
+
+    @property
+    def instructions(self) -> bool:
+        """Whether a module counts the instructions of reclaim, and no lock is counted."""
+        return self.workload.switches is not None and self.workload.switches.module != ""
 
     @property
     def sampled_slots(self) -> bool:
@@ -144,7 +150,12 @@ def load(name: str) -> Experiment:
         raise table.error("experiment.tasks", "are several: set lab.by_turns, or give one number")
     if described.ledger != (varies == "kernel"):
         raise own.error("varies", "is 'kernel' if lab.folio_kibibytes is given, and only then")
-    no_locks = described.tree_nodes or described.stalls or described.sampled_slots
+    no_locks = (
+        described.tree_nodes
+        or described.stalls
+        or described.sampled_slots
+        or described.instructions
+    )
     if no_locks == described.workload.switches.lock_statistics:
         wanted = "false" if no_locks else "true"
         raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")

@@ -113,6 +113,8 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
         shutil.copy(CLUSTER_DEVICES, root / "capture" / "cluster-devices")
         _write_cluster_devices(workload.newer, root / "capture" / "devices")
     modules = _copy_modules(workload, kernel.modules, root / "modules") if kernel.modules else []
+    if kernel.module:
+        modules = [shutil.copy(kernel.module, root / "modules" / "lab.ko").name]
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
     return Guest(kernel=kernel.image, initramfs=_pack(root, work))
 

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from rig import packages
 from rig.errors import CaptureError
 from rig.packages import Package, tool
-from rig.workload import HOME, Switches, Workload
+from rig.workload import HOME, MODULES, Switches, Workload
 
 # As stock 6.12 and 7.3 have it on x86-64, where huge pages swap whole.
 CLUSTER_SLOTS: Final = 512
@@ -102,6 +102,8 @@ class Kernel:
 
     image: Path
     modules: Path | None
+    # A module of lab/modules, where the workload has one.
+    module: Path | None = None
     described: Mapping[str, Any]
 
 
@@ -149,7 +151,8 @@ def sources(switches: Switches | None) -> list[Path]:
     if switches is None:
         return []
     source = SOURCES[switches.kernel]
-    return [*source.semantic_patches, *_tree_files(source), *_fragments(switches)]
+    module = [MODULES / f"{switches.module}.c"] if switches.module else []
+    return [*source.semantic_patches, *_tree_files(source), *_fragments(switches), *module]
 
 
 def lab(switches: Switches, cache: Path) -> Kernel:
@@ -170,12 +173,21 @@ def lab(switches: Switches, cache: Path) -> Kernel:
     configuration = _configuration(switches)
     configuration_hash = _hash_of([source_hash, configuration], [])
     image = cache / "kernels" / f"{configuration_hash}.bzImage"
+    tree = cache / "sources" / source_hash
+    # One folder of objects for each flavour: another trunk size recompiles a few files.
+    flavour = "-".join(path.stem for path in _fragments(switches)[1:]) or "plain"
+    objects = cache / "objects" / f"{source_hash}-{flavour}"
     if not image.is_file():
         packages.check_build_tools()
-        tree = _source_tree(source, package, cache / "sources" / source_hash)
-        # One folder of objects for each flavour: another trunk size recompiles a few files.
-        flavour = "-".join(path.stem for path in _fragments(switches)[1:]) or "plain"
-        _build(tree, cache / "objects" / f"{source_hash}-{flavour}", configuration, image)
+        _build(_source_tree(source, package, tree), objects, configuration, image)
+    module = None
+    if switches.module:
+        code = MODULES / f"{switches.module}.c"
+        module = image.with_name(f"{_hash_of([configuration_hash], [code])}.ko")
+        if not module.is_file():
+            packages.check_build_tools()
+            _configure(_source_tree(source, package, tree), objects, configuration)
+            _build_module(tree, objects, code, module)
     described = {
         "package": package.name,
         "package_version": package.version,
@@ -195,7 +207,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
             "reclaim_rules": switches.reclaim_rules,
             "debug_checks": switches.debug_checks,
         }
-    return Kernel(image=image, modules=None, described=described)
+    return Kernel(image=image, modules=None, module=module, described=described)
 
 
 def _tree_files(source: Source) -> list[Path]:
@@ -285,7 +297,7 @@ def _dense(text: str) -> str:
     return "".join(text.split())
 
 
-def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
+def _configure(tree: Path, objects: Path, configuration: str) -> None:
     objects.mkdir(parents=True, exist_ok=True)
     _make(tree, objects, "tinyconfig", what="configure the lab kernel")
     with (objects / ".config").open("a", encoding="utf-8") as config:
@@ -297,6 +309,10 @@ def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
         on = line.removesuffix("=n") + "=y"
         if on in taken if line.endswith("=n") else line not in taken:
             raise CaptureError(f"this kernel does not take {line}: fix data/capture/lab")
+
+
+def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
+    _configure(tree, objects, configuration)
     _make(tree, objects, "bzImage", what="build the lab kernel", steps=STEPS)
     image.parent.mkdir(parents=True, exist_ok=True)
     unfinished = image.with_suffix(".unfinished")
@@ -304,10 +320,23 @@ def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
     unfinished.rename(image)
 
 
-def _make(tree: Path, objects: Path, target: str, *, what: str, steps: int = 0) -> None:
+def _build_module(tree: Path, objects: Path, code: Path, module: Path) -> None:
+    """Build one of our modules; the list of the kernel's symbols is left to the loader."""
+    work = objects.with_name(f"{objects.name}-{code.stem}")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    shutil.copy(code, work)
+    (work / "Kbuild").write_text(f"obj-m := {code.stem}.o\n")
+    _make(tree, objects, "modules_prepare", what="prepare the lab kernel for modules")
+    own = (f"M={work}", "KBUILD_MODPOST_WARN=1", "modules")
+    _make(tree, objects, *own, what=f"build {code.name}")
+    shutil.copy(work / f"{code.stem}.ko", module)
+
+
+def _make(tree: Path, objects: Path, *targets: str, what: str, steps: int = 0) -> None:
     """Run make, with a bar if it has many steps; its output goes to a file next to `objects`."""
     log = objects.with_name(objects.name + ".txt")
-    command = [tool("make"), f"-j{os.cpu_count()}", "-C", str(tree), f"O={objects}", target]
+    command = [tool("make"), f"-j{os.cpu_count()}", "-C", str(tree), f"O={objects}", *targets]
     bar = tqdm(total=steps, desc=what, unit=" steps", disable=None if steps else True, leave=False)
     with log.open("w", encoding="utf-8") as output, bar, _process(command) as make:
         for line in make.stdout or ():

@@ -13,6 +13,7 @@ HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
 CLUSTER_EVENTS = HOME / "clusters" / "events.toml"
+MODULES = HOME / "lab" / "modules"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -157,6 +158,8 @@ class Switches:
     folio_kibibytes: int = dataclasses.field(default=0, repr=False)
     # Slots alone are recorded, and of these a sample: see guest/mark-slots. Idle CPUs do not tick.
     sampled_slots: bool = dataclasses.field(default=False, repr=False)
+    # A module of lab/modules that the guest loads, and whose program counts instructions.
+    module: str = dataclasses.field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +301,10 @@ def _switches(table: Table) -> Switches | None:
         sampled_slots=table.take("sampled_slots", bool, False),
         kernel=table.take("kernel", str, "6.1"),
         folio_kibibytes=table.take_positive("folio_kibibytes", 0),
+        module=table.take("module", str, ""),
     )
+    if switches.module and not (MODULES / f"{switches.module}.c").is_file():
+        raise table.error("module", f"is '{switches.module}': lab/modules has no such file")
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
     for switch, value, values in (
