@@ -45,6 +45,7 @@ static void draw_devices(struct sws_reclaim_config *config, struct input *input)
 	config->nr_requests = input_or(input, 16);
 	config->request_pages = input_or(input, 16);
 	config->delays_allocation = input_bit(input);
+	config->shared_cpu = input_bit(input);
 	config->nfs = input_bit(input);
 	config->net_rate = input_or64(input, 5000);
 	config->server_rate = input_or64(input, 2000);

@@ -74,6 +74,9 @@ class ReclaimConfig:
         Time that the client serves in each round.
     files : tuple of int
         Pages of each round's file; 0: no file.
+    shared_cpu : bool
+        Whether the faults, the writer, the flusher and kswapd share one CPU, in the order of their
+        requests; the client's operations need none.
     hz : int
         Timer ticks per second.
     seed : int
@@ -119,6 +122,7 @@ class ReclaimConfig:
     write_delay_ns: int = _DEFAULTS["write_delay_ns"]
     serve_ns: int = _DEFAULTS["serve_ns"]
     files: tuple[int, ...] = (0,)
+    shared_cpu: bool = bool(_DEFAULTS["shared_cpu"])
     hz: int = _DEFAULTS["hz"]
     seed: int = 1
 

@@ -200,7 +200,7 @@ class Simulation:
         self.cached: dict[int, int] = {}
         self.file: dict[int, int] = {}
         self.dirty: set[int] = set()
-        self.cursor = self.file_pages = 0
+        self.cursor = self.file_pages = self.cpu_free = 0
         self.dirtied_at = self.flush_cursor = self.flush_asked = 0
         self.writes_file = self.adjusted = False
         # The disk, and the server.
@@ -271,7 +271,10 @@ class Simulation:
         task.event = task.asleep_for = None
         task.dozing = False
         what, *rest = next(task.steps)
-        if what == "run":
+        if what == "run" and self.config["shared_cpu"] and self.running <= KSWAPD:
+            self.cpu_free = max(self.cpu_free, self.now) + rest[0]
+            self._push(task, self.cpu_free)
+        elif what in ("run", "await"):
             self._push(task, self.now + rest[0])
         elif what == "doze":
             self._push(task, self.now + rest[0])
@@ -955,6 +958,12 @@ class Simulation:
         if ns:
             yield "run", ns
 
+    @staticmethod
+    def _await(ns: int) -> Steps:
+        """Wait for a time without a CPU, if it is not 0."""
+        if ns:
+            yield "await", ns
+
     def _shrink_list(self, scan: Scan, zone: Zone, place: int, pages: int) -> Steps:
         file = place == INACTIVE_FILE
         taken = zone.lists[place][:pages]
@@ -1288,7 +1297,7 @@ class Simulation:
                 if self._touch(item * size + page, writes):
                     page += 1
                     continue
-                yield from self._run(at - self.now)
+                yield from self._await(at - self.now)
                 yield from self._fault(item * size + page, writes)
                 at, horizon, done = self.now, self._next_event(CLIENT), 0
             if until is not None:
@@ -1296,11 +1305,11 @@ class Simulation:
             at += self.costs["op_ns"]
             done += 1
             if at >= horizon or done == 1024:
-                yield from self._run(at - self.now)
+                yield from self._await(at - self.now)
                 at, horizon, done = self.now, self._next_event(CLIENT), 0
             if until is not None and at >= until:
                 break
-        yield from self._run(at - self.now)
+        yield from self._await(at - self.now)
 
     def _draws(self) -> Any:
         generator = self.tasks[CLIENT].generator
@@ -1352,7 +1361,7 @@ class Simulation:
     def _writer(self) -> Steps:
         while True:
             yield "sleep", CALL
-            yield from self._run(self.config["write_delay_ns"])
+            yield from self._await(self.config["write_delay_ns"])
             since = self.now
             yield from self._write_file()
             self.rounds[-1]["io_ns"] = self.now - since
@@ -1385,7 +1394,7 @@ class Simulation:
                 if self._n_dirty() > self._limits()[0]:
                     self._call(FLUSHER)
                 self.counts["throttled_ns"] += pause
-                yield from self._run(pause)
+                yield from self._await(pause)
         while True:
             pages = self._write_run(SYNC_WRITES)
             if pages:

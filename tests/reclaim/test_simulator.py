@@ -73,6 +73,7 @@ CONFIGS = st.builds(
     async_turn_ns=st.sampled_from([1_000_000, 40_000_000]),
     request_pages=st.sampled_from([1, 2, 16, 128]),
     delays_allocation=st.booleans(),
+    shared_cpu=st.booleans(),
     nfs=st.booleans(),
     net_rate=st.sampled_from([1000, 29440]),
     server_rate=st.sampled_from([500, 15360]),

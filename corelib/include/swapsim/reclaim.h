@@ -281,6 +281,12 @@ struct sws_reclaim_config {
 	 * caller; sws_reclaim_new reads it, and it is not used afterwards.
 	 */
 	const uint32_t *file_pages;
+	/*
+	 * True if the client's faults, the writer, the flusher and kswapd share one CPU, on which a
+	 * step begins when those requested before it have ended. The client's operations need no
+	 * CPU: it sleeps for most of them. Default false: each actor has its own.
+	 */
+	bool shared_cpu;
 	/* Timer ticks per second, at least SWS_STALL_HZ_MIN; default 1000. */
 	uint32_t hz;
 	/* Seed of the random generator; default 0. */

@@ -93,7 +93,7 @@ static int serve(struct actor *actor, struct serving *my)
 		at += self->config.costs.op_ns;
 		self->work += self->config.item_pages;
 	} while (at < horizon && ++n < BATCH_PAGES);
-	return engine_run(&actor->thread, at - time_now(self));
+	return engine_await(&actor->thread, at - time_now(self));
 }
 
 static int begin_writing(struct sws_reclaim *self)

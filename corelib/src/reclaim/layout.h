@@ -297,6 +297,8 @@ struct sws_reclaim {
 	struct sws_reclaim_config config;
 	const struct sws_stall_rules *rules;
 	struct engine engine;
+	/* The CPU of the tasks, the flusher and kswapd, if they share one. */
+	struct engine_cpu cpu;
 	struct actor actors[NR_ACTORS];
 	struct zone zones[NR_ZONES];
 	struct lru lrus[NR_ZONES];
