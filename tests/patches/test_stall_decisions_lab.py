@@ -9,9 +9,10 @@ import pytest
 from swapsim import claims, ffi
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import mail
+from swapsim.patches.stall_decisions import lab
 from swapsim.patches.stall_decisions.conclusions import verdict_in_runs
-from swapsim.patches.stall_decisions.mail import KERNELS, SIZES, as_mailed
+from swapsim.patches.stall_decisions.lab import as_mailed
+from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"
@@ -116,7 +117,7 @@ def simulation(**others: float) -> pl.DataFrame:
     """Return figures as the lab's except for some rule sets, and twice those in a variant."""
     values = {rules: 1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)} | others
     doubled = {rules: 2 * value for rules, value in values.items()}
-    return pl.concat([results(mail.AS_SET, values), results("a fast CPU", doubled)])
+    return pl.concat([results(lab.AS_SET, values), results("a fast CPU", doubled)])
 
 
 def test_a_figure_is_near_within_its_factor() -> None:
@@ -156,7 +157,7 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
 def test_a_row_at_what_is_open() -> None:
     """There is a line per variant and a column per rule set."""
     found = patch.by_variant(simulation(), SCANNED)
-    assert found["variant"].to_list() == [mail.AS_SET, "a fast CPU"]
+    assert found["variant"].to_list() == [lab.AS_SET, "a fast CPU"]
     assert found["mmotm"].to_list() == [1001, 2001]
     assert found.columns[1:] == list(ffi.STALL_RULES)
 
@@ -165,7 +166,7 @@ def test_the_stored_runs_and_the_lab() -> None:
     """What the notebook says of them comes from these frames."""
     simulated, measured = patch.studies.lab_guest.load(), claims.measured_results(patch.EXPERIMENT)
     table = patch.compare_with_lab(simulated, measured)
-    assert table.height == 12 * (len(mail.ROWS) + 3 + 4 + 4)
+    assert table.height == 12 * (len(lab.ROWS) + 3 + 4 + 4)
     order = patch.compare_orders(simulated, measured)
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()

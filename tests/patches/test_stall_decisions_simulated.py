@@ -12,9 +12,9 @@ from test_stall_decisions_mail import SCANNED, mailed
 
 from swapsim import claims, reclaim
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import mail, studies
+from swapsim.patches.stall_decisions import fitting, lab, lab_guest, rounds, what_if
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
-from swapsim.patches.stall_decisions.studies import Run, mail_rows
+from swapsim.patches.stall_decisions.runs import Run, mail_rows
 from swapsim.patches.stall_decisions.tables import SIMULATED_WHAT_IF
 from swapsim.study.constants import Moved
 
@@ -56,7 +56,7 @@ def test_the_fit_uses_no_other_column_or_size(monkeypatch: pytest.MonkeyPatch) -
         pl.col("kernel") == "vanilla", pl.col("metric").str.contains("-0M$|-4055M$")
     )
     monkeypatch.setattr(claims, "published_tables", lambda: seen)
-    assert studies.fit_targets() == {
+    assert fitting.fit_targets() == {
         "Ops memcachetest-0M": 23117,
         "Ops memcachetest-4055M": 4104,
         "Ops io-duration-4055M": 160,
@@ -66,18 +66,18 @@ def test_the_fit_uses_no_other_column_or_size(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_search_finds_what_meets_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures that each follow one constant lead to it; one out of reach, to the range's end."""
-    rows = list(studies.FREE.values())
+    rows = list(fitting.FREE.values())
 
     def figures(constants: Mapping[str, int]) -> dict[str, float]:
-        delay, rate, seek = (constants[name] for name in studies.FREE)
+        delay, rate, seek = (constants[name] for name in fitting.FREE)
         return {
             rows[0]: 4104 * (20_000 / delay) ** 0.5,
             rows[1]: 160 * (30_000 / rate) * (seek / 3_000_000) ** 0.1,
             rows[2]: 21357 * (9_000_000 / seek),
         }
 
-    monkeypatch.setattr(studies, "fit_figures", figures)
-    found = studies.search()
+    monkeypatch.setattr(fitting, "fit_figures", figures)
+    found = fitting.search()
     assert found["write_delay_ms"] == pytest.approx(20_000, rel=0.02)
     assert found["disk_rate"] == pytest.approx(30_000 * (5 / 3) ** 0.1, rel=0.02)
     assert found["seek_near_ns"] == 5_000_000
@@ -86,19 +86,19 @@ def test_the_search_finds_what_meets_the_figures(monkeypatch: pytest.MonkeyPatch
 def test_the_constants_are_those_of_the_stored_fit() -> None:
     """Each has the value that was found, in its range, and no figure is far off."""
     rows = pl.read_parquet(patch.studies.fitted.path)
-    found = studies.fitted_constants(rows)
-    assert set(found) == set(studies.FREE)
+    found = fitting.fitted_constants(rows)
+    assert set(found) == set(fitting.FREE)
     for row in reclaim.constants().filter(pl.col("name").is_in(list(found))).to_dicts():
         assert row["low"] <= found[row["name"]] == row["value"] <= row["high"]
     missed = patch.residuals_of(rows)
-    assert missed["target"].to_list() == list(studies.FIT_TARGETS)
+    assert missed["target"].to_list() == list(fitting.FIT_TARGETS)
     assert missed["off_percent"].abs().max() < 20  # type: ignore[operator]
 
 
 def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is complete at each second; shares are shares; the spans of a page fill the round."""
-    monkeypatch.setattr(studies, "Run", lambda rules, **_: Run(rules=rules, **SMALL))
-    found = studies.by_second("3.9")
+    monkeypatch.setattr(rounds, "Run", lambda rules, **_: Run(rules=rules, **SMALL))
+    found = rounds.by_second("3.9")
     kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
     total = found.select(pl.sum_horizontal(*kinds)).to_series()
     assert total.max() == 29_000
@@ -106,8 +106,8 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     for share in ("kswapd_sleeps", "client_waits"):
         assert found[share].is_between(0, 1).all()
     assert patch.sum_seconds(found)["scanned_normal"][0] == found["scanned_normal"].sum()
-    spans = studies.spans_of_round("3.9")
-    assert spans["page"].n_unique() == studies.PAGES
+    spans = rounds.spans_of_round("3.9")
+    assert spans["page"].n_unique() == rounds.PAGES
     assert (spans["end_s"] > spans["begin_s"]).all()
     page = patch.most_swapped_page(spans, "3.9")
     assert page["page"].n_unique() == 1
@@ -116,12 +116,12 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cell has a lowest and a highest figure; orders are counted by setting."""
-    both = {moved.end for moved, _ in studies.open_points() if moved.constant == "scan_ns"}
+    both = {moved.end for moved, _ in what_if.open_points() if moved.constant == "scan_ns"}
     assert both == {"low", "high"}
     rows = mailed(seeds=1)
-    monkeypatch.setattr(studies, "mail_rows", lambda run: rows.filter(policy=run.rules))
+    monkeypatch.setattr(what_if, "mail_rows", lambda run: rows.filter(policy=run.rules))
     moved = [Moved("scan_ns", end, 1) for end in ("low", "high")]
-    found = pl.concat(map(studies.run_open, product(moved, KERNELS.values())))
+    found = pl.concat(map(what_if.run_open, product(moved, KERNELS.values())))
     lowered = (pl.col("end") == "low") & (pl.col("rules") == "mmotm")
     turned = found.with_columns(simulated=pl.when(lowered).then(0.0).otherwise("simulated"))
     ranges = patch.ranges(turned, rows)
@@ -132,8 +132,8 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
 
 def test_each_server_is_simulated_with_and_without_patch_8(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server has a pair of rates, which are constants of the simulator; a figure is a row."""
-    points = studies.server_points()
-    assert len(points) == 3 * 3 * 4 * len(studies.WHAT_IF_SEEDS)
+    points = what_if.server_points()
+    assert len(points) == 3 * 3 * 4 * len(what_if.WHAT_IF_SEEDS)
     assert {run.rules for _, _, run in points} == {"3.9", "mmotm", "series-7", "series-8"}
     net_mb, server_mb, run = points[-1]
     assert run.target == "nfs"
@@ -141,23 +141,23 @@ def test_each_server_is_simulated_with_and_without_patch_8(monkeypatch: pytest.M
     config, found = run.config()
     small = reclaim.run(reclaim.shrink(config, 1 / 128), found)
     monkeypatch.setattr(reclaim, "run", lambda *_given: small)
-    table = studies.run_server(points[-1])
+    table = what_if.run_server(points[-1])
     of_large_file = {"Ops memcachetest-4055M", "Ops io-duration-4055M"}
-    assert set(studies.SERVER_ROWS) - set(table["metric"]) == of_large_file
+    assert set(what_if.SERVER_ROWS) - set(table["metric"]) == of_large_file
 
 
 def test_other_machines_are_the_mails_except_for_one_factor() -> None:
     """Each grid has the mail's own value in it; the seeks of a faster disk are shorter."""
-    machines = studies.other_machines()
+    machines = what_if.other_machines()
     settings = {(machine.factor, machine.setting) for machine in machines}
     assert {("swappiness", 60), ("dirty ratio, %", 20), ("disk, MB/s", 120)} <= settings
     disks = {each.setting: each.constants for each in machines if each.factor.startswith("disk")}
     assert disks[20]["seek_near_ns"] == disks[120]["seek_near_ns"]
     assert disks[1000]["seek_near_ns"] < disks[120]["seek_near_ns"]
     fields = SMALL["fields"] | {"files": (10_000,)}
-    small = studies.Machine("made", 1.0, SMALL["constants"], fields)
+    small = what_if.Machine("made", 1.0, SMALL["constants"], fields)
     points = product([small], KERNELS.values(), [1, 2])
-    found = pl.concat(map(studies.run_machine, points))
+    found = pl.concat(map(what_if.run_machine, points))
     assert set(found["rules"]) == set(KERNELS.values())
     assert set(patch.differences(found)["metric"]) <= set(found["metric"])
 
@@ -178,8 +178,8 @@ def test_the_series_differs_where_all_seeds_say_so_by_more_than_a_tenth() -> Non
 def test_a_node_has_the_memory_of_both_zones() -> None:
     """Nothing else of the machine differs."""
     zones, node = (
-        next(run for lists, run in studies.node_points() if (lists, run.rules) == (kind, "mmotm"))
-        for kind in (studies.ZONES, studies.NODE)
+        next(run for lists, run in what_if.node_points() if (lists, run.rules) == (kind, "mmotm"))
+        for kind in (what_if.ZONES, what_if.NODE)
     )
     node, zones = node.config()[0], zones.config()[0]
     assert node.normal_pages == 0 < zones.normal_pages
@@ -192,20 +192,20 @@ def test_the_stored_runs_by_lists() -> None:
     """A line for each rule set on a node, and for those that zones have."""
     table = patch.by_lists(patch.studies.node.load(), [SCANNED, "Swap Outs"])
     assert table.columns == ["lists", "rules", SCANNED, "Swap Outs"]
-    assert table.filter(lists=studies.NODE)["rules"].to_list() == list(studies.NODE_RULES)
-    assert table.filter(lists=studies.ZONES)["rules"].to_list() == list(studies.NODE_RULES[:-1])
+    assert table.filter(lists=what_if.NODE)["rules"].to_list() == list(what_if.NODE_RULES)
+    assert table.filter(lists=what_if.ZONES)["rules"].to_list() == list(what_if.NODE_RULES[:-1])
     assert table.null_count().row(0) == (0, 0, 0, 0)
 
 
 def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
     """Each row that is judged, by each size and of all; variants change no fitted cost."""
     runs = [Run(rules=rules) for rules in ("6.1", "3.9")]
-    rows = pl.concat(studies.run_guest((mail.AS_SET, run)) for run in runs)
+    rows = pl.concat(lab_guest.run_guest((lab.AS_SET, run)) for run in runs)
     assert set(rows["metric"]) <= set(claims.measured_results(patch.EXPERIMENT)["metric"])
-    assert set(mail.ROWS) <= set(rows["metric"])
+    assert set(lab.ROWS) <= set(rows["metric"])
     for run in runs:
         of_one = dict(rows.filter(policy=run.rules).select("metric", "value").iter_rows())
         assert sum(of_one[f"{SCANNED}-{size}"] for size in SIZES.values()) == of_one[SCANNED]
-    variants = studies.variants()
-    assert variants.pop(mail.AS_SET) == {}
+    variants = lab_guest.variants()
+    assert variants.pop(lab.AS_SET) == {}
     assert all(changed and "op_ns" not in changed for changed in variants.values())

@@ -13,6 +13,19 @@ from swapsim.patches.stall_decisions.conclusions import (
     verdict,
     verdict_in_lab_guest,
 )
+from swapsim.patches.stall_decisions.fitting import residuals_of
+from swapsim.patches.stall_decisions.judgement import cells, score, verdicts
+from swapsim.patches.stall_decisions.lab import (
+    EXPERIMENT,
+    along_rules,
+    by_variant,
+    compare_orders,
+    compare_with_lab,
+    directions,
+    measured_as_mailed,
+    parted_directions,
+    steps,
+)
 from swapsim.patches.stall_decisions.lists import (
     agreement,
     agreement_table,
@@ -24,33 +37,12 @@ from swapsim.patches.stall_decisions.lists import (
     stretch,
     stretch_seconds,
 )
-from swapsim.patches.stall_decisions.mail import (
-    EXPERIMENT,
-    PATCH,
-    along_rules,
-    by_variant,
-    cells,
-    compare_orders,
-    compare_with_lab,
-    directions,
-    measured_as_mailed,
-    parted_directions,
-    printed,
-    score,
-    steps,
-    three_sources,
-    verdicts,
-)
-from swapsim.patches.stall_decisions.studies import (
-    by_lists,
-    differences,
-    most_swapped_page,
-    ranges,
-    residuals_of,
-    rows_of_target,
-    simulated_claims,
-    sum_seconds,
-)
+from swapsim.patches.stall_decisions.mail import PATCH, printed
+from swapsim.patches.stall_decisions.rounds import most_swapped_page, sum_seconds
+from swapsim.patches.stall_decisions.runs import rows_of_target
+from swapsim.patches.stall_decisions.sources import three_sources
+from swapsim.patches.stall_decisions.studies import simulated_claims
+from swapsim.patches.stall_decisions.what_if import by_lists, differences, ranges
 
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts

@@ -8,14 +8,14 @@ import polars as pl
 from swapsim import claims, traces
 from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import DIRECTIONS
-from swapsim.patches.stall_decisions.mail import (
+from swapsim.patches.stall_decisions.lab import (
     LAB_FACTOR,
-    STEPS,
     compare_orders,
     compare_with_lab,
     directions,
     steps,
 )
+from swapsim.patches.stall_decisions.mail import STEPS
 from swapsim.patches.stall_decisions.tables import SIMULATED_VERDICTS
 from swapsim.stall.tables import VERIFIED_STALLS
 from swapsim.stall.verify import verified_stalls

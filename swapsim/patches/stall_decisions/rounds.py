@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One round of the mail's first test over time, and some pages in it."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim import reclaim
+from swapsim.patches.stall_decisions.runs import Run, labelled
+from swapsim.patches.stall_decisions.tables import (
+    SIMULATED_BY_TIME,
+    SIMULATED_PAGE_SPANS,
+    SIMULATED_SUMMED,
+)
+from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
+
+# One round over time, and some pages in it.
+
+FILE_PAGES: Final = 2385 * MIB_PAGES
+"""The mail's second file, 1.67 times the memory that the pool leaves: the first that makes 3.9
+collapse."""
+
+ONE_ROUND: Final = {"files": (FILE_PAGES,)}
+
+PAGES: Final = 100
+"""Pages that are followed, evenly spaced in the pool."""
+
+
+def by_second(rules: str) -> pl.DataFrame:
+    """Run the round and return its memory and activity, once per second (SIMULATED_BY_TIME)."""
+    config, constants = Run(rules=rules, fields=ONE_ROUND).config()
+    result = reclaim.run(config, constants, sample_ns=SECOND_NS)
+    samples = result.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
+    memory = samples.group_by("t_ns").agg(pl.exclude("zone", "flags").cast(pl.Int64).sum())
+    scanned = samples.pivot("zone", index="t_ns", values="scanned_kswapd")
+    # All operations up to another actor's event are counted at once, so a sample may be ahead of
+    # its time; the time that the client has waited never falls.
+    op_ns = dict(constants.select("name", "value").iter_rows())["op_ns"]
+    served = (pl.col("t_ns").cast(pl.Int64) - result.rounds["serve_ns"][0]).clip(0, config.serve_ns)
+    waited = (served - pl.col("ops").cast(pl.Int64) * op_ns).clip(0).cum_max()
+    activity = (
+        result.activity.unique("t_ns", keep="last")
+        .join(memory, on="t_ns")
+        .join(scanned, on="t_ns")
+        .sort("t_ns")
+        .with_columns(waited=waited)
+    )
+    # A sample is taken at the next event, so the last one before each second counts.
+    times = pl.int_range(1, activity["t_ns"][-1] // SECOND_NS + 1, eager=True) * SECOND_NS
+    sums = pl.DataFrame({"t_ns": times.cast(pl.UInt64)}).join_asof(activity, on="t_ns")
+    file = pl.col("inactive_file") + pl.col("active_file")
+    written = pl.min_horizontal("writeback", file - pl.col("dirty"))
+    since = {
+        name: pl.col(name).cast(pl.Int64).diff().fill_null(pl.col(name).cast(pl.Int64))
+        for name in sums.columns
+    }
+    slept = {
+        "kswapd_sleeps": "kswapd_slept_ns",
+        "tasks_sleep": "tasks_slept_ns",
+        "writer_throttled": "throttled_ns",
+        "client_waits": "waited",
+    }
+    rows = sums.with_columns(
+        t_s=pl.col("t_ns") // SECOND_NS,
+        clean=file - pl.col("dirty") - written,
+        written=written,
+        swap_used=pl.col("swap_used").cast(pl.Int64),
+        scanned_normal=since["normal"],
+        scanned_dma32=since["dma32"],
+        **{name: since[column] / SECOND_NS for name, column in slept.items()},
+    )
+    return labelled(rows, SIMULATED_BY_TIME, rules)
+
+
+def sum_seconds(by_time: pl.DataFrame) -> pl.DataFrame:
+    """Return the sums of a round.
+
+    Parameters
+    ----------
+    by_time : polars.DataFrame
+        Schema SIMULATED_BY_TIME.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_SUMMED, one row per rule set.
+    """
+    frame = (
+        SIMULATED_BY_TIME.check(by_time)
+        .group_by("rules", maintain_order=True)
+        .agg(
+            pl.col("client_waits", "writer_throttled", "kswapd_sleeps", "tasks_sleep").sum(),
+            pl.col("scanned_normal", "scanned_dma32").sum(),
+            most_swapped=pl.col("swap_used").max(),
+        )
+    )
+    return SIMULATED_SUMMED.check(frame.cast(SIMULATED_SUMMED.schema))
+
+
+def spans_of_round(rules: str) -> pl.DataFrame:
+    """Run the round and return where some pages are over time (SIMULATED_PAGE_SPANS)."""
+    config, constants = Run(rules=rules, fields=ONE_ROUND).config()
+    pool = config.items * config.item_pages
+    pages = range(0, pool, pool // PAGES)[:PAGES]
+    changes = reclaim.follow_pages(config, pages, constants, step_ns=50_000_000)
+    end = pl.col("t_ns").shift(-1).over("page")
+    spans = changes.with_columns(begin_s=pl.col("t_ns") / SECOND_NS, end_s=end / SECOND_NS)
+    ended = spans.drop_nulls("end_s").with_columns(pl.col("zone").cast(pl.String))
+    return labelled(ended, SIMULATED_PAGE_SPANS, rules)
+
+
+def most_swapped_page(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
+    """Return the spans of the page that was swapped out most often.
+
+    Parameters
+    ----------
+    spans : polars.DataFrame
+        Schema SIMULATED_PAGE_SPANS.
+    rules : str
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_PAGE_SPANS.
+    """
+    own = SIMULATED_PAGE_SPANS.check(spans).filter(rules=rules)
+    outs = own.group_by("page", maintain_order=True).agg((pl.col("where") == "swapped-out").sum())
+    page = outs.sort("where", descending=True, maintain_order=True)["page"][0]
+    return own.filter(page=page)
