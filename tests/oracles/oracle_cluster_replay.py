@@ -194,7 +194,7 @@ class Replay:
         ours = task.move
         assert ours is not None
         theirs = row.point if row.point.op == Op.MOVE else ours
-        equal = row.point.op == Op.MOVE and ours == theirs
+        equal = row.point.op == Op.MOVE and self._equal(ours, theirs)
         self.totals["moves"] += 1
         self.totals["moves_equal"] += equal
         if not equal:
