@@ -24,7 +24,14 @@ static void draw_memory(struct sws_reclaim_config *config, struct input *input)
 	config->dma32_pages = input_or(input, 300);
 	config->normal_pages = input_or(input, 400);
 	config->program_pages = input_or(input, 0);
+	config->program_interval_ns = input_or64(input, 0);
+	config->working_pages = input_or(input, 100);
+	config->working_interval_ns = input_or64(input, 20000000);
+	config->executable_percent = input_or(input, 100);
+	config->read_around_pages = input_or(input, 32);
 	config->cached_pages = input_or(input, 0);
+	config->cached_normal_percent = input_or(input, 100);
+	config->simplified_reclaim = input_bit(input);
 	config->min_free_pages = input_or(input, 24);
 	config->reserve_ratio = input_or(input, 64);
 	config->swappiness = input_or(input, 60);
@@ -58,6 +65,9 @@ static void draw_tasks(struct sws_reclaim_config *config, struct input *input, u
 	config->items = input_or(input, 110);
 	config->item_pages = input_or(input, 5);
 	config->set_percent = input_or(input, 33);
+	config->gap_ns = input_or64(input, 0);
+	config->start_used_pages = input_or(input, 0);
+	config->start_look_ns = input_or64(input, 1000000);
 	config->write_delay_ns = input_or64(input, 0);
 	config->serve_ns = input_or64(input, 50000000);
 	config->rounds = input_or(input, FILES) % (FILES + 1);

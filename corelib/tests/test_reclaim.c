@@ -22,6 +22,7 @@ static struct sws_reclaim_config small(enum sws_stall_set rules)
 		.age_ns = 150,
 		.remove_ns = 500,
 		.submit_ns = 400,
+		.redirty_ns = 400,
 		.look_ns = 5000,
 		.drop_ns = 300,
 	};
@@ -418,7 +419,7 @@ static void each_default_lies_in_its_range(void)
 		CHECK(sws_reclaim_range_of(ranges)->low <= sws_reclaim_range_of(ranges)->high);
 		ranges++;
 	}
-	CHECK(ranges == 33);
+	CHECK(ranges == 42);
 	CHECK(!sws_reclaim_range_of(UINT32_MAX));
 }
 

@@ -50,6 +50,15 @@ _PROBLEMS: Final = {
     "SWS_RECLAIM_BAD_SHARE": ("background_percent", "choose dirty_percent at most"),
     "SWS_RECLAIM_BAD_POOL": ("items", "a pool too large: choose fewer items, or fewer item_pages"),
     "SWS_RECLAIM_BAD_TIME": ("seek_near_ns", "choose seek_far_ns at most"),
+    "SWS_RECLAIM_PROGRAMS_ABOVE_DISK": (
+        "working_pages",
+        "more pages than the disk: choose at most disk_pages less the largest file and "
+        "program_pages",
+    ),
+    "SWS_RECLAIM_BAD_START": (
+        "start_used_pages",
+        "more pages than memory: choose dma32_pages and normal_pages together at most",
+    ),
 }
 """Problems of fields that are in their ranges but do not fit together: the field, what to do."""
 

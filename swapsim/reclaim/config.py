@@ -24,10 +24,18 @@ class ReclaimConfig:
         keeps its lists per node and needs ``normal_pages=0``.
     dma32_pages, normal_pages : int
         Pages of the two zones; without Normal there is one zone.
-    program_pages : int
-        Pages of programs that other tasks run; they are referenced at each scan.
+    program_pages, working_pages : int
+        Pages of programs and libraries that other tasks run, in two parts.
+    program_interval_ns, working_interval_ns : int
+        Time in which each page of a part is touched once; 0: each look of reclaim finds it touched.
+    executable_percent : int
+        Share of the pages of programs that is mapped with VM_EXEC.
+    read_around_pages : int
+        Pages of a program that are touched together, and that a fault on them reads.
     cached_pages : int
         Clean pages of other files that are in memory at the start, as far as there is space.
+    cached_normal_percent : int
+        Share of the cached pages in Normal.
     min_free_pages : int
         min_free_kbytes in pages, over both zones; at most a fourth of memory.
     reserve_ratio : int
@@ -53,6 +61,8 @@ class ReclaimConfig:
         while others wait.
     nr_requests, request_pages : int
         Requests of the disk's queue in each direction, and the most pages of a request.
+    simplified_reclaim : bool
+        Whether reclaim is simplified as it was until November 2026 (``reclaim.h``, part 3).
     delays_allocation : bool
         Whether the file system allocates a page's block when the flusher writes it, as ext4 does;
         then a page that reclaim tries to write is dirtied again.
@@ -68,8 +78,13 @@ class ReclaimConfig:
         The client's pool.
     set_percent : int
         Share of the client's operations that write.
+    gap_ns : int
+        Time from the start of a round to the start of its filling.
+    start_used_pages, start_look_ns : int
+        The writer waits until so many pages are in use, and looks for them at this interval; 0: it
+        waits for the start of the serving.
     write_delay_ns : int
-        Time from the start of the serving to the start of the writer.
+        Time from the end of that wait to the start of the writer.
     serve_ns : int
         Time that the client serves in each round.
     files : tuple of int
@@ -92,7 +107,13 @@ class ReclaimConfig:
     dma32_pages: int = _DEFAULTS["dma32_pages"]
     normal_pages: int = _DEFAULTS["normal_pages"]
     program_pages: int = _DEFAULTS["program_pages"]
+    program_interval_ns: int = _DEFAULTS["program_interval_ns"]
+    working_pages: int = _DEFAULTS["working_pages"]
+    working_interval_ns: int = _DEFAULTS["working_interval_ns"]
+    executable_percent: int = _DEFAULTS["executable_percent"]
+    read_around_pages: int = _DEFAULTS["read_around_pages"]
     cached_pages: int = _DEFAULTS["cached_pages"]
+    cached_normal_percent: int = _DEFAULTS["cached_normal_percent"]
     min_free_pages: int = _DEFAULTS["min_free_pages"]
     reserve_ratio: int = _DEFAULTS["reserve_ratio"]
     swappiness: int = _DEFAULTS["swappiness"]
@@ -110,6 +131,7 @@ class ReclaimConfig:
     async_turn_ns: int = _DEFAULTS["async_turn_ns"]
     nr_requests: int = _DEFAULTS["nr_requests"]
     request_pages: int = _DEFAULTS["request_pages"]
+    simplified_reclaim: bool = bool(_DEFAULTS["simplified_reclaim"])
     delays_allocation: bool = bool(_DEFAULTS["delays_allocation"])
     nfs: bool = bool(_DEFAULTS["nfs"])
     net_rate: int = _DEFAULTS["net_rate"]
@@ -119,6 +141,9 @@ class ReclaimConfig:
     items: int = _DEFAULTS["items"]
     item_pages: int = _DEFAULTS["item_pages"]
     set_percent: int = _DEFAULTS["set_percent"]
+    gap_ns: int = _DEFAULTS["gap_ns"]
+    start_used_pages: int = _DEFAULTS["start_used_pages"]
+    start_look_ns: int = _DEFAULTS["start_look_ns"]
     write_delay_ns: int = _DEFAULTS["write_delay_ns"]
     serve_ns: int = _DEFAULTS["serve_ns"]
     files: tuple[int, ...] = (0,)

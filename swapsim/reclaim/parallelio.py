@@ -24,8 +24,9 @@ FILES_MIB: Final = (0, 715, 2385, 4055)
 """Sizes of the mail's files, one per round."""
 
 _SHRUNK: Final = (
-    *("dma32_pages", "normal_pages", "program_pages", "cached_pages", "min_free_pages"),
-    *("swap_pages", "disk_pages", "items", "serve_ns", "write_delay_ns"),
+    *("dma32_pages", "normal_pages", "program_pages", "working_pages", "cached_pages"),
+    *("min_free_pages", "start_used_pages", "swap_pages", "disk_pages", "items", "serve_ns"),
+    "write_delay_ns",
 )
 
 LAB_ITEM_PAGES: Final = 4

@@ -33,8 +33,11 @@ SIMULATED_ROUNDS: Final = Table(
     _OPS,
     Column("ops_per_second", pl.Float64, "operations of the client per second of serving"),
     *_PAGE_SUMS,
-    Column("minor_faults", pl.UInt64, "faults of the client that read no page from swap"),
-    Column("major_faults", pl.UInt64, "faults of the client that waited for a page from swap"),
+    Column("minor_faults", pl.UInt64, "faults that read no page"),
+    Column("major_faults", pl.UInt64, "faults that waited for a page from the disk"),
+    Column("program_faults", pl.UInt64, "those of them on pages of programs"),
+    Column("scanned", pl.UInt64, "pages of inactive lists that were scanned"),
+    Column("reclaimed", pl.UInt64, "pages that were reclaimed"),
 )
 
 SIMULATED_COUNTERS: Final = Table(

@@ -36,6 +36,8 @@ Which method stands for which function of corelib/src/reclaim (sws_reclaim__NAME
     _kswapd, _balance, _shrink_up_to       kswapd.c     live, balance, shrink_next
     _allocate, _reclaim_directly           direct.c     allocate, reclaim
     _fault, _read_cluster                  fault.c      fault, read_cluster
+    _touch_part, _touch_window, _read_window, _fill_programs, _is_of_file
+                                           programs.c   run, touch, read_window, fill
     _client, _serve, _touch, _draws, _drop client.c     live, serve, touch, draw, drop
     _writer, _write_file                   writer.c     live, write_file, fill, sync_file
     pool_page, digest                      report.c     sws_reclaim_pool_page_of, sws_reclaim_digest
@@ -53,7 +55,7 @@ from oracle_slots import Generator
 
 INACTIVE_ANON, ACTIVE_ANON, INACTIVE_FILE, ACTIVE_FILE = range(4)
 FREED, UNSTABLE = "freed", "unstable"
-CLIENT, WRITER, FLUSHER, KSWAPD, DISK, NET, SERVER = range(7)
+CLIENT, WRITER, FLUSHER, KSWAPD, DISK, NET, SERVER, PROGRAMS, WORKING = range(9)
 CALL, CONGESTION, ROOM, READ, SYNC_ROOM = ("call", "congestion", "room", "read", "sync room")
 READS, SYNC_WRITES, WRITES = range(3)
 SYNC, COMMIT = "sync", "commit"
@@ -202,7 +204,7 @@ class Simulation:
         self.dirty: set[int] = set()
         self.cursor = self.file_pages = self.cpu_free = 0
         self.dirtied_at = self.flush_cursor = self.flush_asked = 0
-        self.writes_file = self.adjusted = False
+        self.writes_file = self.writer_looks = self.adjusted = False
         # The disk, and the server.
         self.queues: list[list[list[int]]] = [[], [], []]
         self.serving: list[int] | None = None
@@ -217,6 +219,7 @@ class Simulation:
         actors = (
             *(self._client, self._writer, self._flusher, self._kswapd),
             *(self._disk, self._net, self._server),
+            *(lambda: self._touch_part("program"), lambda: self._touch_part("working")),
         )
         self.tasks = [
             Task(actor(), Scan(number == KSWAPD), Generator(config["seed"], number))
@@ -315,8 +318,12 @@ class Simulation:
 
     def _all_balanced(self) -> bool:
         """Return whether each zone is balanced or unreclaimable."""
+        return self._balanced_up_to(len(self.zones))
+
+    def _balanced_up_to(self, zones: int) -> bool:
         return all(
-            zone.unreclaimable or self._is_balanced(i, 0, i) for i, zone in enumerate(self.zones)
+            zone.unreclaimable or self._is_balanced(i, 0, i)
+            for i, zone in enumerate(self.zones[:zones])
         )
 
     def _swap_left(self) -> bool:
@@ -368,16 +375,111 @@ class Simulation:
         return frame
 
     def _fill_cache(self) -> None:
-        first = max(self.config["file_pages"], default=0)
-        programs = self.config["program_pages"]
-        for i in range(programs + self.config["cached_pages"]):
-            frame = self._take_fast(False)
+        """Fill memory with the pages of programs, then with those of earlier files."""
+        config = self.config
+        first = self.first_program = max(config["file_pages"], default=0)
+        for part in ("program", "working"):
+            for i in range(config[f"{part}_pages"]):
+                frame = self._take_fast(False)
+                if frame is None:
+                    return
+                self._add_program_page(part, first + i, frame)
+                self.pages[frame].marks |= {"mapped", "touched"}
+                self._list_add(frame, ACTIVE_FILE)
+            first += config[f"{part}_pages"]
+        pages = config["cached_pages"]
+        upper = pages * config["cached_normal_percent"] // 100
+        for i in range(pages):
+            zone = self.zones[-1 if i < upper else 0]
+            frame = None
+            if len(self.zones) > 1 and self._zone_has(self.zones.index(zone), zone.low, 1):
+                frame = self._frame_take(self.zones.index(zone))
+            if frame is None:
+                frame = self._take_fast(False)
             if frame is None:
                 return
             self.pages[frame].index = first + i
-            self.pages[frame].marks |= {"file", "program"} if i < programs else {"file"}
+            self.pages[frame].marks.add("file")
             self.file[first + i] = frame
-            self._list_add(frame, ACTIVE_FILE if i < programs else INACTIVE_FILE)
+            self._list_add(frame, INACTIVE_FILE)
+
+    def _add_program_page(self, part: str, index: int, frame: int) -> None:
+        """Give a frame to a page of a program."""
+        first = self._first_of(part)
+        percent = self.config["executable_percent"]
+        number = index - first
+        page = self.pages[frame]
+        page.index = index
+        page.marks.add("file")
+        if (number + 1) * percent // 100 > number * percent // 100:
+            page.marks.add("executable")
+        if not self.config[f"{part}_interval_ns"]:
+            page.marks.add("program")
+        self.file[index] = frame
+
+    def _first_of(self, part: str) -> int:
+        return self.first_program + (self.config["program_pages"] if part == "working" else 0)
+
+    # Programs.
+
+    def _touch_part(self, part: str) -> Steps:
+        """Touch the pages of a part window after window, each once in its interval."""
+        pages, interval = self.config[f"{part}_pages"], self.config[f"{part}_interval_ns"]
+        first, size = self._first_of(part), self.config["read_around_pages"]
+        number = WORKING if part == "working" else PROGRAMS
+        if not pages or not interval:
+            yield "sleep", CALL
+        windows = [
+            range(at, min(at + size, first + pages)) for at in range(first, first + pages, size)
+        ]
+        while True:
+            for window in windows:
+                yield "run", max(interval // len(windows), SECOND // 1000)
+                yield from self._touch_window(number, part, window)
+
+    def _touch_window(self, number: int, part: str, window: range) -> Steps:
+        """Touch pages; read those that are missing."""
+        ns, major, index = 0, False, window.start
+        while index < window.stop:
+            frame = self.file.get(index)
+            if frame is None:
+                frame = yield from self._allocate(number, False)
+                self._read_window(part, range(index, window.stop), frame)
+                major = True
+                yield "run", self.costs["map_ns"]
+                continue
+            marks = self.pages[frame].marks
+            if "reading" in marks:
+                yield "sleep", READ
+                continue
+            if "mapped" not in marks:
+                self.counts["minor_faults"] += not major
+                ns += self.costs["map_ns"]
+            major = False
+            marks |= {"mapped", "touched"}
+            index += 1
+        yield from self._run(ns)
+
+    def _read_window(self, part: str, window: range, frame: int) -> None:
+        """Read the missing pages of a window in as few requests as possible."""
+        self.counts["major_faults"] += 1
+        self.counts["program_faults"] += 1
+        run: list[int] = []
+        for index in window:
+            found = None
+            if index == window.start:
+                found = frame
+            elif index not in self.file:
+                found = self._take_low()
+            if found is not None:
+                self._add_program_page(part, index, found)
+                self.pages[found].marks.add("reading")
+                self._list_add(found, INACTIVE_FILE)
+                self.counts["program_reads"] += 1
+                run.append(index)
+            if run and (found is None or index == window.stop - 1):
+                self._submit(READS, run[0], len(run))
+                run = []
 
     # Who points to pages.
 
@@ -847,8 +949,12 @@ class Simulation:
 
     def _was_touched(self, page: Page) -> bool:
         """Test and clear the accessed bit."""
+        if "file" in page.marks:
+            touched = bool(page.marks & {"touched", "program"})
+            page.marks.discard("touched")
+            return touched
         if "mapped" not in page.marks or page.index not in self.young:
-            return "program" in page.marks
+            return False
         self.young.discard(page.index)
         return True
 
@@ -863,9 +969,11 @@ class Simulation:
         place = ACTIVE_FILE if file else ACTIVE_ANON
         taken = zone.lists[place][:pages]
         for frame in taken:
-            zone.rotated_lately[file] += self._was_touched(self.pages[frame])
+            touched = self._was_touched(self.pages[frame])
+            zone.rotated_lately[file] += touched
             self._list_remove(frame)
-            self._list_add(frame, place if "program" in self.pages[frame].marks else place - 1)
+            stays = touched and "executable" in self.pages[frame].marks
+            self._list_add(frame, place if stays else place - 1)
         zone.scanned_lately[file] += len(taken)
         zone.pages_scanned += len(taken)
         zone.count["aged"] += len(taken)
@@ -929,7 +1037,10 @@ class Simulation:
         targets = self._set_targets(scan, zone)
         left = list(targets)
         adjusted = False
+        exact = not self.config["simplified_reclaim"]
         while True:
+            if exact and not left[INACTIVE_ANON] + left[INACTIVE_FILE] + left[ACTIVE_FILE]:
+                break
             for place in range(4):
                 pages = min(left[place], 32)
                 left[place] -= pages
@@ -945,12 +1056,17 @@ class Simulation:
             adjusted = self.adjusted
         if self._inactive_is_low(zone, False):
             yield from self._run(self._age(zone, False, 32))
-        dirty = self._limits()[1]
-        while not self.by_pass and self._under_writeback() > dirty + dirty // 10:
+        while not self.by_pass and self._too_much_writeback():
             yield from self._sleep(zone, "congestion_wait", 100000)
-            dirty = self._limits()[1]
         context = oracle_stall.Context(self.rules, scan.priority, scan.kswapd, flags=zone.flags)
         yield from self._carry_out(zone, oracle_stall.decide_pass(context, scan.sums).events)
+
+    def _too_much_writeback(self) -> bool:
+        dirty = self._limits()[1]
+        pages = self._under_writeback()
+        if not self.config["simplified_reclaim"]:
+            pages += len(self.unstable) + len(self.committing)
+        return pages > dirty + dirty // 10
 
     @staticmethod
     def _run(ns: int) -> Steps:
@@ -988,8 +1104,9 @@ class Simulation:
             if page.marks & {"reading", "orphan"}:
                 fates.append(kept)
                 continue
-            scan.scanned += 2 if page.marks & {"mapped", "program"} or page.slot else 1
-            congested = self.server_congested if self.config["nfs"] else self.congested
+            scan.scanned += 2 if "mapped" in page.marks or page.slot else 1
+            remote = self.config["nfs"] and page.index < self.first_program
+            congested = self.server_congested if remote else self.congested
             verdict = met.meet(page.marks, congested, zone.flags, self._ask_nfs(page.marks))
             if verdict == "sleep":
                 yield from self._sleep(self.zones[0], "congestion_wait", 100000)
@@ -1032,16 +1149,20 @@ class Simulation:
         kept, active = (INACTIVE_FILE, ACTIVE_FILE) if file else (INACTIVE_ANON, ACTIVE_ANON)
         used = file and "referenced" in page.marks
         page.marks.discard("referenced")
-        if self._was_touched(page) or (not file and not page.slot and not self._give_slot(frame)):
+        touched = self._was_touched(page)
+        if touched and file:
+            page.marks.add("referenced")
+            return (active if used or "executable" in page.marks else kept), 0, False
+        if touched or (not file and not page.slot and not self._give_slot(frame)):
             mapped = "mapped" in page.marks and "writeback" not in page.marks
             if page.slot and mapped and self._swap_is_full():
                 self._leave_swap(frame)
             return active, 0, False
-        if "mapped" in page.marks:
+        if "mapped" in page.marks and not file:
             self.entries[page.index] = ("slot", page.slot)
             self.young.discard(page.index)
             self.writable.discard(page.index)
-            page.marks.discard("mapped")
+        page.marks.discard("mapped")
         if "dirty" in page.marks:
             if not met.may_write(zone.flags):
                 self.counts["reclaim_immediate"] += 1
@@ -1049,7 +1170,9 @@ class Simulation:
                 return kept + self.by_pass, 0, False
             if used or "writeback" in page.marks:
                 return kept, 0, False
-            return kept, self.costs["submit_ns"], self._write_page(frame)
+            redirties = file and self.config["delays_allocation"] and not self.config["nfs"]
+            ns = self.costs["redirty_ns" if redirties else "submit_ns"]
+            return kept, ns, self._write_page(frame)
         if "unstable" in page.marks and not scan.kswapd:
             return UNSTABLE, 0, False
         if "unstable" in page.marks:
@@ -1078,6 +1201,8 @@ class Simulation:
         self.counts["reclaim_writes_file" if file else "swapped_out"] += 1
         nfs = self.config["nfs"]
         if file and self.config["delays_allocation"] and not nfs:
+            if not self.config["simplified_reclaim"]:
+                page.marks.discard("reclaim")
             return False
         self._start_writeback(frame)
         page.marks.add("reclaim")
@@ -1094,10 +1219,14 @@ class Simulation:
             yield "sleep", CALL
             while True:
                 self.counts["wakeups"] += 1
-                yield from self._balance(scan)
+                zones = yield from self._balance(scan)
+                if self.config["simplified_reclaim"]:
+                    zones = len(self.zones)
+                elif not self._balanced_up_to(zones):
+                    continue
                 until = self.now + SECOND // 10
                 yield "doze", SECOND // 10, CALL
-                if self.now >= until and self._all_balanced():
+                if self.now >= until and self._balanced_up_to(zones):
                     break
 
     def _is_passed_over(self, scan: Scan, zone: Zone) -> bool:
@@ -1108,7 +1237,9 @@ class Simulation:
         zone.flags &= ~oracle_stall.clears(self.rules, why)
 
     def _balance(self, scan: Scan) -> Steps:
+        """Balance the zones; return how many of them the last pass considered."""
         old = self.rules == "3.9"
+        considered = 0
         scan.priority, scan.reclaimed = 12, 0
         while True:
             ns = self.costs["look_ns"]
@@ -1127,11 +1258,12 @@ class Simulation:
                 self._clear_flags(zone, "balanced")
             yield "run", ns
             if end is None:
-                return
+                return considered
+            considered = end + 1
             lower = yield from self._shrink_up_to(scan, end)
             if old:
                 if self._all_balanced():
-                    return
+                    return considered
                 if scan.reclaimed >= 32 or not scan.priority:
                     scan.priority, scan.reclaimed = 12, 0
                 else:
@@ -1140,7 +1272,7 @@ class Simulation:
             if lower or not scan.reclaimed:
                 scan.priority -= 1
             if not scan.priority or self._all_balanced():
-                return
+                return considered
 
     def _shrink_up_to(self, scan: Scan, end: int) -> Steps:
         """Shrink all zones up to one; return whether the priority has to fall."""
@@ -1182,7 +1314,11 @@ class Simulation:
             worth_it = yield from self._reclaim_directly(scan)
             kswapd = self.tasks[KSWAPD]
             writes = self._n_dirty() or self._under_writeback()
-            stands_still = kswapd.asleep_for == CALL and not kswapd.dozing and not writes
+            sleeps = kswapd.asleep_for == CALL and not kswapd.dozing
+            exact = not self.config["simplified_reclaim"]
+            idle = sleeps or (exact and not kswapd.scan.reclaimed)
+            busy = exact and (self.serving is not None or any(self.queues))
+            stands_still = idle and not writes and not busy
             fruitless = 0 if scan.reclaimed or not stands_still else fruitless + 1
             worth_it = worth_it and fruitless < 16
             frame = self._take_low()
@@ -1320,27 +1456,48 @@ class Simulation:
     def _client(self) -> Steps:
         config = self.config
         for number in range(config["rounds"]):
-            begin = Counter(self.counts)
+            begin, scans = Counter(self.counts), self._scans()
             found = {"begin_ns": self.now, "io_ns": 0}
             self.rounds.append(found)
             self.file_pages = config["file_pages"][number] if config["file_pages"] else 0
             self.flush_cursor = 0
+            yield from self._await(config["gap_ns"])
+            if config["start_used_pages"]:
+                self._begin_writing()
             yield from self._serve(((item, True) for item in range(config["items"])), None)
             until = self.now + config["serve_ns"]
             found["serve_ns"] = self.now
-            self.writes_file = self.file_pages > 0
-            if self.writes_file:
-                self._call(WRITER)
+            if not config["start_used_pages"]:
+                self._begin_writing()
             yield from self._serve(self._draws(), until)
+            if self.writer_looks:
+                self.writer_looks = self.writes_file = False
+                self._call(WRITER)
             while self.writes_file:
                 yield "sleep", CALL
             yield from self._drop()
             found["end_ns"] = self.now
-            for name in ("ops", "swapped_in", "swapped_out", "minor_faults", "major_faults"):
+            names = ("ops", "swapped_in", "swapped_out", "minor_faults", "major_faults")
+            for name in (*names, "program_faults"):
                 found[name] = self.counts[name] - begin[name]
+            found |= {name: value - scans[name] for name, value in self._scans().items()}
             self.file_pages = 0
         self.over = True
         yield "sleep", CALL
+
+    def _scans(self) -> dict[str, int]:
+        """Return the pages that were scanned and reclaimed in all zones."""
+        return {
+            name: sum(
+                zone.count[f"{name}_{who}"] for zone in self.zones for who in ("kswapd", "direct")
+            )
+            for name in ("scanned", "reclaimed")
+        }
+
+    def _begin_writing(self) -> None:
+        self.writes_file = self.file_pages > 0
+        if self.writes_file:
+            self._call(WRITER)
 
     def _drop(self) -> Steps:
         """Delete the file and exit, 1024 pages at a time."""
@@ -1361,12 +1518,21 @@ class Simulation:
     def _writer(self) -> Steps:
         while True:
             yield "sleep", CALL
+            while self.writes_file and self._used_pages() < self.config["start_used_pages"]:
+                self.writer_looks = True
+                yield "doze", self.config["start_look_ns"], CALL
+            if not self.writes_file:
+                continue
+            self.writer_looks = False
             yield from self._await(self.config["write_delay_ns"])
             since = self.now
             yield from self._write_file()
             self.rounds[-1]["io_ns"] = self.now - since
             self.writes_file = False
             self._call(CLIENT)
+
+    def _used_pages(self) -> int:
+        return sum(zone.pages - len(zone.free) for zone in self.zones)
 
     def _write_file(self) -> Steps:
         """Dirty the file page by page under the throttle, then write what is still dirty."""
@@ -1449,7 +1615,7 @@ class Simulation:
         names = ("file", "dirty", "writeback", "reclaim", "referenced", "mapped", "reading")
         for frame in sorted(self.pages):
             page = self.pages[frame]
-            bits = (*names, "orphan", "unstable", "program")
+            bits = (*names, "orphan", "unstable", "program", "touched", "executable")
             flags = sum(1 << i for i, name in enumerate(bits) if name in page.marks)
             words.append(page.slot << 16 | flags)
         for index in range(self.config["items"] * self.config["item_pages"]):

@@ -58,7 +58,14 @@ CONFIGS = st.builds(
         st.sampled_from([0, 100, 400]),
     ),
     program_pages=st.sampled_from([0, 0, 30]),
+    program_interval_ns=st.sampled_from([0, 1, 20_000_000]),
+    working_pages=st.sampled_from([0, 0, 1, 90, 900]),
+    working_interval_ns=st.sampled_from([0, 1, 30_000_000, 10**9]),
+    executable_percent=st.sampled_from([0, 50, 100]),
+    read_around_pages=st.sampled_from([1, 8, 32, 64]),
     cached_pages=st.sampled_from([0, 0, 60]),
+    cached_normal_percent=st.sampled_from([0, 57, 100]),
+    simplified_reclaim=st.booleans(),
     min_free_pages=st.integers(0, 70),
     swappiness=st.sampled_from([0, 60, 100]),
     swap_pages=st.sampled_from([0, 1, 2, 50, 600]),
@@ -82,6 +89,9 @@ CONFIGS = st.builds(
     items=st.integers(20, 160),
     item_pages=st.sampled_from([1, 3, 5]),
     set_percent=st.sampled_from([0, 33, 100]),
+    gap_ns=st.sampled_from([0, 0, 5_000_000]),
+    start_used_pages=st.sampled_from([0, 0, 1, 250, 300]),
+    start_look_ns=st.sampled_from([1_000_000, 40_000_000]),
     write_delay_ns=st.sampled_from([0, 7_000_000]),
     serve_ns=st.sampled_from([10**7, 10**8, 4 * 10**8]),
     files=st.lists(st.sampled_from([0, 1, 64, 150, 400, 900]), min_size=1, max_size=3).map(tuple),
@@ -153,7 +163,8 @@ def test_a_small_simulation_is_the_oracles_event_by_event(config: ReclaimConfig)
     ("rules", "zones", "nfs"),
     [
         *((rules, (300, 400), False) for rules in RECLAIM_RULES),
-        *((rules, (700, 0), True) for rules in STALL_RULES),
+        *((rules, (700, 0), True) for rules in RECLAIM_RULES),
+        ("6.1", (740, 0), True),
         ("6.1", (700, 0), False),
     ],
 )
@@ -162,7 +173,8 @@ def test_each_rule_set_runs_to_its_end_as_the_oracle(
 ) -> None:
     """A file next to a pool that leaves little, twice, by each kernel's rules, on both systems.
 
-    The lists of 6.1 are per node, so it has one zone.
+    The lists of 6.1 are per node, so it has one zone. It is larger on NFS: in 700 pages kswapd
+    scans all of them six times while they are written, and the task is out of memory.
     """
     config = dataclasses.replace(
         SMALL,

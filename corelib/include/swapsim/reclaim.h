@@ -34,12 +34,14 @@
  * An actor is a procedure in steps on its own CPU (des.h): a step changes the state at one moment,
  * and the time of its work passes afterwards. The rounds run one after another. In a round the
  * client fills its pool and serves it for serve_ns; the writer starts write_delay_ns after the
- * serving and ends when its file is on the disk. Then the file is deleted, the client exits, and
- * the next round begins.
+ * serving began, or after enough memory was in use, and ends when its file is on the disk. Then the
+ * file is deleted, the client exits, and the next round begins. Programs and libraries of other
+ * tasks are touched all the time.
  *
  *   actor    waits for
  *   client   a page that is read from swap, a free page
  *   writer   a free page, the end of its throttling, room in the queue, the end of its writes
+ *   programs the time of their next touch, a page that is read, a free page
  *   flusher  too many dirty pages, old dirty pages, a wake-up by reclaim, room in the queue
  *   kswapd   a zone below its low watermark, a throttle of stall.h, room in the queue
  *   disk     a request
@@ -71,8 +73,12 @@
  *   - the end of a scan in each kernel: 3.9 scans its targets to the end and lowers its priority
  *     to 0, where anonymous pages are scanned as hard as file pages; from mmotm on kswapd
  *     reclaims up to a target, in proportion, and never at priority 0
- *   - the two tests of a page, for its mapping and for its reference; a page of a program that
- *     is in use stays active
+ *   - the two tests of a page, for its mapping and for its reference. Pages of programs are
+ *     touched by a clock; an executable one that was touched since the last test stays active,
+ *     any other one is deactivated, reclaimed, and read again at its next touch, with those
+ *     around it
+ *   - kswapd_try_to_sleep: no nap while a zone up to the highest one of the last pass is not
+ *     balanced; above that zone it does not look
  *   - ext4 with delayed allocation: a page without a block that reclaim writes is dirtied again,
  *     and no write is submitted
  *   - NFS: a page is released after its commit only; reclaim requests the commit and activates
@@ -97,11 +103,21 @@
  *   out of memory     also reported where the kernels of 2013 would try for ever: no page is dirty
  *                     or under writeback, kswapd sleeps, and 16 attempts reclaimed no page
  *   server            writes to its disk for commits and stable writes only
+ *   programs          each page is mapped by one task; the windows of a part are those of its
+ *                     faults; the tasks have a CPU of their own
+ *   start script      its own memory is not simulated
  *   6.1               only its decisions, per pass, with one zone whose lists stand for those of
  *                     the node, and its wake-up of the flusher. The loops, the balance and the
  *                     ageing of the lists are those of 2013: no refault distance, and new pages
  *                     do not start on the inactive list. The end of one write wakes a throttled
  *                     task; the failures of kswapd are not counted
+ *
+ * With simplified_reclaim also, as the simulator was until November 2026, to measure their effect:
+ *   kswapd            naps although a zone is not balanced, and sleeps only if all zones are
+ *   a zone's scan     a turn of its lists even if only active anonymous pages are targets
+ *   pageout           a page that is dirtied again keeps its mark for immediate reclaim
+ *   throttling        throttle_vm_writeout does not count unstable pages
+ *   out of memory     does not wait for the disk, and waits for kswapd to sleep
  *
  * Left out: ZONE_DMA; huge pages and their compaction; memory cgroups; slab and its shrinkers (the
  * kernel's own pages lie outside of the zones); pagevecs and per-CPU lists; waits for isolated
@@ -128,8 +144,10 @@ enum {
 	SWS_RECLAIM_PAGES_MAX = 67108864,
 	/* Maximum number of pages of the pool, of a file or of the swap area. */
 	SWS_RECLAIM_SPAN_MAX = 268435456,
-	/* Maximum number of program pages and of cached pages: 8 GB each. */
+	/* Maximum number of pages of each part of the programs, and of cached pages: 8 GB each. */
 	SWS_RECLAIM_KEPT_MAX = 2097152,
+	/* Maximum of read_around_pages. */
+	SWS_RECLAIM_READ_AROUND_MAX = 64,
 	/* Maximum number of rounds. */
 	SWS_RECLAIM_ROUNDS_MAX = 64,
 	/* Maximum of nr_requests. */
@@ -166,6 +184,11 @@ struct sws_reclaim_costs {
 	uint64_t remove_ns;
 	/* Any actor submits one page to the queue; in reclaim added to scan_ns. */
 	uint64_t submit_ns;
+	/*
+	 * Reclaim writes a page without a block, which is dirtied again; added to scan_ns, and
+	 * submit_ns is not.
+	 */
+	uint64_t redirty_ns;
 	/* kswapd checks all zones once, or direct reclaim begins a round. */
 	uint64_t look_ns;
 	/*
@@ -190,16 +213,38 @@ struct sws_reclaim_config {
 	/* Pages of zone Normal, 0 .. SWS_RECLAIM_PAGES_MAX; default 4 GB. */
 	uint32_t normal_pages;
 	/*
-	 * Pages of programs that other tasks run: active, clean, mapped, executable, and referenced
-	 * at each scan. They are resident from the start, in Normal first, as far as the zones have
-	 * room above their low marks; 0 .. SWS_RECLAIM_KEPT_MAX, default 0.
+	 * Pages of programs and libraries that other tasks run, the first of two parts: clean and
+	 * mapped. They are active, touched and resident at the start, in Normal first, as far as
+	 * the zones have room above their low marks; 0 .. SWS_RECLAIM_KEPT_MAX, default 0.
 	 */
 	uint32_t program_pages;
 	/*
-	 * Clean pages of other files that are resident from the start, after the program pages, and
-	 * are never read again; 0 .. SWS_RECLAIM_KEPT_MAX, default 0.
+	 * The time in which each page of this part is touched once, at least 1 ms for each
+	 * read_around_pages of them; at 0 each look of reclaim finds each page touched, so that no
+	 * page is reclaimed; default 0.
+	 */
+	uint64_t program_interval_ns;
+	/* As program_pages, for the second part, whose pages follow those of the first one. */
+	uint32_t working_pages;
+	/* As program_interval_ns, for the second part; default 80 s. */
+	uint64_t working_interval_ns;
+	/* Share of the pages of both parts that is mapped with VM_EXEC, 0 .. 100; default 100. */
+	uint32_t executable_percent;
+	/*
+	 * A part is touched in windows of so many pages, and a fault reads what is missing of a
+	 * window, 1 .. SWS_RECLAIM_READ_AROUND_MAX; default 32: 128 KB.
+	 */
+	uint32_t read_around_pages;
+	/*
+	 * Clean pages of other files that are resident from the start, after those of the programs,
+	 * and are never read again; 0 .. SWS_RECLAIM_KEPT_MAX, default 0.
 	 */
 	uint32_t cached_pages;
+	/*
+	 * Share of the cached pages in Normal; the rest is in DMA32, and what has no room in the
+	 * other zone; 0 .. 100, default 100.
+	 */
+	uint32_t cached_normal_percent;
 	/* min_free_kbytes of all zones, in pages: at most a fourth of memory; default 16896. */
 	uint32_t min_free_pages;
 	/*
@@ -244,6 +289,10 @@ struct sws_reclaim_config {
 	/* Maximum number of pages of a request, 1 .. 65536; default 128: 512 KB. */
 	uint32_t request_pages;
 	/*
+	 * True for the simplifications of reclaim that are listed in part 3; default false.
+	 */
+	bool simplified_reclaim;
+	/*
 	 * True if the file system allocates a block when the flusher writes a page, as ext4;
 	 * default true.
 	 */
@@ -270,7 +319,18 @@ struct sws_reclaim_config {
 	uint32_t item_pages;
 	/* Share of the client's operations that write, in percent, 0 .. 100; default 33. */
 	uint32_t set_percent;
-	/* Time from the start of the serving to the start of the writer; default 0. */
+	/* Time from the start of a round to the start of its filling; default 0. */
+	uint64_t gap_ns;
+	/*
+	 * The writer of a round waits until so many pages of the zones are in use, from the start of
+	 * the filling on; if that does not come true until the serving ends, the round has no file.
+	 * 0 means that it waits for the start of the serving; at most the pages of memory, default
+	 * 0.
+	 */
+	uint32_t start_used_pages;
+	/* Interval at which it looks for them; at least 1, default 2 s. */
+	uint64_t start_look_ns;
+	/* Time from the end of that wait to the start of the writer; default 0. */
 	uint64_t write_delay_ns;
 	/* Time that the client serves in each round; default 200 s. */
 	uint64_t serve_ns;
@@ -323,10 +383,14 @@ struct sws_reclaim_zone {
 struct sws_reclaim_counts {
 	/* Operations of the client. */
 	uint64_t ops;
-	/* Faults of the client that read no page from swap. */
+	/* Faults that read no page. */
 	uint64_t minor_faults;
-	/* Faults of the client that waited for a page to be read from swap. */
+	/* Faults that waited for a page to be read, from swap or from the file of a program. */
 	uint64_t major_faults;
+	/* Those of them on pages of programs. */
+	uint64_t program_faults;
+	/* Pages read for them. */
+	uint64_t program_reads;
 	/* Pages read from swap. */
 	uint64_t swapped_in;
 	/* Pages written to swap. */
@@ -355,7 +419,7 @@ struct sws_reclaim_counts {
 	uint64_t longest_read_ns;
 	/* Integral of the queue's length over time. */
 	uint64_t queue_ns;
-	/* Wake-ups of kswapd. */
+	/* Runs of balance_pgdat, which follow wake-ups of kswapd or each other. */
 	uint64_t wakeups;
 	/* Times that a task entered direct reclaim. */
 	uint64_t direct_reclaims;
@@ -406,6 +470,12 @@ struct sws_reclaim_round {
 	uint64_t minor_faults;
 	/* The count of the same name, during this round. */
 	uint64_t major_faults;
+	/* The count of the same name, during this round. */
+	uint64_t program_faults;
+	/* Pages scanned on inactive lists of all zones, during this round. */
+	uint64_t scanned;
+	/* Pages reclaimed in all zones, during this round. */
+	uint64_t reclaimed;
 };
 
 /* The state of memory at one moment; arrays are indexed by zone, DMA32 first. */
@@ -509,6 +579,10 @@ enum sws_reclaim_problem {
 	SWS_RECLAIM_BAD_TIME = 12,
 	/* The server has no rate or no latency, or its calls are out of range. */
 	SWS_RECLAIM_BAD_SERVER = 13,
+	/* The largest file and the pages of programs do not fit on the disk. */
+	SWS_RECLAIM_PROGRAMS_ABOVE_DISK = 14,
+	/* The writer waits for more pages than memory has. */
+	SWS_RECLAIM_BAD_START = 15,
 };
 
 /* A simulation; only the functions below read it. */

@@ -2,8 +2,8 @@
 /*
  * reclaim/age.c - shrink_active_list: pages from the tail of an active list become inactive. A page
  * that was touched since its last reference test counts as rotated and becomes inactive all the
- * same: a page is activated again by a touch while it is inactive. Only a program's page stays on
- * the active list.
+ * same: a page is activated again by a touch while it is inactive. Only an executable page of a file
+ * stays on the active list, if it was touched.
  */
 #include "reclaim/lists.h"
 #include "reclaim/pages.h"
@@ -19,12 +19,13 @@ uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, ui
 
 	for (; aged < most; aged++) {
 		const uint32_t frame = lru->lists[from].tail;
+		struct page *page = &self->pages[frame];
+		const bool touched = sws_reclaim__was_touched(self, page);
+		const bool stays = touched && page_is(page, PAGE_EXECUTABLE);
 
-		const struct page *page = &self->pages[frame];
-
-		lru->recent_rotated[file] += sws_reclaim__was_touched(self, page);
+		lru->recent_rotated[file] += touched;
 		sws_reclaim__list_remove(self, frame);
-		sws_reclaim__list_add(self, frame, page_is(page, PAGE_PROGRAM) ? from : to);
+		sws_reclaim__list_add(self, frame, stays ? from : to);
 	}
 	lru->recent_scanned[file] += aged;
 	self->zones[zone].pages_scanned += aged;

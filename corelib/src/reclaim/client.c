@@ -16,7 +16,7 @@
 #include "reclaim/report.h"
 #include "reclaim/tasks.h"
 
-enum step { BEGIN, SERVE, FAULT, PHASE_OVER, DROP, NEXT_ROUND };
+enum step { BEGIN, START, SERVE, FAULT, PHASE_OVER, DROP, NEXT_ROUND };
 
 struct serving {
 	/* The end of the serving; 0 before it begins. */
@@ -112,10 +112,13 @@ static int begin_round(struct actor *actor, struct serving *my)
 	self->file.cursor = 0;
 	round->begin_ns = time_now(self);
 	sws_reclaim__count_round(self, round);
-	return SWS_OK;
+	return engine_await(&actor->thread, self->config.gap_ns);
 }
 
-/* Ends the filling, which starts the serving and the writer, or ends the serving. */
+/*
+ * Ends the filling, which starts the serving and, without a rule of its own, the writer; or ends the
+ * serving. A writer that still looks for memory in use then writes no file.
+ */
 static int end_phase(struct actor *actor, struct serving *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
@@ -124,7 +127,11 @@ static int end_phase(struct actor *actor, struct serving *my)
 		my->until = time_now(self) + self->config.serve_ns;
 		self->rounds[self->round].serve_ns = time_now(self);
 		engine_go(&actor->thread, SERVE);
-		return begin_writing(self);
+		return self->config.start_used_pages ? SWS_OK : begin_writing(self);
+	}
+	if (self->writer_looks) {
+		self->writer_looks = self->writes_file = false;
+		return sws_reclaim__call(self, ACTOR_WRITER);
 	}
 	if (!self->writes_file)
 		return SWS_OK;
@@ -173,6 +180,9 @@ static int run_client(struct actor *actor, void *frame, uint32_t step)
 	switch ((enum step)step) {
 	case BEGIN:
 		return begin_round(actor, my);
+	case START:
+		return actor->reclaim->config.start_used_pages ? begin_writing(actor->reclaim)
+							       : SWS_OK;
 	case SERVE:
 		return serve(actor, my);
 	case FAULT:

@@ -10,6 +10,7 @@
  * six times over without a freed page counts as given up, even if kswapd sleeps and has not marked
  * it: the kernel may then try for ever, a simulation must end.
  */
+#include "reclaim/disk.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
@@ -113,17 +114,26 @@ int sws_reclaim__reclaim_directly(struct actor *actor)
 	return engine_call(&actor->thread, reclaim, &frame, sizeof(frame));
 }
 
+/* Returns true if kswapd sleeps, or goes on without a result. */
+static bool kswapd_is_idle(const struct sws_reclaim *self)
+{
+	const struct actor *kswapd = &self->actors[ACTOR_KSWAPD];
+	const struct engine_thread *thread = &kswapd->thread;
+
+	return (thread->asleep && !thread->dozes && thread->sleeps_for == WAIT_WAKE_UP) ||
+	       (!self->config.simplified_reclaim && !kswapd->scan.reclaimed);
+}
+
 /*
- * Returns true if no page can become free without this task: kswapd sleeps, and no page is dirty or
- * under writeback. The kernels of 2013 may try for ever in this state, for example with swappiness
- * 0, all file pages in use, and DMA32 above its marks only by its reserve.
+ * Returns true if no page can become free without this task: kswapd has no result, the disk has no
+ * request, and no page is dirty or under writeback. The kernels of 2013 may try for ever in this
+ * state, for example with swappiness 0, all file pages in use, and DMA32 above its marks only by its
+ * reserve.
  */
 static bool waits_for_nothing(const struct sws_reclaim *self)
 {
-	const struct engine_thread *kswapd = &self->actors[ACTOR_KSWAPD].thread;
-
-	return !sws_reclaim__dirty(self) && !sws_reclaim__writeback(self) && kswapd->asleep &&
-	       !kswapd->dozes && kswapd->sleeps_for == WAIT_WAKE_UP;
+	return !sws_reclaim__dirty(self) && !sws_reclaim__writeback(self) && kswapd_is_idle(self) &&
+	       (self->config.simplified_reclaim || !sws_reclaim__has_requests(self));
 }
 
 enum allocate_step { ATTEMPT, RECLAIMED };

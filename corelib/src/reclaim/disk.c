@@ -80,6 +80,11 @@ static uint32_t all_requests(const struct disk *disk)
 	return n;
 }
 
+bool sws_reclaim__has_requests(const struct sws_reclaim *self)
+{
+	return all_requests(&self->disk) > 0;
+}
+
 /* Adds the queue's length up to now to queue_ns; called before each change of the length. */
 static void count_queue(struct sws_reclaim *self)
 {

@@ -26,6 +26,9 @@ int sws_reclaim__submit(struct sws_reclaim *self, enum disk_queue queue, uint64_
 /* Returns true if a queue is full, so that the submitter of a write has to wait. */
 bool sws_reclaim__is_full(const struct sws_reclaim *self, enum disk_queue queue);
 
+/* Returns true if the disk serves a request, or a queue has one. */
+bool sws_reclaim__has_requests(const struct sws_reclaim *self);
+
 /* Wakes all actors that wait for an event. */
 int sws_reclaim__wake(struct sws_reclaim *self, enum wait_for what);
 

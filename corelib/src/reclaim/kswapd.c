@@ -10,6 +10,10 @@
  *   ends       if all zones are balanced, or        if all zones are balanced, or the priority
  *              after 32 pages: then again from      reaches 0
  *              12 if they are not balanced
+ *
+ * kswapd sleeps if the zones are balanced up to the highest one of its last pass. If DMA32 was that
+ * zone, it sleeps however few pages of Normal are free, until a task finds Normal below its low
+ * mark. If they are not balanced, which only the later kernels leave so, it begins again at once.
  */
 #include "reclaim/disk.h"
 #include "reclaim/reclaim.h"
@@ -22,6 +26,8 @@ enum step { PASS, ZONE, SHRUNK, END };
 struct balance {
 	/* The highest zone below its mark. */
 	uint32_t end;
+	/* The zones that the last pass considered, from DMA32 up; 0 if no zone was below its mark. */
+	uint32_t considered;
 	uint32_t zone;
 	/*
 	 * True if no zone was scanned for as many pages as its target, so that the priority falls.
@@ -77,8 +83,10 @@ static int begin_pass(struct actor *actor, struct balance *my)
 		actor->scan.reclaimed = 0;
 	my->zone = 0;
 	my->raise = true;
-	if (!find_end(actor, my, &ns))
-		engine_leave(&actor->thread);
+	if (find_end(actor, my, &ns))
+		my->considered = my->end + 1;
+	else
+		engine_return(&actor->thread, my->considered);
 	return engine_run(&actor->thread, ns);
 }
 
@@ -176,7 +184,7 @@ static int balance(struct actor *actor, void *frame, uint32_t step)
 	case END:
 		engine_go(&actor->thread, PASS);
 		if (is_3_9(actor) ? is_over_3_9(actor) : is_over_since(actor, my))
-			engine_leave(&actor->thread);
+			engine_return(&actor->thread, my->considered);
 		return SWS_OK;
 	}
 	return SWS_ERROR_BROKEN;
@@ -198,12 +206,30 @@ int sws_reclaim__wake_kswapd(struct sws_reclaim *self)
 	return SWS_OK;
 }
 
-/* kswapd_try_to_sleep: first a nap of 100 ms; a wake-up in it starts the next balancing. */
+/*
+ * kswapd_try_to_sleep: first a nap of 100 ms; a wake-up in it starts the next balancing. Neither the
+ * nap nor the sleep begins while a zone of the last pass is not balanced.
+ */
 enum kswapd_step { SLEEP, BALANCE, NAP, NAPPED };
 
 struct kswapd_frame {
 	uint64_t napped_until;
+	/* The zones that have to be balanced. */
+	uint32_t zones;
 };
+
+static int nap(struct actor *actor, struct kswapd_frame *my)
+{
+	struct sws_reclaim *self = actor->reclaim;
+
+	my->zones = self->config.simplified_reclaim ? self->n_zones : actor->thread.result;
+	if (!self->config.simplified_reclaim && !sws_reclaim__balanced_up_to(self, my->zones)) {
+		engine_go(&actor->thread, BALANCE);
+		return SWS_OK;
+	}
+	my->napped_until = time_now(self) + SHORT_SLEEP_NS;
+	return engine_doze(&actor->thread, SHORT_SLEEP_NS, WAIT_WAKE_UP);
+}
 
 static int run_kswapd(struct actor *actor, void *frame, uint32_t step)
 {
@@ -217,11 +243,11 @@ static int run_kswapd(struct actor *actor, void *frame, uint32_t step)
 		self->counts.wakeups++;
 		return sws_reclaim__balance(actor);
 	case NAP:
-		my->napped_until = time_now(self) + SHORT_SLEEP_NS;
-		return engine_doze(&actor->thread, SHORT_SLEEP_NS, WAIT_WAKE_UP);
+		return nap(actor, my);
 	case NAPPED:
 		engine_go(&actor->thread,
-			  time_now(self) < my->napped_until || !sws_reclaim__all_balanced(self)
+			  time_now(self) < my->napped_until ||
+					  !sws_reclaim__balanced_up_to(self, my->zones)
 				  ? BALANCE
 				  : SLEEP);
 		return SWS_OK;

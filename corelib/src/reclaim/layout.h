@@ -53,7 +53,7 @@ enum page_flag {
 	PAGE_WRITEBACK = 4,
 	PAGE_RECLAIM = 8,
 	PAGE_REFERENCED = 16,
-	/* In the client's page table. */
+	/* In the client's page table, or in that of a program. */
 	PAGE_MAPPED = 32,
 	/* Being read, and locked. */
 	PAGE_READING = 64,
@@ -61,8 +61,12 @@ enum page_flag {
 	PAGE_ORPHAN = 128,
 	/* Written to the server, but in its memory only. */
 	PAGE_UNSTABLE = 256,
-	/* A page of a program: each reference test finds it touched. */
+	/* A page of a program that each reference test finds touched. */
 	PAGE_PROGRAM = 512,
+	/* A page of a program that was touched since the last reference test. */
+	PAGE_TOUCHED = 1024,
+	/* A page of a program that is mapped with VM_EXEC. */
+	PAGE_EXECUTABLE = 2048,
 };
 
 struct page {
@@ -242,6 +246,9 @@ enum actor_kind {
 	ACTOR_DISK,
 	ACTOR_NET,
 	ACTOR_SERVER,
+	/* The two parts of the programs. */
+	ACTOR_PROGRAMS,
+	ACTOR_WORKING,
 	NR_ACTORS,
 };
 
@@ -318,6 +325,10 @@ struct sws_reclaim {
 	uint32_t round;
 	/* True until the writer has written the file of this round. */
 	bool writes_file;
+	/* True while the writer waits until enough memory is in use. */
+	bool writer_looks;
+	/* The index of the first page of a program: the size of the largest file. */
+	uint32_t first_program;
 	/* Pages that reclaim has requested from the flusher. */
 	uint64_t flush_asked;
 	bool out_of_memory;

@@ -27,7 +27,13 @@ static const struct field_range RANGES[] = {
 	RANGE(dma32_pages, 1, SWS_RECLAIM_PAGES_MAX, SWS_RECLAIM_NO_MEMORY),
 	RANGE(normal_pages, 0, SWS_RECLAIM_PAGES_MAX, SWS_RECLAIM_NO_MEMORY),
 	RANGE(program_pages, 0, SWS_RECLAIM_KEPT_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(program_interval_ns, 0, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(working_pages, 0, SWS_RECLAIM_KEPT_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(working_interval_ns, 0, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(executable_percent, 0, 100, SWS_RECLAIM_BAD_SHARE),
+	RANGE(read_around_pages, 1, SWS_RECLAIM_READ_AROUND_MAX, SWS_RECLAIM_BAD_DISK),
 	RANGE(cached_pages, 0, SWS_RECLAIM_KEPT_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(cached_normal_percent, 0, 100, SWS_RECLAIM_BAD_SHARE),
 	RANGE(min_free_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY),
 	RANGE(reserve_ratio, 1, UINT64_C(1) << 31, SWS_RECLAIM_NO_MEMORY),
 	RANGE(swappiness, 0, 100, SWS_RECLAIM_BAD_SHARE),
@@ -52,6 +58,9 @@ static const struct field_range RANGES[] = {
 	RANGE(items, 1, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_POOL),
 	RANGE(item_pages, 1, 64, SWS_RECLAIM_BAD_POOL),
 	RANGE(set_percent, 0, 100, SWS_RECLAIM_BAD_SHARE),
+	RANGE(gap_ns, 0, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(start_used_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_START),
+	RANGE(start_look_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
 	RANGE(write_delay_ns, 0, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
 	RANGE(serve_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_ROUNDS),
 	RANGE(rounds, 1, SWS_RECLAIM_ROUNDS_MAX, SWS_RECLAIM_BAD_ROUNDS),
@@ -70,6 +79,10 @@ void sws_reclaim_config_init(struct sws_reclaim_config *config)
 		.rules = SWS_STALL_3_9,
 		.dma32_pages = 786432,
 		.normal_pages = 1048576,
+		.working_interval_ns = 80 * SECOND_NS,
+		.executable_percent = 100,
+		.read_around_pages = 32,
+		.cached_normal_percent = 100,
 		.min_free_pages = 16896,
 		.reserve_ratio = 256,
 		.swappiness = 60,
@@ -95,6 +108,7 @@ void sws_reclaim_config_init(struct sws_reclaim_config *config)
 		.items = 298844,
 		.item_pages = 5,
 		.set_percent = 33,
+		.start_look_ns = 2 * SECOND_NS,
 		.serve_ns = 200 * SECOND_NS,
 		.rounds = 1,
 		.hz = 1000,
@@ -174,6 +188,14 @@ static bool watermarks_fit(const struct sws_reclaim_config *config)
 	       kept <= config->dma32_pages / 4;
 }
 
+/* Returns true if the largest file and the pages of programs fit on the disk's part for files. */
+static bool disk_fits(const struct sws_reclaim_config *config)
+{
+	return (uint64_t)sws_reclaim__largest_file(config) + config->program_pages +
+		       config->working_pages <=
+	       config->disk_pages;
+}
+
 enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *config)
 {
 	const enum sws_reclaim_problem problem = check_ranges(config);
@@ -195,6 +217,10 @@ enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *conf
 		return SWS_RECLAIM_BAD_POOL;
 	if (sws_reclaim__largest_file(config) > config->disk_pages)
 		return SWS_RECLAIM_FILE_ABOVE_DISK;
+	if (!disk_fits(config))
+		return SWS_RECLAIM_PROGRAMS_ABOVE_DISK;
+	if (config->start_used_pages > config->dma32_pages + config->normal_pages)
+		return SWS_RECLAIM_BAD_START;
 	return config->seek_near_ns <= config->seek_far_ns ? SWS_RECLAIM_NO_PROBLEM
 							   : SWS_RECLAIM_BAD_TIME;
 }

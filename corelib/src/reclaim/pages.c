@@ -56,21 +56,24 @@ void sws_reclaim__map(struct sws_reclaim *self, uint32_t index, uint32_t frame, 
 		sws_reclaim__write_to(self, frame);
 }
 
-bool sws_reclaim__was_touched(struct sws_reclaim *self, const struct page *page)
+bool sws_reclaim__was_touched(struct sws_reclaim *self, struct page *page)
 {
-	uint32_t *entry = page_is(page, PAGE_MAPPED) ? &self->ptes[page->index] : NULL;
+	bool touched = page_is(page, PAGE_TOUCHED | PAGE_PROGRAM);
 
-	if (!entry || !(*entry & PTE_YOUNG))
-		return page_is(page, PAGE_PROGRAM);
-	*entry &= ~PTE_YOUNG;
-	return true;
+	page_clear(page, PAGE_TOUCHED);
+	if (!page_is(page, PAGE_MAPPED) || page_is(page, PAGE_FILE))
+		return touched;
+	touched = (self->ptes[page->index] & PTE_YOUNG) != 0;
+	self->ptes[page->index] &= ~PTE_YOUNG;
+	return touched;
 }
 
 void sws_reclaim__unmap(struct sws_reclaim *self, uint32_t frame)
 {
 	struct page *page = &self->pages[frame];
 
-	self->ptes[page->index] = page->slot;
+	if (!page_is(page, PAGE_FILE))
+		self->ptes[page->index] = page->slot;
 	page_clear(page, PAGE_MAPPED);
 }
 

@@ -15,11 +15,11 @@ void sws_reclaim__write_to(struct sws_reclaim *self, uint32_t frame);
 
 /*
  * page_referenced: returns true if the page was touched through a page table since the last test. A
- * page of a program always was; a page of the file never, because it is not mapped.
+ * page of the writer's file never was, because it is not mapped.
  */
-bool sws_reclaim__was_touched(struct sws_reclaim *self, const struct page *page);
+bool sws_reclaim__was_touched(struct sws_reclaim *self, struct page *page);
 
-/* Unmaps a page with a slot; the entry then holds the slot. */
+/* Unmaps a page of a program, or a page with a slot; the client's entry then holds the slot. */
 void sws_reclaim__unmap(struct sws_reclaim *self, uint32_t frame);
 
 /* add_to_swap: allocates a slot and dirties the page; returns false if no slot is free. */

@@ -5,6 +5,7 @@
 #include "reclaim/limits.h"
 #include "reclaim/lists.h"
 #include "reclaim/nfs.h"
+#include "reclaim/programs.h"
 #include "reclaim/tasks.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 /* Requests that may exceed a full queue: each actor submits one more before it waits. */
-enum { REQUESTS_ABOVE = 64 };
+enum { REQUESTS_ABOVE = 128 };
 
 /* A call holds at least one page that no other call has, or is the only commit. */
 static int make_server(struct sws_reclaim *self)
@@ -51,7 +52,7 @@ static int allocate_parts(struct sws_reclaim *self)
 	const struct sws_allocator *allocator = &self->allocator;
 	const struct sws_reclaim_config *config = &self->config;
 	const uint64_t file = (uint64_t)sws_reclaim__largest_file(config) + config->program_pages +
-			      config->cached_pages + 1;
+			      config->working_pages + config->cached_pages + 1;
 
 	self->n_pages = config->dma32_pages + config->normal_pages;
 	self->n_ptes = config->items * config->item_pages;
@@ -80,10 +81,11 @@ static int allocate_parts(struct sws_reclaim *self)
 static int begin_actors(struct sws_reclaim *self)
 {
 	static int (*const lives[NR_ACTORS])(struct actor *) = {
-		[ACTOR_CLIENT] = sws_reclaim__client,   [ACTOR_WRITER] = sws_reclaim__writer,
-		[ACTOR_FLUSHER] = sws_reclaim__flusher, [ACTOR_KSWAPD] = sws_reclaim__kswapd,
-		[ACTOR_DISK] = sws_reclaim__disk,       [ACTOR_NET] = sws_reclaim__net,
-		[ACTOR_SERVER] = sws_reclaim__server,
+		[ACTOR_CLIENT] = sws_reclaim__client,    [ACTOR_WRITER] = sws_reclaim__writer,
+		[ACTOR_FLUSHER] = sws_reclaim__flusher,  [ACTOR_KSWAPD] = sws_reclaim__kswapd,
+		[ACTOR_DISK] = sws_reclaim__disk,        [ACTOR_NET] = sws_reclaim__net,
+		[ACTOR_SERVER] = sws_reclaim__server,    [ACTOR_PROGRAMS] = sws_reclaim__programs,
+		[ACTOR_WORKING] = sws_reclaim__programs,
 	};
 	int error = SWS_OK;
 
@@ -102,21 +104,33 @@ static int begin_actors(struct sws_reclaim *self)
 	return error;
 }
 
-/* The indices of cached pages follow those of our largest file; the rest of memory stays free. */
+/* Allocates a frame of a zone above its low mark, else of another zone. */
+static uint32_t take_from(struct sws_reclaim *self, uint32_t zone)
+{
+	if (sws_reclaim__zone_has(self, zone, self->zones[zone].low, self->n_zones - 1))
+		return sws_reclaim__frame_take(self, zone);
+	return sws_reclaim__take_fast(self, false);
+}
+
+/*
+ * The indices of cached pages follow those of the programs; the rest of memory stays free.
+ */
 static void fill_cache(struct sws_reclaim *self)
 {
-	const uint32_t first = sws_reclaim__largest_file(&self->config);
+	const struct sws_reclaim_config *config = &self->config;
+	const uint32_t first = self->first_program + config->program_pages + config->working_pages;
+	const uint32_t upper =
+		(uint32_t)((uint64_t)config->cached_pages * config->cached_normal_percent / 100);
 
-	for (uint32_t i = 0; i < self->config.program_pages + self->config.cached_pages; i++) {
-		const bool program = i < self->config.program_pages;
-		const uint32_t frame = sws_reclaim__take_fast(self, false);
+	for (uint32_t i = 0; i < config->cached_pages; i++) {
+		const uint32_t frame = take_from(self, i < upper ? self->n_zones - 1 : 0);
 
 		if (frame == NO_FRAME)
 			return;
 		self->pages[frame].index = first + i;
-		page_set(&self->pages[frame], program ? PAGE_FILE | PAGE_PROGRAM : PAGE_FILE);
+		page_set(&self->pages[frame], PAGE_FILE);
 		self->file.frames[first + i] = frame + 1;
-		sws_reclaim__list_add(self, frame, program ? LRU_ACTIVE_FILE : LRU_INACTIVE_FILE);
+		sws_reclaim__list_add(self, frame, LRU_INACTIVE_FILE);
 	}
 }
 
@@ -136,8 +150,10 @@ static int assemble(struct sws_reclaim *self)
 	self->bandwidth.rate = self->config.nfs ? self->config.net_rate : self->config.disk_rate;
 	memset(self->swap.free_bits, UINT8_MAX,
 	       (self->config.swap_pages / 64 + 1) * sizeof(uint64_t));
+	self->first_program = sws_reclaim__largest_file(&self->config);
 	sws_reclaim__make_zones(self);
-	fill_cache(self);
+	if (sws_reclaim__fill_programs(self))
+		fill_cache(self);
 	/* The caller's array has been copied. */
 	self->config.file_pages = NULL;
 	sws_des_config_init(&des);

@@ -20,7 +20,10 @@ int sws_reclaim__reclaim_directly(struct actor *actor);
 /* Runs kswapd. */
 int sws_reclaim__kswapd(struct actor *actor);
 
-/* balance_pgdat: reclaims until each zone has its high mark of free pages. */
+/*
+ * balance_pgdat: reclaims until each zone has its high mark of free pages. The result is the number
+ * of zones, from DMA32 up, that the last pass with work considered.
+ */
 int sws_reclaim__balance(struct actor *actor);
 
 /* shrink_lruvec of a zone: adds to reclaimed and scanned of the actor's scan. */

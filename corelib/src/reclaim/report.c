@@ -7,7 +7,18 @@
 void sws_reclaim__count_round(const struct sws_reclaim *self, struct sws_reclaim_round *round)
 {
 	const struct sws_reclaim_counts *counts = &self->counts;
+	uint64_t scanned = 0;
+	uint64_t reclaimed = 0;
 
+	for (uint32_t i = 0; i < self->n_zones; i++) {
+		const struct sws_reclaim_zone *count = &self->zones[i].count;
+
+		scanned += count->scanned_kswapd + count->scanned_direct;
+		reclaimed += count->reclaimed_kswapd + count->reclaimed_direct;
+	}
+	round->scanned = scanned - round->scanned;
+	round->reclaimed = reclaimed - round->reclaimed;
+	round->program_faults = counts->program_faults - round->program_faults;
 	round->ops = counts->ops - round->ops;
 	round->swapped_in = counts->swapped_in - round->swapped_in;
 	round->swapped_out = counts->swapped_out - round->swapped_out;

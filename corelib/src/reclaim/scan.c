@@ -120,13 +120,19 @@ static void adjust(struct scan *scan)
 	scan->adjusted = true;
 }
 
+/* Returns true if all pages are scanned; active anonymous ones are scanned with others only. */
+static bool is_scanned(const struct scan *scan)
+{
+	return !scan->left[LRU_INACTIVE_ANON] && !scan->left[LRU_INACTIVE_FILE] &&
+	       !scan->left[LRU_ACTIVE_FILE];
+}
+
 /* Returns true if, after a turn of all lists, enough pages are reclaimed. */
 static bool is_enough(struct actor *actor, uint64_t reclaimed)
 {
 	struct scan *scan = &actor->scan;
 
-	if (!scan->left[LRU_INACTIVE_ANON] && !scan->left[LRU_INACTIVE_FILE] &&
-	    !scan->left[LRU_ACTIVE_FILE])
+	if (is_scanned(scan))
 		return true;
 	if (actor->reclaim->config.rules == SWS_STALL_3_9)
 		return reclaimed >= scan->wanted && scan->priority < SWS_STALL_PRIORITY_MAX;
@@ -154,6 +160,10 @@ static int take_turn(struct actor *actor, struct shrink *my)
 	const uint32_t place = my->place;
 	uint32_t pages = 0;
 
+	if (!place && !actor->reclaim->config.simplified_reclaim && is_scanned(scan)) {
+		engine_go(&actor->thread, AGE);
+		return SWS_OK;
+	}
 	if (place == NR_LRU_LISTS) {
 		my->place = 0;
 		engine_go(&actor->thread,
@@ -175,12 +185,13 @@ static int take_turn(struct actor *actor, struct shrink *my)
 							   place == LRU_ACTIVE_FILE, pages));
 }
 
-/* throttle_vm_writeout: more than 110 % of the dirty limit is under writeback. */
+/* throttle_vm_writeout: more than 110 % of the dirty limit is under writeback or unstable. */
 static bool too_much_writeback(const struct sws_reclaim *self)
 {
 	const uint64_t dirty = sws_reclaim__limits(self).dirty;
+	const uint32_t unstable = self->config.simplified_reclaim ? 0 : sws_reclaim__unstable(self);
 
-	return sws_reclaim__writeback(self) > dirty + dirty / 10;
+	return (uint64_t)sws_reclaim__writeback(self) + unstable > dirty + dirty / 10;
 }
 
 static int shrink(struct actor *actor, void *frame, uint32_t step)

@@ -28,7 +28,8 @@ enum stop { NO_STOP, STOP_ASLEEP, STOP_FOR_ROOM, STOP_FOR_COMMIT };
 static uint16_t bits_of(const struct sws_reclaim *self, const struct page *page)
 {
 	const bool file = page_is(page, PAGE_FILE);
-	const bool congested = self->config.nfs ? self->server.congested : self->disk.congested;
+	const bool remote = self->config.nfs && page->index < self->first_program;
+	const bool congested = remote ? self->server.congested : self->disk.congested;
 
 	return (uint16_t)((file && self->config.nfs ? sws_reclaim__ask_nfs(self, page) : 0) |
 			  (file ? SWS_STALL_PAGE_FILE : 0) |
@@ -99,25 +100,29 @@ static void free_page(struct actor *actor, uint32_t frame)
 }
 
 /*
- * pageout. A file page whose block is not allocated is dirtied again at once; it still counts as
- * written by reclaim.
+ * pageout. A file page whose block is not allocated is dirtied again at once and loses its mark; it
+ * still counts as written by reclaim.
  */
 static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	struct page *page = &self->pages[frame];
 	const bool file = page_is(page, PAGE_FILE);
+	const bool redirties = file && self->config.delays_allocation && !self->config.nfs;
 	uint64_t at = 0;
 	bool joined = true;
 	int error = SWS_OK;
 
-	actor->scan.ns += self->config.costs.submit_ns;
+	actor->scan.ns += redirties ? self->config.costs.redirty_ns : self->config.costs.submit_ns;
 	if (file)
 		self->counts.reclaim_writes_file++;
 	else
 		self->counts.swapped_out++;
-	if (file && self->config.delays_allocation && !self->config.nfs)
+	if (redirties) {
+		if (!self->config.simplified_reclaim)
+			page_clear(page, PAGE_RECLAIM);
 		return SWS_OK;
+	}
 	if (file)
 		sws_reclaim__file_clean(self, frame);
 	else
@@ -171,6 +176,23 @@ static int release(struct actor *actor, uint32_t frame)
 	return left(actor);
 }
 
+/*
+ * page_check_references: returns true if a page stays because it was touched. A page of a program
+ * stays inactive at its first touch unless it is executable.
+ */
+static bool stays(struct actor *actor, struct page *page, bool used)
+{
+	if (!sws_reclaim__was_touched(actor->reclaim, page))
+		return false;
+	if (page_is(page, PAGE_FILE))
+		page_set(page, PAGE_REFERENCED);
+	if (page_is(page, PAGE_FILE) && !used && !page_is(page, PAGE_EXECUTABLE))
+		keep(actor);
+	else
+		activate(actor);
+	return true;
+}
+
 /* Runs the tests after the writeback test. */
 static int go_on(struct actor *actor, uint32_t frame, enum stop *stop)
 {
@@ -180,8 +202,9 @@ static int go_on(struct actor *actor, uint32_t frame, enum stop *stop)
 	int error = SWS_OK;
 
 	page_clear(page, PAGE_REFERENCED);
-	if (sws_reclaim__was_touched(self, page) ||
-	    (!page_is(page, PAGE_FILE) && !page->slot && !sws_reclaim__give_slot(self, frame))) {
+	if (stays(actor, page, used))
+		return left(actor);
+	if (!page_is(page, PAGE_FILE) && !page->slot && !sws_reclaim__give_slot(self, frame)) {
 		activate(actor);
 		return left(actor);
 	}
@@ -236,7 +259,7 @@ static int test_page(struct actor *actor, enum stop *stop)
 		scan->at++;
 		return SWS_OK;
 	}
-	scan->scanned += page_is(page, PAGE_MAPPED | PAGE_PROGRAM) || page->slot ? 2 : 1;
+	scan->scanned += page_is(page, PAGE_MAPPED) || page->slot ? 2 : 1;
 	scan->stall.flags = self->zones[zone_of(self, scan->pages[scan->at])].flags;
 	error = sws_stall_meet(&scan->stall, bits_of(self, page), 1);
 	return error ? error : act_on_state(actor, stop);

@@ -11,7 +11,7 @@
  */
 int sws_reclaim__client(struct actor *actor);
 
-/* Runs the writer: waits for the start of the serving of each round, then writes its file. */
+/* Runs the writer: waits for its start in each round, then writes its file. */
 int sws_reclaim__writer(struct actor *actor);
 
 /* Handles a touch that missed: brings in the page. */

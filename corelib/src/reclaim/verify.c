@@ -101,6 +101,8 @@ static int verify_page(const struct sws_reclaim *self, uint32_t frame, struct se
 	if (page->place == PLACE_DETACHED &&
 	    (!page_is(page, PAGE_ORPHAN) || !page_is(page, PAGE_WRITEBACK | PAGE_READING)))
 		return broken(reason, "a detached page is not an orphan under writeback");
+	if (page_is(page, PAGE_TOUCHED) && !page_is(page, PAGE_MAPPED))
+		return broken(reason, "a page of a program was touched and is not mapped");
 	seen->isolated += page->place == PLACE_ISOLATED;
 	seen->dirty[zone] += page_is(page, PAGE_DIRTY) && page_is(page, PAGE_FILE);
 	seen->writeback[zone] += page_is(page, PAGE_WRITEBACK);

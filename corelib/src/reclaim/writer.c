@@ -2,7 +2,8 @@
 /*
  * reclaim/writer.c - dd with conv=fdatasync: writes its file page by page and is throttled after
  * each 32 pages; then it submits all dirty pages itself and waits for the last write, with a server
- * also for its commit.
+ * also for its commit. The script that starts it may first look again and again until enough memory
+ * is in use; if that is not so when the serving ends, no file is written.
  */
 #include "reclaim/disk.h"
 #include "reclaim/lists.h"
@@ -13,7 +14,7 @@
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
 
-enum step { WAIT, BEGIN, FILL, GOT, BALANCE, PAUSED, SYNC, ROOM, WRITTEN };
+enum step { LOOK, WAIT, BEGIN, FILL, GOT, BALANCE, PAUSED, SYNC, ROOM, WRITTEN };
 
 struct writing {
 	uint64_t since;
@@ -100,16 +101,32 @@ static int sync_file(struct actor *actor)
 	return SWS_OK;
 }
 
+/* Looks whether enough memory is in use, until the client ends the wait. */
+static int look(struct actor *actor)
+{
+	struct sws_reclaim *self = actor->reclaim;
+
+	if (!self->writes_file) {
+		engine_leave(&actor->thread);
+		return SWS_OK;
+	}
+	self->writer_looks = sws_reclaim__used(self) < self->config.start_used_pages;
+	if (!self->writer_looks)
+		return SWS_OK;
+	engine_go(&actor->thread, LOOK);
+	return engine_doze(&actor->thread, self->config.start_look_ns, WAIT_WAKE_UP);
+}
+
 static int write_file(struct actor *actor, void *frame, uint32_t step)
 {
 	struct writing *my = frame;
 	struct sws_reclaim *self = actor->reclaim;
 
 	switch ((enum step)step) {
+	case LOOK:
+		return look(actor);
 	case WAIT:
-		return self->config.write_delay_ns
-			       ? engine_await(&actor->thread, self->config.write_delay_ns)
-			       : SWS_OK;
+		return engine_await(&actor->thread, self->config.write_delay_ns);
 	case BEGIN:
 		*my = (struct writing){ .since = time_now(self) };
 		return SWS_OK;

@@ -70,12 +70,17 @@ bool sws_reclaim__is_balanced(const struct sws_reclaim *self, uint32_t zone, uin
 	return sws_reclaim__zone_has(self, zone, self->zones[zone].high + gap, class);
 }
 
-bool sws_reclaim__all_balanced(const struct sws_reclaim *self)
+bool sws_reclaim__balanced_up_to(const struct sws_reclaim *self, uint32_t zones)
 {
-	for (uint32_t i = 0; i < self->n_zones; i++)
+	for (uint32_t i = 0; i < zones; i++)
 		if (!self->zones[i].unreclaimable && !sws_reclaim__is_balanced(self, i, 0, i))
 			return false;
 	return true;
+}
+
+bool sws_reclaim__all_balanced(const struct sws_reclaim *self)
+{
+	return sws_reclaim__balanced_up_to(self, self->n_zones);
 }
 
 uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *self, uint32_t zone)
@@ -149,6 +154,20 @@ struct dirty_limits sws_reclaim__limits(const struct sws_reclaim *self)
 		.background = pages * self->config.background_percent / 100,
 		.dirty = pages * self->config.dirty_percent / 100,
 	};
+}
+
+uint32_t sws_reclaim__used(const struct sws_reclaim *self)
+{
+	uint32_t pages = 0;
+
+	for (uint32_t i = 0; i < self->n_zones; i++)
+		pages += self->zones[i].pages - self->zones[i].free;
+	return pages;
+}
+
+uint32_t sws_reclaim__unstable(const struct sws_reclaim *self)
+{
+	return self->zones[ZONE_DMA32].unstable + self->zones[ZONE_NORMAL].unstable;
 }
 
 uint32_t sws_reclaim__dirty(const struct sws_reclaim *self)

@@ -15,6 +15,11 @@ bool sws_reclaim__zone_has(const struct sws_reclaim *self, uint32_t zone, uint32
 /* zone_balanced */
 bool sws_reclaim__is_balanced(const struct sws_reclaim *self, uint32_t zone, uint32_t gap,
 			      uint32_t class);
+
+/* pgdat_balanced: returns true if the lowest so many zones are balanced or unreclaimable. */
+bool sws_reclaim__balanced_up_to(const struct sws_reclaim *self, uint32_t zones);
+
+/* As sws_reclaim__balanced_up_to for all zones. */
 bool sws_reclaim__all_balanced(const struct sws_reclaim *self);
 
 uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *self, uint32_t zone);
@@ -22,7 +27,6 @@ uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *self, uint32_t zone)
 /*
  * Returns true if the zone was scanned less than six times over since one of its pages was freed.
  */
-/* pgdat_balanced */
 bool sws_reclaim__is_reclaimable(const struct sws_reclaim *self, uint32_t zone);
 
 /*
@@ -41,6 +45,12 @@ struct dirty_limits {
 };
 
 struct dirty_limits sws_reclaim__limits(const struct sws_reclaim *self);
+
+/* Returns the pages of all zones that are not free. */
+uint32_t sws_reclaim__used(const struct sws_reclaim *self);
+
+/* Returns the pages in the server's memory only. */
+uint32_t sws_reclaim__unstable(const struct sws_reclaim *self);
 
 /* Returns the dirty pages, including those in the server's memory only. */
 uint32_t sws_reclaim__dirty(const struct sws_reclaim *self);
