@@ -228,7 +228,8 @@ static void each_rule_set_keeps_every_invariant(void)
 		struct sws_reclaim_config config = small((enum sws_stall_set)rules);
 		struct sws_reclaim *reclaim = NULL;
 
-		config.items = 120;
+		/* With 120 items series-1 is out of memory: kswapd scans all of it, six times. */
+		config.items = 115;
 		config.rounds = 2;
 		config.file_pages = files;
 		config.disk_rate = 5000;
