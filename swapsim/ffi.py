@@ -105,6 +105,19 @@ CLUSTER_RULES: Final = _names(lib.sws_cluster_rule_set_name)
 CLUSTER_SWITCHES: Final = tuple(name for name, _ in ffi.typeof("struct sws_cluster_rules").fields)
 """The rules in which they differ: ``struct sws_cluster_rules``."""
 
+CLUSTER_NUMBERS: Final = tuple(
+    name
+    for name, field in ffi.typeof("struct sws_cluster_rules").fields
+    if field.type.cname != "_Bool"
+)
+"""Those of them that are numbers and not yes or no."""
+
+FRAG_TRIES_MAX: Final[int] = lib.SWS_CLUSTERS_FRAG_TRIES_MAX
+"""Most frag clusters that a search may try, unless it tries all."""
+
+CLUSTER_CHOICES: Final = _names(lib.sws_cluster_choice_name)
+"""What a user's function chooses as the next step of a search: ``enum sws_cluster_choice``."""
+
 CLUSTER_OPS: Final = _names(lib.sws_cluster_op_name)[: lib.SWS_CLUSTER_BUSY]
 """What a cluster allocator does, without what no row says: ``enum sws_cluster_op``."""
 

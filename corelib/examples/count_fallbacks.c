@@ -54,7 +54,7 @@ static bool swap_out(struct memory *memory, uint32_t page, uint32_t order)
 	uint32_t slot = 0;
 	uint8_t device = 0;
 
-	(void)sws_clusters_allocate(memory->clusters, 0, order, 1, &device, &slot, &granted);
+	(void)sws_clusters_allocate(memory->clusters, 0, 0, order, 1, &device, &slot, &granted);
 	for (uint32_t i = 0; granted && i < UINT32_C(1) << order; i++)
 		memory->slots[page + i] = slot + i;
 	return granted;

@@ -56,11 +56,22 @@ static void only_7_3_takes_clusters_off_their_lists(void)
 	}
 }
 
+static void no_kernel_has_the_alternatives(void)
+{
+	for (int set = SWS_CLUSTER_RULES_6_11; set <= SWS_CLUSTER_RULES_7_3; set++) {
+		const struct sws_cluster_rules rules = rules_of((enum sws_cluster_rule_set)set);
+
+		CHECK(rules.frag_tries == 1 && !rules.own_by_task);
+		CHECK(rules.frag_all == (set != SWS_CLUSTER_RULES_7_3));
+	}
+}
+
 int main(void)
 {
 	RUN(each_rule_set_has_a_name);
 	RUN(an_unknown_rule_set_is_refused);
 	RUN(the_sets_around_6_12_differ_in_the_rules_of_their_names);
 	RUN(only_7_3_takes_clusters_off_their_lists);
+	RUN(no_kernel_has_the_alternatives);
 	return 0;
 }

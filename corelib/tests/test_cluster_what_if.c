@@ -227,6 +227,67 @@ static void a_slot_that_the_rules_do_not_have_is_counted(void)
 	sws_cluster_what_if_free(self);
 }
 
+static void the_devices_may_be_smaller_than_those_of_the_trace(void)
+{
+	const struct sws_clusters_device device = { .slots = 2 * SIZE };
+	const uint32_t trace_slots = 100 * SIZE;
+	struct sws_cluster_what_if_config config = config_of(SWS_CLUSTER_RULES_7_3, &device, false);
+	struct sws_cluster_what_if *self = NULL;
+	struct sws_cluster_what_if_totals totals;
+
+	config.trace_slots = &trace_slots;
+	CHECK(sws_cluster_what_if_new(&config, &self) == SWS_OK);
+	trace.n = 0;
+	request(0, 4, 80 * SIZE);
+	request(0, 4, 90 * SIZE);
+	row(0, SWS_CLUSTER_FREE, 0, 80 * SIZE, SIZE);
+	totals = run(self);
+	CHECK(totals.granted[4] == 1 && totals.single_slots == SIZE - 1);
+	CHECK(totals.missing_slots == 1 && totals.freed == SIZE && in_use(self) == SIZE - 1);
+	sws_cluster_what_if_free(self);
+}
+
+static void neighbours_and_sequences_are_those_of_the_tasks(void)
+{
+	struct sws_cluster_what_if *self = make(SWS_CLUSTER_RULES_7_3, 8 * SIZE, false);
+	struct sws_cluster_what_if_neighbours neighbours;
+	struct sws_cluster_what_if_totals totals;
+
+	/* One CPU, so that the tasks 0 and 5 share a cluster: 0 0 5 0. */
+	trace.n = 0;
+	request(0, 0, 50);
+	request(0, 0, 60);
+	request(0, 0, 70);
+	for (uint32_t at = 6; at < 9; at++)
+		trace.pid[at] = 5;
+	request(0, 0, 80);
+	totals = run(self);
+	CHECK(totals.runs == 4 && totals.runs_in_sequence == 1);
+	sws_cluster_what_if_neighbours(self, &neighbours);
+	CHECK(neighbours.pairs == 3 && neighbours.mixed == 2);
+	sws_cluster_what_if_free(self);
+}
+
+static void tasks_of_an_owner_share_a_cluster(void)
+{
+	const struct sws_clusters_device device = { .slots = 8 * SIZE };
+	struct sws_cluster_what_if_config config = config_of(SWS_CLUSTER_RULES_7_3, &device, false);
+	struct sws_cluster_what_if *self = NULL;
+
+	config.clusters.rules.own_by_task = true;
+	config.clusters.owners = 2;
+	CHECK(sws_cluster_what_if_new(&config, &self) == SWS_OK);
+	CHECK(sws_cluster_what_if_assign(self, 0, 1) == SWS_OK);
+	CHECK(sws_cluster_what_if_assign(self, 1, 1) == SWS_OK);
+	CHECK(sws_cluster_what_if_assign(self, 1, 2) == SWS_ERROR_BAD_ARGUMENT);
+	trace.n = 0;
+	request(0, 2, 64);
+	request(1, 2, 96);
+	CHECK(run(self).runs == 2);
+	CHECK(sws_clusters_used(sws_cluster_what_if_clusters(self), 0, SIZE + 4));
+	sws_cluster_what_if_free(self);
+}
+
 static void samples_count_clusters_by_list(void)
 {
 	const struct sws_clusters_device device = { .slots = 8 * SIZE };
@@ -287,7 +348,7 @@ static void the_memory_is_within_the_limit(void)
 	struct sws_cluster_what_if *self = make(SWS_CLUSTER_RULES_6_12, 1 << 20, false);
 
 	/* Clusters of 16 slots here, which take most. */
-	CHECK(sws_cluster_what_if_bytes(self) < UINT64_C(7) * (1 << 20));
+	CHECK(sws_cluster_what_if_bytes(self) < UINT64_C(11) * (1 << 20));
 	CHECK(sws_cluster_what_if_bytes(self) < (uint64_t)SWS_CLUSTERS_BYTES_A_SLOT * (1 << 20));
 	sws_cluster_what_if_free(self);
 }
@@ -324,6 +385,9 @@ int main(void)
 	RUN(single_slots_go_through_caches_where_the_rules_have_them);
 	RUN(a_call_for_many_slots_is_many_calls_without_slot_cache);
 	RUN(a_slot_that_the_rules_do_not_have_is_counted);
+	RUN(the_devices_may_be_smaller_than_those_of_the_trace);
+	RUN(neighbours_and_sequences_are_those_of_the_tasks);
+	RUN(tasks_of_an_owner_share_a_cluster);
 	RUN(samples_count_clusters_by_list);
 	RUN(a_row_that_cannot_be_replayed_is_refused);
 	RUN(the_memory_is_within_the_limit);

@@ -46,7 +46,7 @@ static uint32_t grant_in(struct sws_clusters *self, uint32_t cpu, uint32_t order
 	uint32_t slot = 0;
 	uint32_t granted = 0;
 
-	CHECK(sws_clusters_allocate(self, cpu, order, 1, device, &slot, &granted) == SWS_OK);
+	CHECK(sws_clusters_allocate(self, cpu, 0, order, 1, device, &slot, &granted) == SWS_OK);
 	verify(self);
 	return granted ? slot : 0;
 }
@@ -91,6 +91,14 @@ static void a_config_out_of_range_is_refused(void)
 	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
 	config = good;
 	config.trunk_shift = 32;
+	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
+	config = good;
+	config.rules.frag_tries = SWS_CLUSTERS_FRAG_TRIES_MAX + 1;
+	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
+	config = good;
+	config.rules.own_by_task = true;
+	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
+	config.owners = SWS_CLUSTERS_OWNERS_MAX + 1;
 	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
 	config = good;
 	device.slots = 1;
@@ -568,12 +576,155 @@ static void names_are_total(void)
 {
 	CHECK(!strcmp(sws_cluster_op_name(SWS_CLUSTER_FULL_DONE), "full_done"));
 	CHECK(!strcmp(sws_cluster_list_name(SWS_CLUSTER_LIST_FRAG + 4), "frag4"));
+	CHECK(!strcmp(sws_cluster_choice_name(SWS_CLUSTER_CHOOSE_LARGER), "LARGER"));
+	CHECK(!sws_cluster_choice_name(SWS_CLUSTER_CHOICES));
 	CHECK(!strcmp(sws_cluster_list_name(SWS_CLUSTER_LIST_NONE), "none"));
 	for (uint32_t i = 0; i < SWS_CLUSTER_OPS; i++)
 		CHECK(sws_cluster_op_name(i));
 	for (uint32_t i = 0; i < SWS_CLUSTER_LISTS; i++)
 		CHECK(sws_cluster_list_name(i));
 	CHECK(!sws_cluster_op_name(SWS_CLUSTER_OPS) && !sws_cluster_list_name(SWS_CLUSTER_LISTS));
+}
+
+/*
+ * Three clusters under the rules of 7.3: frag[2] has 1, in which one slot is free, then 2, in which
+ * three runs of four are.
+ */
+static struct sws_clusters *with_two_frag_clusters(struct sws_clusters_config *config)
+{
+	static const struct sws_clusters_device device = { .slots = 3 * SIZE };
+	struct sws_clusters *self = NULL;
+
+	config->devices = &device;
+	CHECK(sws_clusters_new(config, &self) == SWS_OK);
+	for (uint32_t slot = SIZE; slot < 2 * SIZE; slot += 4)
+		CHECK(grant(self, 0, 2) == slot);
+	give_back(self, 17, 1);
+	CHECK(grant(self, 0, 2) == 2 * SIZE);
+	CHECK(list_of(self, 1) == SWS_CLUSTER_LIST_FRAG + 2);
+	CHECK(list_of(self, 2) == SWS_CLUSTER_LIST_FRAG + 2);
+	return self;
+}
+
+static void a_search_tries_as_many_frag_clusters_as_the_rules_say(void)
+{
+	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, NULL, 1);
+	struct sws_clusters *self = with_two_frag_clusters(&config);
+	struct sws_clusters_work before;
+	struct sws_clusters_work work;
+
+	CHECK(grant(self, 1, 2) == 0);
+	sws_clusters_free(self);
+	config.rules.frag_tries = 2;
+	self = with_two_frag_clusters(&config);
+	CHECK(grant(self, 1, 2) == 2 * SIZE + 4);
+	sws_clusters_free(self);
+	/* Each cluster once, however many may be tried: 1, then 2, in which one slot is free. */
+	config.rules.frag_tries = 200;
+	self = with_two_frag_clusters(&config);
+	for (uint32_t slot = 2 * SIZE + 4; slot < 3 * SIZE; slot += 4)
+		CHECK(grant(self, 0, 2) == slot);
+	give_back(self, 2 * SIZE + 1, 1);
+	CHECK(grant(self, 1, 2) == 0);
+	sws_clusters_work(self, &before);
+	CHECK(grant(self, 1, 2) == 0);
+	sws_clusters_work(self, &work);
+	CHECK(work.visits - before.visits == 2);
+	sws_clusters_free(self);
+}
+
+static void an_owner_keeps_its_cluster_on_every_cpu(void)
+{
+	const struct sws_clusters_device device = { .slots = 5 * SIZE };
+	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, &device, 1);
+	struct sws_clusters *self = NULL;
+	struct sws_clusters_work work;
+	uint8_t number = 0;
+	uint32_t slot = 0;
+	uint32_t granted = 0;
+
+	config.rules.own_by_task = true;
+	config.owners = 2;
+	CHECK(sws_clusters_new(&config, &self) == SWS_OK);
+	CHECK(!sws_clusters_allocate(self, 0, 0, 2, 1, &number, &slot, &granted) && slot == SIZE);
+	CHECK(!sws_clusters_allocate(self, 1, 0, 2, 1, &number, &slot, &granted));
+	CHECK(slot == SIZE + 4);
+	CHECK(!sws_clusters_allocate(self, 0, 1, 2, 1, &number, &slot, &granted));
+	CHECK(slot == 2 * SIZE && sws_clusters_next(self, 1, 2, 0) == 2 * SIZE + 4);
+	CHECK(sws_clusters_allocate(self, 0, 2, 2, 1, &number, &slot, &granted) ==
+	      SWS_ERROR_BAD_ARGUMENT);
+	sws_clusters_work(self, &work);
+	CHECK(work.visits == 3 && work.visits_of_others == 1);
+	sws_clusters_free(self);
+}
+
+/* What the functions below were asked last. */
+static struct {
+	int64_t asked, most, last, times, free, nonfull, frag, larger, full, swap_full;
+} question;
+
+static int64_t as_7_3(int64_t order, int64_t asked, int64_t most, int64_t last, int64_t times,
+		      int64_t free, int64_t nonfull, int64_t frag, int64_t larger, int64_t full,
+		      int64_t swap_full)
+{
+	CHECK(order == 2);
+	question.asked = asked;
+	question.most = most;
+	question.last = last;
+	question.times = times;
+	question.free = free;
+	question.nonfull = nonfull;
+	question.frag = frag;
+	question.larger = larger;
+	question.full = full;
+	question.swap_full = swap_full;
+	if (nonfull)
+		return SWS_CLUSTER_CHOOSE_NONFULL;
+	if (free)
+		return SWS_CLUSTER_CHOOSE_FREE;
+	return frag && last != SWS_CLUSTER_CHOOSE_FRAG ? SWS_CLUSTER_CHOOSE_FRAG
+						       : SWS_CLUSTER_CHOOSE_END;
+}
+
+static int64_t endless(int64_t order, int64_t asked, int64_t most, int64_t last, int64_t times,
+		       int64_t free, int64_t nonfull, int64_t frag, int64_t larger, int64_t full,
+		       int64_t swap_full)
+{
+	question.asked = asked + 0 * (order + most + last + times + free + nonfull + frag);
+	return larger + full + swap_full >= 0 ? SWS_CLUSTER_CHOOSE_FULL : -1;
+}
+
+static void a_function_of_the_user_chooses_the_lists(void)
+{
+	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, NULL, 1);
+	struct sws_clusters *self = NULL;
+	struct sws_clusters_work work;
+
+	config.choose = as_7_3;
+	self = with_two_frag_clusters(&config);
+	CHECK(grant(self, 1, 2) == 0);
+	CHECK(question.asked == 1 && question.last == SWS_CLUSTER_CHOOSE_FRAG);
+	CHECK(question.times == 1 && question.free == 0 && question.nonfull == 0);
+	CHECK(question.frag == 2 && question.larger == 0 && question.full == 0);
+	CHECK(question.swap_full == 0 && question.most == 2 * 3 + 64);
+	sws_clusters_work(self, &work);
+	CHECK(work.bad_choices == 0);
+	sws_clusters_free(self);
+}
+
+static void a_search_ends_where_the_function_has_no_end(void)
+{
+	const struct sws_clusters_device device = { .slots = 3 * SIZE };
+	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, &device, 1);
+	struct sws_clusters *self = NULL;
+	struct sws_clusters_work work;
+
+	config.choose = endless;
+	CHECK(sws_clusters_new(&config, &self) == SWS_OK);
+	CHECK(grant(self, 0, 2) == 0 && question.asked == 2 * 3 + 63);
+	sws_clusters_work(self, &work);
+	CHECK(work.bad_choices == 1 && work.refused[2] == 1);
+	sws_clusters_free(self);
 }
 
 static void the_memory_is_within_the_limit(void)
@@ -630,6 +781,10 @@ int main(void)
 	RUN(a_window_tests_its_range_again);
 	RUN(a_pick_skips_a_locked_cluster_or_waits_for_it);
 	RUN(any_sequence_holds_the_invariants);
+	RUN(a_search_tries_as_many_frag_clusters_as_the_rules_say);
+	RUN(an_owner_keeps_its_cluster_on_every_cpu);
+	RUN(a_function_of_the_user_chooses_the_lists);
+	RUN(a_search_ends_where_the_function_has_no_end);
 	RUN(names_are_total);
 	RUN(the_memory_is_within_the_limit);
 	RUN(each_failed_allocation_is_reported);

@@ -188,17 +188,19 @@ class Served:
     samples: list[tuple[int, int, list[int]]]
 
 
-def switches_of(rules: str) -> dict[str, bool]:
-    """Return the switches of a rule set by their names."""
+def switches_of(rules: str) -> dict[str, bool | int]:
+    """Return the switches of a rule set by their names; some are numbers."""
     made = ffi.new("struct sws_cluster_rules *")
     check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), made))
-    return {name: bool(getattr(made, name)) for name in CLUSTER_SWITCHES}
+    return {name: getattr(made, name) for name in CLUSTER_SWITCHES}
 
 
-def serves(rules: str, devices: pl.DataFrame, switches: Mapping[str, bool] | None = None) -> bool:
+def serves(
+    rules: str, devices: pl.DataFrame, switches: Mapping[str, bool | int] | None = None
+) -> bool:
     """Return whether the rules have clusters for these devices; some have none for a hard disk."""
     known = switches_of(rules) | dict(switches or {})
-    return known["global_next"] or not devices["rotational"].any()
+    return bool(known["global_next"]) or not devices["rotational"].any()
 
 
 def serve(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Devices and replays of the library, made from the classes of oracle_clusters."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -9,7 +10,14 @@ from oracle_clusters import LISTS, ORDERS, DeviceConfig, Rules
 
 from swapsim._core import ffi, lib
 
+OWNERS = 2
+"""Owners of current clusters, where tasks have them."""
+
 ROW_FIELDS = ("seq", "cpu", "pid", "op", "device", "order", "list", "slot", "n")
+
+
+CHOOSE = "int64_t(" + ", ".join(["int64_t"] * 11) + ")"
+"""The type of a user's function."""
 
 
 def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed: int) -> Any:
@@ -19,6 +27,8 @@ def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed:
         setattr(target.rules, field.name, getattr(rules, field.name))
     for name, value in fixed.items():
         setattr(target, name, value)
+    if rules.own_by_task:
+        target.owners = OWNERS
     target.devices = listed = ffi.new("struct sws_clusters_device[]", len(devices))
     target.n_devices = len(devices)
     for made, device in zip(listed, devices, strict=True):
@@ -53,25 +63,41 @@ def lists_of(clusters: Any, device: int) -> list[list[int]]:
 class ClustersInC:
     """Devices of the library."""
 
-    def __init__(self, rules: Rules, devices: list[DeviceConfig], **fixed: int) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        devices: list[DeviceConfig],
+        choose: Callable[..., int] | None = None,
+        **fixed: int,
+    ) -> None:
         """Make empty devices."""
         target, out = ffi.new("struct sws_clusters_config *"), ffi.new("struct sws_clusters **")
         alive = fill_config(target[0], rules, devices, **fixed)
+        if choose is not None:
+            self.choose = target.choose = ffi.callback(CHOOSE, choose)
         assert lib.sws_clusters_new(target, out) == lib.SWS_OK
         del alive
         self.handle = ffi.gc(out[0], lib.sws_clusters_free)
 
-    def allocate(self, cpu: int, order: int, wanted: int) -> list[tuple[int, int]]:
+    def allocate(
+        self, cpu: int, order: int, wanted: int, owner: int = 0
+    ) -> list[tuple[int, int]]:
         """Run a complete call; return (device, slot) of each run."""
         devices, slots = ffi.new("uint8_t[]", wanted), ffi.new("uint32_t[]", wanted)
         n = ffi.new("uint32_t *")
-        code = lib.sws_clusters_allocate(self.handle, cpu, order, wanted, devices, slots, n)
+        code = lib.sws_clusters_allocate(self.handle, cpu, owner, order, wanted, devices, slots, n)
         assert code == lib.SWS_OK
         return [(devices[i], slots[i]) for i in range(n[0])]
 
     def lists(self, device: int) -> list[list[int]]:
         """Return the clusters of each list of a device."""
         return lists_of(self.handle, device)
+
+    def work(self, name: str) -> int:
+        """Return a count of the work done."""
+        work = ffi.new("struct sws_clusters_work *")
+        lib.sws_clusters_work(self.handle, work)
+        return int(getattr(work, name))
 
     def next_slots(self, cpus: int, devices: int) -> list[int]:
         """Return where each CPU goes on, for each order and device."""
@@ -123,7 +149,12 @@ class WhatIfInC:
     """A replay of the library under other rules."""
 
     def __init__(
-        self, rules: Rules, devices: list[DeviceConfig], trace_has_slot_cache: bool, **fixed: int
+        self,
+        rules: Rules,
+        devices: list[DeviceConfig],
+        trace_has_slot_cache: bool,
+        trace_slots: list[int],
+        **fixed: int,
     ) -> None:
         """Start with empty devices."""
         target = ffi.new("struct sws_cluster_what_if_config *")
@@ -131,8 +162,9 @@ class WhatIfInC:
         lib.sws_cluster_what_if_config_init(target)
         alive = fill_config(target.clusters, rules, devices, **fixed)
         target.trace_has_slot_cache = trace_has_slot_cache
+        target.trace_slots = theirs = ffi.new("uint32_t[]", trace_slots)
         assert lib.sws_cluster_what_if_new(target, out) == lib.SWS_OK
-        del alive
+        del alive, theirs
         self.handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
 
     def feed(self, rows: list[Row]) -> int:
@@ -151,6 +183,12 @@ class WhatIfInC:
         return {
             name: value if isinstance(value, int) else list(value) for name, value in named.items()
         }
+
+    def neighbours(self) -> tuple[int, int]:
+        """Return the pairs of neighbouring slots of tasks, and those of two tasks."""
+        out = ffi.new("struct sws_cluster_what_if_neighbours *")
+        lib.sws_cluster_what_if_neighbours(self.handle, out)
+        return out.pairs, out.mixed
 
     def lists(self, device: int) -> list[list[int]]:
         """Return the clusters of each list of a device."""

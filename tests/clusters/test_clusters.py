@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare the library's clusters and their replay with the plain models."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, replace
 from itertools import pairwise
 from random import Random
 
 import pytest
-from clusters_in_c import ClustersInC, ReplayInC, WhatIfInC
+from clusters_in_c import OWNERS, ClustersInC, ReplayInC, WhatIfInC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_cluster_replay import Replay, Row
@@ -18,6 +19,7 @@ from oracle_clusters import (
     USED,
     Allocator,
     Call,
+    Choice,
     DeviceConfig,
     Op,
     Point,
@@ -33,8 +35,30 @@ FIXED = {"cluster_size": SIZE, "trunk_shift": TRUNK_SHIFT, "cpus": CPUS}
 booleans = st.booleans()
 rule_sets = st.one_of(
     st.sampled_from(list(RULES.values())),
-    st.builds(Rules, **{field.name: booleans for field in fields(Rules)}),
+    st.builds(
+        Rules,
+        **{field.name: booleans for field in fields(Rules) if field.name != "frag_tries"},
+        frag_tries=st.integers(0, 3),
+    ),
 )
+CHOICE_PARAMETERS = (
+    *("order", "asked", "most", "last", "times", "free", "nonfull", "frag", "larger", "full"),
+    "swap_full",
+)
+
+
+def choosing(seed: int, wrong: bool) -> Callable[..., int]:
+    """Return a function that chooses by its arguments alone, now and then what is no choice."""
+
+    lists = [Choice.FREE, Choice.NONFULL, Choice.FRAG, Choice.FRAG, Choice.FULL] * 2
+    answers = [*lists, Choice.LARGER, Choice.END, *([6, -3] * wrong)]
+
+    def choose(**given: int) -> int:
+        assert tuple(given) == CHOICE_PARAMETERS
+        mixed = seed + sum(number * value for number, value in enumerate(given.values(), 3))
+        return int(answers[mixed * 7919 % 104729 % len(answers)])
+
+    return choose
 
 
 @st.composite
@@ -68,16 +92,20 @@ def test_calls_and_frees_are_those_of_the_plain_model(
     """Any calls, frees and cached slots give the same slots, lists and next slots."""
     if rules.global_next:
         devices = [replace(device, rotational=i == 1) for i, device in enumerate(devices)]
-    ours = ClustersInC(rules, devices, **FIXED)
-    plain = Allocator(rules, devices, SIZE, TRUNK_SHIFT)
+    seed = data.draw(st.sampled_from([None, None, None, *range(8)]), label="seed of the choices")
+    choose = None if seed is None else choosing(seed, seed % 2 == 0)
+    in_c = choose and (lambda *given: choose(**dict(zip(CHOICE_PARAMETERS, given, strict=True))))
+    ours = ClustersInC(rules, devices, in_c, **FIXED)
+    plain = Allocator(rules, devices, SIZE, TRUNK_SHIFT, choose)
     live: list[tuple[int, int, int]] = []
     for _ in range(data.draw(st.integers(1, 60))):
         kind = data.draw(st.integers(0, 9))
         if kind < 6 or not live:
             order = data.draw(st.integers(0, 5))
             wanted = data.draw(st.sampled_from([1, 3, 64])) if rules.credit_first else 1
-            runs = plain.allocate(kind % CPUS, order, wanted)
-            assert ours.allocate(kind % CPUS, order, wanted) == runs
+            owner = data.draw(st.integers(0, OWNERS - 1))
+            runs = plain.allocate(kind % CPUS, order, wanted, owner)
+            assert ours.allocate(kind % CPUS, order, wanted, owner) == runs
             live += [(device, slot, 1 << order) for device, slot in runs]
             continue
         device, slot, n = live.pop(data.draw(st.integers(0, len(live) - 1)))
@@ -99,11 +127,14 @@ def test_calls_and_frees_are_those_of_the_plain_model(
     ours.verify()
     plain.check()
     assert lib.sws_clusters_available(ours.handle) == plain.available
+    assert ours.work("visits_of_others") == plain.visits_of_others
+    assert ours.work("bad_choices") == plain.bad_choices
     for device in plain.devices:
         assert ours.lists(device.number) == [list(members) for members in device.lists]
-    assert ours.next_slots(CPUS, len(devices)) == [
-        plain.own_slot(Call(cpu, order), device)
-        for cpu in range(CPUS)
+    owners = OWNERS if rules.own_by_task else CPUS
+    assert ours.next_slots(owners, len(devices)) == [
+        plain.own_slot(Call(cpu, order, owner=cpu), device)
+        for cpu in range(owners)
         for order in range(10)
         for device in plain.devices
     ]
@@ -313,23 +344,31 @@ def test_a_changed_row_is_the_first_that_differs_in_both(
 
 
 @settings(max_examples=60)
-@given(traces(), rule_sets, booleans)
+@given(traces(), rule_sets, booleans, st.sampled_from([-40, 0, 1200]))
 def test_requests_under_other_rules_are_those_of_the_plain_model(
-    trace: tuple[Rules, list[DeviceConfig], list[Row]], rules: Rules, trace_has_slot_cache: bool
+    trace: tuple[Rules, list[DeviceConfig], list[Row]],
+    rules: Rules,
+    trace_has_slot_cache: bool,
+    more: int,
 ) -> None:
     """The same requests obtain the same slots, and leave the same lists, under any switches."""
     _, devices, rows = trace
+    theirs = [device.slots for device in devices]
     # The caches start above 320 free slots a CPU, which these devices do not have at first.
-    devices = [replace(devices[0], slots=devices[0].slots + 1200), *devices[1:]]
-    ours = WhatIfInC(rules, devices, trace_has_slot_cache, **FIXED)
+    devices = [replace(devices[0], slots=max(2, devices[0].slots + more)), *devices[1:]]
+    ours = WhatIfInC(rules, devices, trace_has_slot_cache, theirs, **FIXED)
     allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT)
-    plain = WhatIf(allocator, CPUS, trace_has_slot_cache)
+    owners = {50 + task: task % OWNERS for task in range(CPUS)}
+    plain = WhatIf(allocator, CPUS, trace_has_slot_cache, owners)
+    for pid, owner in owners.items() if rules.own_by_task else ():
+        assert lib.sws_cluster_what_if_assign(ours.handle, pid, owner) == lib.SWS_OK
     plain.feed(rows)
     assert ours.feed(rows) == lib.SWS_OK
     totals = ours.totals()
     for name in ("requests", "granted", "granted_in_trace"):
         assert totals.pop(name) == [plain.by_order[name][order] for order in range(10)]
     assert totals == {name: plain.totals[name] for name in totals}
+    assert ours.neighbours() == plain.neighbours()
     for device in allocator.devices:
         assert ours.lists(device.number) == [list(members) for members in device.lists]
 

@@ -30,6 +30,7 @@ class Request:
 
     cpu: int
     order: int
+    pid: int
     runs: list[Run] = field(default_factory=list)
     granted: int = 0
 
@@ -46,9 +47,19 @@ class Cpu:
 class WhatIf:
     """The requests and frees of a trace, served by an allocator with other rules."""
 
-    def __init__(self, allocator: Allocator, cpus: int, trace_has_slot_cache: bool) -> None:
+    def __init__(
+        self,
+        allocator: Allocator,
+        cpus: int,
+        trace_has_slot_cache: bool,
+        owners: dict[int, int] | None = None,
+    ) -> None:
         """Start with empty devices."""
-        self.allocator = allocator
+        self.allocator, self.owners = allocator, owners or {}
+        self.tasks: dict[tuple[int, int], int] = {}
+        """The task of each slot under the rules that took the place of one of the trace."""
+        self.ends: dict[int, tuple[int, int]] = {}
+        """Where each task's last run ended."""
         self.caches = allocator.rules.slot_cache and not trace_has_slot_cache
         self.active = False
         self.cpus = [Cpu() for _ in range(cpus)]
@@ -74,7 +85,7 @@ class WhatIf:
     def _begin(self, row: Row) -> None:
         """Serve a request at once."""
         self._end(row.pid)
-        request = Request(row.cpu, row.point.order)
+        request = Request(row.cpu, row.point.order, row.pid)
         self._request(request, min(row.point.n, BATCH))
         self.by_order["requests"][request.order] += 1
         self.by_order["granted"][request.order] += bool(request.runs)
@@ -95,13 +106,33 @@ class WhatIf:
         request.granted += 1
         first = [(point.device, point.slot + i) for i in range(point.n)]
         if request.runs:
-            device, slot, _ = request.runs.pop(0)
-            self.slots |= {theirs: (device, slot + i) for i, theirs in enumerate(first)}
+            self._take_place(first, request.runs.pop(0), row.pid)
             return
         for theirs in first:
-            run = self._single(request.cpu)
+            run = self._single(request)
             self.totals["single_slots" if run else "missing_slots"] += 1
-            self.slots[theirs] = run[:2] if run else None
+            self.slots[theirs] = None
+            if run:
+                self._take_place([theirs], run, row.pid)
+
+    def _take_place(self, theirs: list[tuple[int, int]], run: Run, pid: int) -> None:
+        """Note which slots take the place of those of the trace, and whose they are."""
+        device, slot, n = run
+        for i, each in enumerate(theirs):
+            self.slots[each] = device, slot + i
+            self.tasks[device, slot + i] = pid
+        self.totals["runs"] += 1
+        self.totals["runs_in_sequence"] += self.ends.get(pid) == (device, slot)
+        self.ends[pid] = device, slot + n
+
+    def neighbours(self) -> tuple[int, int]:
+        """Return the pairs of neighbouring slots in one cluster, and those of two tasks."""
+        pairs = [
+            (pid, self.tasks[device, slot + 1])
+            for (device, slot), pid in self.tasks.items()
+            if (device, slot + 1) in self.tasks and (slot + 1) % self.allocator.size
+        ]
+        return len(pairs), sum(first != second for first, second in pairs)
 
     def _free(self, row: Row) -> None:
         """Free what took the place of slots of the trace, in runs of neighbours of one cluster."""
@@ -116,15 +147,18 @@ class WhatIf:
                 runs.append((*ours, 1))
             before = ours
         for run in runs:
+            for i in range(run[2]):
+                del self.tasks[run[0], run[1] + i]
             self._return(row.cpu, run)
 
     # Where a slot comes from and goes to.
 
-    def _allocate(self, cpu: int, order: int, wanted: int) -> list[Run]:
+    def _allocate(self, request: Request, order: int, wanted: int) -> list[Run]:
         """Run one call, after the waiting clusters are discarded."""
         for device in self.allocator.devices:
             self.allocator.discard(device.number)
-        runs = self.allocator.allocate(cpu, order, wanted)
+        owner = self.owners.get(request.pid, 0)
+        runs = self.allocator.allocate(request.cpu, order, wanted, owner)
         return [(device, slot, 1 << order) for device, slot in runs]
 
     def _surplus(self, cpu: int) -> Run | None:
@@ -148,8 +182,9 @@ class WhatIf:
                     self.allocator.free_slots(*run)
                 cpu.ready, cpu.returned = [], []
 
-    def _single(self, cpu: int) -> Run | None:
+    def _single(self, request: Request) -> Run | None:
         """Obtain a single slot."""
+        cpu = request.cpu
         run = self._surplus(cpu)
         if run is not None:
             return run
@@ -157,23 +192,23 @@ class WhatIf:
             self._switch()
             ready = self.cpus[cpu].ready
             if self.active and not ready:
-                ready += self._allocate(cpu, 0, CACHE)
+                ready += self._allocate(request, 0, CACHE)
             if ready:
                 return ready.pop(0)
-        return next(iter(self._allocate(cpu, 0, 1)), None)
+        return next(iter(self._allocate(request, 0, 1)), None)
 
     def _request(self, request: Request, wanted: int) -> None:
         """Obtain the runs of a request."""
         batch = self.allocator.rules.slot_cache and not self.caches
         runs = request.runs
         if request.order:
-            runs += self._allocate(request.cpu, request.order, wanted)
+            runs += self._allocate(request, request.order, wanted)
             return
         while len(runs) < wanted and (run := self._surplus(request.cpu)):
             runs.append(run)
         if batch and len(runs) < wanted:
-            runs += self._allocate(request.cpu, 0, wanted - len(runs))
-        while not batch and len(runs) < wanted and (run := self._single(request.cpu)):
+            runs += self._allocate(request, 0, wanted - len(runs))
+        while not batch and len(runs) < wanted and (run := self._single(request)):
             runs.append(run)
 
     def _keep(self, cpu: int, run: Run) -> None:

@@ -14,6 +14,7 @@ RULES                            rules.c: the table of rule sets
 Allocator.__init__, _start       clusters.c: sws_clusters_new, start_lists
 Allocator.call, _turns           call.c: begin, turn
 Allocator._search, _lists        call.c: the steps of a search
+Allocator._chosen                choose.c
 Allocator._visit, _fits          visit.c: scan_cluster, test_range
 Allocator._pick                  call.c: pick, picked
 Allocator._reclaim_full          call.c: full
@@ -69,6 +70,7 @@ class Rules:
     large_from_free_only: bool = False
     nonfull_first: bool = False
     frag_all: bool = True
+    frag_tries: int = 1
     isolates: bool = False
     trylock: bool = False
     full_before_frag: bool = False
@@ -80,6 +82,7 @@ class Rules:
     global_next: bool = False
     discards_in_device: bool = True
     slot_cache: bool = True
+    own_by_task: bool = False
 
 
 V6_12 = Rules()
@@ -104,6 +107,17 @@ RULES = {
         slot_cache=False,
     ),
 }
+
+
+class Choice(IntEnum):
+    """What a user's function chooses as the next step of a search."""
+
+    FREE = 0
+    NONFULL = 1
+    FRAG = 2
+    FULL = 3
+    LARGER = 4
+    END = 5
 
 
 class FullDeviceError(Exception):
@@ -144,6 +158,8 @@ class Cluster:
     order: int = 0
     list: int = NONE
     held: int = 0
+    cpu: int | None = None
+    """The CPU of the last visit."""
 
 
 class Device:
@@ -211,6 +227,8 @@ class Call:
     """Whether the last visit was to the CPU's own cluster."""
     now_cpu: int = -1
     """The CPU where the task runs; the next search uses it."""
+    owner: int = 0
+    """With own_by_task, whose current cluster is used."""
 
     def __post_init__(self) -> None:
         """Begin on the CPU of the call."""
@@ -231,9 +249,11 @@ class Allocator:
         devices: list[DeviceConfig],
         cluster_size: int = 512,
         trunk_shift: int = 14,
+        choose: Callable[..., int] | None = None,
     ) -> None:
         """Make empty devices."""
-        self.rules, self.size = rules, cluster_size
+        self.rules, self.size, self.choose = rules, cluster_size, choose
+        self.visits_of_others = self.bad_choices = 0
         self.devices = [
             Device(number, config, cluster_size) for number, config in enumerate(devices)
         ]
@@ -305,13 +325,18 @@ class Allocator:
 
     # The slot where a CPU goes on.
 
+    def owner(self, call: Call, cpu: int) -> int:
+        """Return whose current cluster a call uses that runs on a CPU."""
+        return call.owner if self.rules.own_by_task else cpu
+
     def own_slot(self, call: Call, device: Device) -> int:
         """Return the slot where this CPU goes on in a device; 0 for none."""
         if device.config.rotational:
             return device.next[call.order]
+        owner = self.owner(call, call.cpu)
         if not self.rules.shared_next:
-            return self.own.get((call.cpu, call.order, device.number), (0, 0))[1]
-        number, slot = self.own.get((call.cpu, call.order), (0, 0))
+            return self.own.get((owner, call.order, device.number), (0, 0))[1]
+        number, slot = self.own.get((owner, call.order), (0, 0))
         return slot if number == device.number else 0
 
     def set_own(self, call: Call, device: Device, slot: int) -> None:
@@ -319,9 +344,10 @@ class Allocator:
         if device.config.rotational:
             device.next[call.order] = slot
             return
-        self.own[call.cpu, call.order] = device.number, slot
+        owner = self.owner(call, call.cpu)
+        self.own[owner, call.order] = device.number, slot
         if not self.rules.shared_next:
-            self.own[call.cpu, call.order, device.number] = device.number, slot
+            self.own[owner, call.order, device.number] = device.number, slot
 
     def usable(self, cluster: Cluster, order: int) -> bool:
         """Return whether a CPU may go on in a cluster (7.3)."""
@@ -357,7 +383,7 @@ class Allocator:
     def _own_first(self, call: Call) -> Points:
         """Go on where this CPU was, whatever the device (7.3's fast path)."""
         call.cpu = call.now_cpu
-        number, _ = self.own.get((call.cpu, call.order), (0, 0))
+        number, _ = self.own.get((self.owner(call, call.cpu), call.order), (0, 0))
         device = self.devices[number]
         if device.config.rotational:
             return
@@ -391,20 +417,22 @@ class Allocator:
 
     def _search(self, call: Call, device: Device) -> Points:
         """Find one run: own cluster, lists, discarded clusters, clusters of larger orders."""
-        before = len(call.granted)
+        before, steals = len(call.granted), True
         while True:
             call.cpu = call.now_cpu
             call.next = 0
             if self.rules.turns_each_call or device.config.rotational:
                 yield from self._own(call, device)
-            if len(call.granted) == before:
+            if len(call.granted) == before and self.choose:
+                steals = yield from self._chosen(call, device, before)
+            elif len(call.granted) == before:
                 yield from self._lists(call, device, before)
-            if len(call.granted) > before or not self.rules.discards_in_device:
+            if not steals or len(call.granted) > before or not self.rules.discards_in_device:
                 break
             if not device.lists[DISCARD]:
                 break
             yield from self._discards(device)
-        if len(call.granted) == before and not call.order:
+        if len(call.granted) == before and not call.order and steals:
             yield from self._steal(call, device, before)
         if not self.rules.isolates:
             self.set_own(call, device, call.next)
@@ -431,11 +459,51 @@ class Allocator:
         if not granted() and may_reclaim and rules.full_before_frag and self.swap_full():
             yield from self._reclaim_full(call, device)
         if not granted() and partial:
-            if not rules.frag_all:
+            left = len(device.clusters) if rules.frag_all else rules.frag_tries
+            once = not rules.frag_all and rules.frag_tries == 1
+            while not granted() and left and (once or tried < len(device.lists[FRAG + order])):
                 yield from self._from_list(call, device, FRAG + order, 1)
-            while not granted() and rules.frag_all and tried < len(device.lists[FRAG + order]):
-                yield from self._from_list(call, device, FRAG + order, 1)
-                tried += 1
+                tried, left = tried + 1, left - 1
+
+    def _chosen(self, call: Call, device: Device, before: int) -> Points:
+        """Take the steps that the user's function chooses; return whether larger orders follow."""
+        most, order, last, times = 2 * device.n_clusters + 64, call.order, -1, 0
+        partial = 1 << order < self.size
+        for asked in range(most):
+            lengths = [len(members) for members in device.lists]
+            larger = sum(lengths[NONFULL + 1 : FRAG]) + sum(lengths[FRAG + 1 : LISTS])
+            of_order = (lengths[NONFULL + order], lengths[FRAG + order]) if partial else (0, 0)
+            choice = self.choose(
+                order=order,
+                asked=asked,
+                most=most,
+                last=last,
+                times=times,
+                free=lengths[FREE],
+                nonfull=of_order[0],
+                frag=of_order[1],
+                larger=0 if order else larger,
+                full=lengths[FULL],
+                swap_full=int(self.swap_full()),
+            )
+            last, times = choice, times + 1 if choice == last else 1
+            if choice == Choice.LARGER:
+                return True
+            if choice == Choice.END:
+                return False
+            if choice == Choice.FULL:
+                yield from self._reclaim_full(call, device)
+            elif choice == Choice.FREE:
+                yield from self._from_list(call, device, FREE, 1)
+            elif choice not in (Choice.NONFULL, Choice.FRAG):
+                break
+            elif partial:
+                list_ = (NONFULL if choice == Choice.NONFULL else FRAG) + order
+                yield from self._from_list(call, device, list_, 1)
+            if len(call.granted) > before:
+                return False
+        self.bad_choices += 1
+        return False
 
     def _steal(self, call: Call, device: Device, before: int) -> Points:
         """Take a single slot from a cluster of a larger order."""
@@ -518,6 +586,8 @@ class Allocator:
             cluster.held += 1
         if rules.isolates:
             call.cpu = call.now_cpu
+        self.visits_of_others += cluster.cpu not in (None, call.cpu)
+        cluster.cpu = call.cpu
         call.visiting, call.start, call.device = cluster, slot, device.number
         yield None
         first = cluster.index * self.size
@@ -714,9 +784,11 @@ class Allocator:
             if self.devices[number].map[slot] == CACHED:
                 self.free_slots(number, slot, 1)
 
-    def allocate(self, cpu: int, order: int, wanted: int = 1) -> list[tuple[int, int]]:
+    def allocate(
+        self, cpu: int, order: int, wanted: int = 1, owner: int = 0
+    ) -> list[tuple[int, int]]:
         """Run a complete call; return (device, slot) of each run."""
-        call = Call(cpu, order, wanted)
+        call = Call(cpu, order, wanted, owner=owner)
         self.run(self.call(call), call)
         return call.granted
 

@@ -17,6 +17,7 @@
  *   large_from_free_only      x      -             -            -
  *   nonfull_first             -      -             x            x
  *   frag_all                  x      x             x            -
+ *   frag_tries                                                  1
  *   isolates                  -      -             -            x
  *   trylock                   -      -             -            x
  *   full_before_frag          -      -             x            x
@@ -28,10 +29,19 @@
  *   global_next               -      -             -            x
  *   discards_in_device        x      x             x            -
  *   slot_cache                x      x             x            -
+ *   own_by_task               -      -             -            -
  *
  * The rule set 6.11 is 6.12 with the one rule that made large folios fail before it: they come from
  * free clusters only. Single slots without a free cluster use 6.12's lists here, where 6.11 scanned
  * the map (slots.h models that scan).
+ *
+ * own_by_task and the numbers of frag_tries from 2 on are in no kernel: they are alternatives, as
+ * patch D's reviewers proposed them for the scan base. A search that tries n frag clusters:
+ *
+ *      frag[4]     17 -> 3 -> 8              17 does not fit, so it goes to the tail
+ *      n = 1       17                        refused, although 3 may fit
+ *      n = 2       17, 3
+ *      frag_all    17, 3, 8                  each once
  */
 #ifndef SWAPSIM_CLUSTER_RULES_H
 #define SWAPSIM_CLUSTER_RULES_H
@@ -39,6 +49,11 @@
 #include "swapsim/core.h"
 
 /* ffi: begin */
+
+enum {
+	/* Maximum of frag_tries. */
+	SWS_CLUSTERS_FRAG_TRIES_MAX = 254,
+};
 
 /* The rule sets with names. The numbers may change between versions; store the names. */
 enum sws_cluster_rule_set {
@@ -63,8 +78,13 @@ struct sws_cluster_rules {
 	bool large_from_free_only;
 	/* Nonfull clusters come before free ones, unless the device discards. */
 	bool nonfull_first;
-	/* A search tries every frag cluster of its order; else only one. */
+	/* A search tries every frag cluster of its order; else at most frag_tries. */
 	bool frag_all;
+	/*
+	 * Frag clusters of its order that a search tries without frag_all, each once; 1 takes the
+	 * first one also if the search put it there itself. 0 .. SWS_CLUSTERS_FRAG_TRIES_MAX.
+	 */
+	uint8_t frag_tries;
 	/*
 	 * A cluster leaves its list while it is visited, so that si->lock protects only the lists;
 	 * else si->lock is held for the whole call, and clusters stay on lists.
@@ -99,6 +119,11 @@ struct sws_cluster_rules {
 	bool discards_in_device;
 	/* Single slots go through per-CPU caches of 64 (slot_cache.h). */
 	bool slot_cache;
+	/*
+	 * Current clusters belong to owners that the caller names, such as address spaces or memory
+	 * cgroups; else to CPUs.
+	 */
+	bool own_by_task;
 };
 
 /* Returns the name of a rule set in tables and on the command line; NULL past the last. */

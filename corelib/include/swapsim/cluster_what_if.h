@@ -17,6 +17,12 @@
  *   refuses       grant         the trace has requests for single slots instead; the next ones of
  *                               this CPU take the slots of the run
  *
+ * The devices may have other sizes than those of the trace, so that the same requests meet a fuller
+ * device. With own_by_task the caller assigns each task to an owner of a current cluster.
+ *
+ *      slots in use        a a a . b a b b    of tasks a, b: 5 pairs of neighbours, 3 of two tasks
+ *                                             (sws_cluster_what_if_neighbours)
+ *
  * A request for many single slots is one request each under rules without slot cache. With slot
  * cache, single requests of a trace without it go through caches of 64 slots and of 64 returns for
  * each CPU, which start and stop at the thresholds of slot_cache.h.
@@ -26,8 +32,8 @@
  * another CPU; the time of discards (waiting clusters are discarded before the next request).
  *
  * Locks: those of clusters.h, counted in sws_clusters_work. Memory: that of clusters.h, 4 bytes for
- * each slot, and 600 for each task and CPU, which is 5.04 bytes a slot (limit 30); 1 TB of swap
- * takes 1.4 GB of 8.
+ * each slot of the trace, 4 for each slot of the devices, and 600 for each task and CPU, which is
+ * 9.05 bytes a slot (limit 30); 1 TB of swap takes 2.4 GB of 8.
  */
 #ifndef SWAPSIM_CLUSTER_WHAT_IF_H
 #define SWAPSIM_CLUSTER_WHAT_IF_H
@@ -40,6 +46,11 @@
 struct sws_cluster_what_if_config {
 	/* The devices, with the rules to apply. */
 	struct sws_clusters_config clusters;
+	/*
+	 * Slots of each device in the trace; NULL, which is the default, if they are those of the
+	 * devices of clusters. Read by sws_cluster_what_if_new only.
+	 */
+	const uint32_t *trace_slots;
 	/* True if single slots of the trace went through slot caches (6.12). */
 	bool trace_has_slot_cache;
 	/* Rows between two samples; 0 for no samples, which is the default. */
@@ -64,6 +75,18 @@ struct sws_cluster_what_if_totals {
 	uint64_t missing_slots;
 	/* Slots freed. */
 	uint64_t freed;
+	/* Runs that took the place of the trace's, single slots included. */
+	uint64_t runs;
+	/* Those of them that begin where the task's run before ended. */
+	uint64_t runs_in_sequence;
+};
+
+/* Slots in use next to each other, in one cluster. */
+struct sws_cluster_what_if_neighbours {
+	/* Pairs of neighbours that tasks have. */
+	uint64_t pairs;
+	/* Pairs of two tasks. */
+	uint64_t mixed;
 };
 
 /* The clusters by list, at a row. */
@@ -85,13 +108,20 @@ void sws_cluster_what_if_config_init(struct sws_cluster_what_if_config *config);
 /*
  * Creates a replay of empty devices. The caller owns *out and frees it by
  * sws_cluster_what_if_free. Complexity: O(slots). Returns the codes of sws_clusters_new, and
- * SWS_ERROR_BAD_CONFIG for devices with more than 2^32 - 2 slots in all.
+ * SWS_ERROR_BAD_CONFIG for devices with more than 2^32 - 2 slots in all, in the trace or here.
  */
 int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
 			    struct sws_cluster_what_if **out);
 
 /* Frees the replay and its devices; accepts NULL. */
 void sws_cluster_what_if_free(struct sws_cluster_what_if *self);
+
+/*
+ * Assigns a task to an owner of a current cluster, with own_by_task; a task without has the owner 0.
+ * Complexity: O(1). Returns SWS_OK; SWS_ERROR_BAD_ARGUMENT for an unknown owner; or
+ * SWS_ERROR_NO_MEMORY.
+ */
+int sws_cluster_what_if_assign(struct sws_cluster_what_if *self, int32_t pid, uint32_t owner);
 
 /*
  * Replays count rows and writes a sample after each sample_rows rows to samples, which has room for
@@ -113,6 +143,10 @@ void sws_cluster_what_if_totals(const struct sws_cluster_what_if *self,
 
 /* Returns the devices of the replay, which it owns. */
 const struct sws_clusters *sws_cluster_what_if_clusters(const struct sws_cluster_what_if *self);
+
+/* Counts neighbours of one task and of two. Complexity: O(slots). */
+void sws_cluster_what_if_neighbours(const struct sws_cluster_what_if *self,
+				    struct sws_cluster_what_if_neighbours *out);
 
 /* Returns the bytes of memory that the replay takes, without its tasks. */
 uint64_t sws_cluster_what_if_bytes(const struct sws_cluster_what_if *self);

@@ -31,8 +31,8 @@
  *        ^                 |   ^                        |
  *        '---last free-----'   '-------first free-------'
  *
- * A request for 2^order slots visits its CPU's own cluster, then clusters from the lists, in an
- * order that the rules choose; a visit takes the first aligned range that is free. When less than
+ * A request for 2^order slots visits its CPU's own cluster (with own_by_task: its task's), then
+ * clusters from the lists, in an order that the rules or a user's function choose; a visit takes the first aligned range that is free. When less than
  * half of all slots are free, a range with slots that only the swap cache uses may do as well: the
  * locks are dropped (a window), the slots are reclaimed, and the range is tested again.
  *
@@ -56,7 +56,12 @@
  *      sws_clusters_call_next    -> point: GRANT of slots 3088 .. 3103
  *      ...                       -> point: DONE
  *
- * Memory: 1 byte for each slot and 20 for each cluster, which is 1.04 bytes a slot with clusters of
+ * A user's function (struct sws_clusters_config) chooses the next list itself:
+ *
+ *      free 0   nonfull[4] 2   frag[4] 7     -> NONFULL    6 does not fit, and goes to frag[4]
+ *      free 0   nonfull[4] 1   frag[4] 8     -> NONFULL    11 fits
+ *
+ * Memory: 1 byte for each slot and 24 for each cluster, which is 1.05 bytes a slot with clusters of
  * 512 (limit 30); 1 TB of swap (2^28 slots) takes 0.28 GB of 8.
  *
  * Modelled: clusters of 512 and 256 slots (smaller ones for tests), orders 0 to 9, several devices
@@ -83,6 +88,8 @@ enum {
 	SWS_CLUSTERS_DEVICES_MAX = 28,
 	/* Maximum of cpus. */
 	SWS_CLUSTERS_CPUS_MAX = 4096,
+	/* Maximum of owners. */
+	SWS_CLUSTERS_OWNERS_MAX = 65535,
 	/* Maximum of trunk_shift. */
 	SWS_CLUSTERS_TRUNK_SHIFT_MAX = 31,
 	/* Maximum number of bytes of memory for each slot, of this header and of cluster_replay.h. */
@@ -108,6 +115,24 @@ enum sws_cluster_list {
 	SWS_CLUSTER_LISTS = 23,
 	/* On no list. */
 	SWS_CLUSTER_LIST_NONE = 255,
+};
+
+/* What a user's function chooses as the next step of a search. */
+enum sws_cluster_choice {
+	/* The first cluster of the free list. */
+	SWS_CLUSTER_CHOOSE_FREE = 0,
+	/* The first nonfull cluster of the order. */
+	SWS_CLUSTER_CHOOSE_NONFULL = 1,
+	/* The first frag cluster of the order. */
+	SWS_CLUSTER_CHOOSE_FRAG = 2,
+	/* Reclaim of the first full cluster. */
+	SWS_CLUSTER_CHOOSE_FULL = 3,
+	/* For a single slot: the clusters of larger orders, each until one has a slot; then the end. */
+	SWS_CLUSTER_CHOOSE_LARGER = 4,
+	/* The end of the search without a result. */
+	SWS_CLUSTER_CHOOSE_END = 5,
+	/* The number of choices. */
+	SWS_CLUSTER_CHOICES = 6,
 };
 
 /*
@@ -179,12 +204,28 @@ struct sws_clusters_config {
 	uint32_t trunk_shift;
 	/* CPUs, 1 .. SWS_CLUSTERS_CPUS_MAX; default 1. */
 	uint32_t cpus;
+	/* Owners of current clusters with own_by_task, 1 .. SWS_CLUSTERS_OWNERS_MAX; default 0. */
+	uint32_t owners;
 	/* The number of devices, 1 .. SWS_CLUSTERS_DEVICES_MAX; default 0, so it has to be set. */
 	uint32_t n_devices;
 	/* The devices; read by sws_clusters_new only. */
 	const struct sws_clusters_device *devices;
 	/* The allocator; NULL means that of libc. */
 	const struct sws_allocator *allocator;
+	/*
+	 * A user's function that chooses the next step of a search (enum sws_cluster_choice) in
+	 * place of nonfull_first, frag_all, frag_tries, full_before_frag and large_from_free_only;
+	 * NULL, which is the default, for none. It is asked again until a cluster fits or it
+	 * returns END; a list without a cluster yields none. A search ends at an answer that is no
+	 * choice, and after `most` of them. Its arguments: the order; the choices before in this
+	 * search, and the maximum of them; the last choice (-1 for none), and how often it was
+	 * chosen in a row; the clusters on the free list, on nonfull and frag of the order (0 for
+	 * an order of complete clusters), on those of larger orders (0 unless the order is 0), and
+	 * on the full list; 1 if swap is full, else 0.
+	 */
+	int64_t (*choose)(int64_t order, int64_t asked, int64_t most, int64_t last, int64_t times,
+			  int64_t free, int64_t nonfull, int64_t frag, int64_t larger, int64_t full,
+			  int64_t swap_full);
 };
 
 /* Counts of the work done since sws_clusters_new. */
@@ -203,6 +244,10 @@ struct sws_clusters_work {
 	uint64_t frees;
 	/* Visits of clusters. */
 	uint64_t visits;
+	/* Visits of clusters that another CPU visited last. */
+	uint64_t visits_of_others;
+	/* Searches that ended because of the user's function: no choice, or too many. */
+	uint64_t bad_choices;
 	/* Windows in visits. */
 	uint64_t windows;
 	/* Full clusters taken for reclaim. */
@@ -257,6 +302,8 @@ struct sws_clusters_call {
 	 * task has moved while it held no lock; the next search uses it.
 	 */
 	uint32_t now_cpu;
+	/* With own_by_task, the owner; 0 unless the caller sets another one, below owners. */
+	uint32_t owner;
 	/* Runs requested; with credit_first limited by the credit obtained. */
 	uint32_t wanted;
 	/* Runs granted so far. */
@@ -275,6 +322,9 @@ struct sws_clusters_call {
 	uint32_t tried;
 	uint32_t before;
 	uint32_t picked;
+	uint32_t asked;
+	uint32_t times;
+	uint8_t choice;
 	uint8_t order;
 	uint8_t device;
 	uint8_t following;
@@ -293,6 +343,9 @@ struct sws_clusters;
 
 /* Returns the name of an operation in tables, such as "visit"; NULL for an unknown one. */
 const char *sws_cluster_op_name(uint32_t op);
+
+/* Returns the name of a choice in Python, such as "NONFULL"; NULL for an unknown one. */
+const char *sws_cluster_choice_name(uint32_t choice);
 
 /* Returns the name of a list in tables, such as "frag4"; NULL for an unknown one. */
 const char *sws_cluster_list_name(uint32_t list);
@@ -378,11 +431,12 @@ int sws_clusters_discard_begin(struct sws_clusters *self, uint32_t device, uint3
 /*
  * Runs a complete call without interruption; cached slots that it meets are freed. It ends early
  * where it would have to wait for a cluster that an open call holds. *granted is the number of runs,
- * devices[i] and slots[i] where they begin; both have room for wanted. Complexity and locks: those
- * of its parts. Returns the codes of sws_clusters_call_begin.
+ * devices[i] and slots[i] where they begin; both have room for wanted. owner matters only with
+ * own_by_task. Complexity and locks: those of its parts. Returns the codes of
+ * sws_clusters_call_begin, and SWS_ERROR_BAD_ARGUMENT for an unknown owner.
  */
-int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t order, uint32_t wanted,
-			  uint8_t *devices, uint32_t *slots, uint32_t *granted);
+int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t owner, uint32_t order,
+			  uint32_t wanted, uint8_t *devices, uint32_t *slots, uint32_t *granted);
 
 /*
  * Frees n slots of one cluster, the list move included. Returns the codes of
@@ -426,8 +480,8 @@ uint32_t sws_clusters_list_members(const struct sws_clusters *self, uint32_t dev
 /* Returns the list of a cluster, the count of its slots in use and its order, bad slots included. */
 uint32_t sws_clusters_cluster(const struct sws_clusters *self, uint32_t device, uint32_t cluster,
 			      uint32_t *count, uint32_t *order);
-/* Returns the slot where a CPU goes on for an order in a device; 0 for none. */
-uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t cpu, uint32_t order,
+/* Returns the slot where a CPU (own_by_task: an owner) goes on for an order in a device; 0 for none. */
+uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t owner, uint32_t order,
 			   uint32_t device);
 /* Copies the counts of the work done. */
 void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work *out);

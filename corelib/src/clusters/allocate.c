@@ -24,14 +24,18 @@ static void between(struct sws_clusters *self, const struct sws_clusters_call *c
 			slot_of(self, &self->devices[point->device], call->full), self->size);
 }
 
-int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t order, uint32_t wanted,
-			  uint8_t *devices, uint32_t *slots, uint32_t *granted)
+int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t owner, uint32_t order,
+			  uint32_t wanted, uint8_t *devices, uint32_t *slots, uint32_t *granted)
 {
 	struct sws_clusters_call call;
 	struct sws_clusters_point point = { 0 };
-	int error = sws_clusters_call_begin(self, cpu, order, wanted, &call);
+	int error = SWS_ERROR_BAD_ARGUMENT;
 
 	*granted = 0;
+	if (self->rules.own_by_task && owner >= self->owners)
+		return error;
+	error = sws_clusters_call_begin(self, cpu, order, wanted, &call);
+	call.owner = owner;
 	while (!error && point.op != SWS_CLUSTER_DONE) {
 		sws_clusters_call_next(self, &call);
 		point = call.point;

@@ -106,6 +106,9 @@ static void apply_visit(struct sws_clusters *self, struct sws_clusters_call *cal
 	call->next = 0;
 	call->scanned = false;
 	self->work.visits++;
+	self->work.visits_of_others +=
+		self->clusters[index].cpu && self->clusters[index].cpu != call->cpu + 1;
+	self->clusters[index].cpu = (uint16_t)(call->cpu + 1);
 	self->work.cluster_lock += !self->rules.isolates || call->back != FROM_LIST;
 	go(call, SCAN);
 }

@@ -52,8 +52,7 @@ static void visit_own(struct sws_clusters *self, struct sws_clusters_call *call,
 /* With turns_each_call this state is only that of a call that starts over after discards. */
 static void own_first(struct sws_clusters *self, struct sws_clusters_call *call)
 {
-	const uint32_t device =
-		self->own_device[(size_t)call->now_cpu * SWS_CLUSTERS_ORDERS + call->order];
+	const uint32_t device = sws_clusters__own_device(self, call);
 
 	call->cpu = call->now_cpu;
 	call->before = 0;
@@ -119,13 +118,17 @@ static void search(struct sws_clusters *self, struct sws_clusters_call *call)
 	call->next = 0;
 	call->tried = 0;
 	call->step = FREE_FIRST;
+	call->asked = 0;
+	call->times = 0;
+	call->choice = SWS_CLUSTER_CHOICES;
 	if (self->rules.turns_each_call || self->devices[call->device].config.rotational)
 		visit_own(self, call, call->device, OWN);
 	else
 		go(call, OWN);
 }
 
-static void from_list(struct sws_clusters_call *call, uint32_t list, uint32_t most)
+/* Visits clusters of a list, at most so many. */
+void sws_clusters__from_list(struct sws_clusters_call *call, uint32_t list, uint32_t most)
 {
 	call->list = (uint8_t)list;
 	call->most = (uint8_t)most;
@@ -144,11 +147,11 @@ static void late_step(struct sws_clusters *self, struct sws_clusters_call *call,
 	} else if (!call->order) {
 		const uint32_t list = stolen % 2 ? SWS_CLUSTER_LIST_NONFULL : SWS_CLUSTER_LIST_FRAG;
 
-		from_list(call, list + 1 + stolen / 2, ANY_NUMBER);
+		sws_clusters__from_list(call, list + 1 + stolen / 2, ANY_NUMBER);
 	}
 }
 
-/* Begins the next step of a search. */
+/* Begins the next step of a search by the rules. */
 static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const struct sws_cluster_rules *rules = &self->rules;
@@ -161,19 +164,19 @@ static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 		go(call, SEARCHED);
 	} else if (step == FREE_FIRST || step == FREE_LATE) {
 		if (free_first == (step == FREE_FIRST))
-			from_list(call, SWS_CLUSTER_LIST_FREE, 1);
+			sws_clusters__from_list(call, SWS_CLUSTER_LIST_FREE, 1);
 	} else if (step == FULL_EARLY || step == FULL_LATE) {
 		if (!free_only && rules->full_before_frag == (step == FULL_LATE) &&
 		    sws_clusters__full(self))
 			go(call, FULL);
 	} else if (step == NONFULL) {
 		if (partial)
-			from_list(call, SWS_CLUSTER_LIST_NONFULL + (uint32_t)call->order,
-				  ANY_NUMBER);
+			sws_clusters__from_list(
+				call, SWS_CLUSTER_LIST_NONFULL + (uint32_t)call->order, ANY_NUMBER);
 	} else if (step == FRAG) {
 		if (partial)
-			from_list(call, SWS_CLUSTER_LIST_FRAG + (uint32_t)call->order,
-				  rules->frag_all ? ANY_NUMBER : 1);
+			sws_clusters__from_list(call, SWS_CLUSTER_LIST_FRAG + (uint32_t)call->order,
+						rules->frag_all ? ANY_NUMBER : rules->frag_tries);
 	} else {
 		late_step(self, call, step);
 	}
@@ -205,7 +208,8 @@ static void visit_list(struct sws_clusters *self, struct sws_clusters_call *call
 {
 	const struct device *device = &self->devices[call->device];
 	const struct cluster_list *list = &device->lists[call->list];
-	const bool bounded = call->step == FRAG + 1 && self->rules.frag_all;
+	const bool bounded =
+		call->step == FRAG + 1 && (self->rules.frag_all || self->rules.frag_tries > 1);
 
 	if (found(call) || !call->most || (bounded && call->tried >= list->length))
 		go(call, STEP);
@@ -389,7 +393,10 @@ static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
 		go(call, found(call) ? SEARCHED : STEP);
 		break;
 	case STEP:
-		step(self, call);
+		if (self->choose && call->step < DISCARDS && !found(call))
+			sws_clusters__choose(self, call);
+		else
+			step(self, call);
 		break;
 	case SEARCHED:
 		if (!self->rules.isolates)

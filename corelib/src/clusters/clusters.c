@@ -23,7 +23,11 @@ static bool is_valid(const struct sws_clusters_config *config)
 	if (size < 4 || size > SWS_CLUSTERS_SIZE_MAX || (size & (size - 1)))
 		return false;
 	if (!config->cpus || config->cpus > SWS_CLUSTERS_CPUS_MAX || !config->trunk_shift ||
-	    config->trunk_shift > SWS_CLUSTERS_TRUNK_SHIFT_MAX)
+	    config->trunk_shift > SWS_CLUSTERS_TRUNK_SHIFT_MAX ||
+	    config->rules.frag_tries > SWS_CLUSTERS_FRAG_TRIES_MAX)
+		return false;
+	if (config->rules.own_by_task &&
+	    (!config->owners || config->owners > SWS_CLUSTERS_OWNERS_MAX))
 		return false;
 	if (!config->n_devices || config->n_devices > SWS_CLUSTERS_DEVICES_MAX || !config->devices)
 		return false;
@@ -51,7 +55,7 @@ static uint32_t log2_of(uint32_t size)
 static int take_memory(struct sws_clusters *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
-	const size_t cells = (size_t)self->cpus * SWS_CLUSTERS_ORDERS;
+	const size_t cells = (size_t)self->owners * SWS_CLUSTERS_ORDERS;
 	const size_t per_cell = self->rules.shared_next ? 1 : self->n_devices;
 
 	self->map = sws_allocate_zeroed(allocator, self->n_clusters, self->size);
@@ -124,7 +128,9 @@ static int start(struct sws_clusters *self, const struct sws_clusters_config *co
 	int error = SWS_OK;
 
 	self->rules = config->rules;
+	self->choose = config->choose;
 	self->cpus = config->cpus;
+	self->owners = config->rules.own_by_task ? config->owners : config->cpus;
 	self->size = config->cluster_size;
 	self->shift = log2_of(config->cluster_size);
 	self->n_devices = config->n_devices;
@@ -262,7 +268,7 @@ void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work
 
 uint64_t sws_clusters_bytes(const struct sws_clusters *self)
 {
-	const uint64_t cells = (uint64_t)self->cpus * SWS_CLUSTERS_ORDERS;
+	const uint64_t cells = (uint64_t)self->owners * SWS_CLUSTERS_ORDERS;
 	const uint64_t per_cell = self->rules.shared_next ? 1 : self->n_devices;
 
 	return sizeof(*self) + self->n_devices * sizeof(*self->devices) +

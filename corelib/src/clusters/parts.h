@@ -28,6 +28,8 @@ struct cluster {
 	uint8_t list;
 	/* Calls that hold the cluster lock: one, or more if rows contradict each other. */
 	uint16_t held;
+	/* 1 + the CPU of the last visit; 0 before the first. */
+	uint16_t cpu;
 	/* False if the cluster is on no list although list says so: it is being discarded. */
 	bool linked;
 };
@@ -55,13 +57,17 @@ struct device {
 struct sws_clusters {
 	struct sws_allocator allocator;
 	struct sws_cluster_rules rules;
+	/* The user's function, or NULL. */
+	int64_t (*choose)(int64_t order, int64_t asked, int64_t most, int64_t last, int64_t times,
+			  int64_t free, int64_t nonfull, int64_t frag, int64_t larger, int64_t full,
+			  int64_t swap_full);
 	struct device *devices;
 	struct cluster *clusters;
 	/* One byte for each slot of all clusters. */
 	uint8_t *map;
-	/* The next slots of CPUs: [CPU][order], or [CPU][order][device]. */
+	/* The next slots of owners: [owner][order], or [owner][order][device]. */
 	uint32_t *own;
-	/* The device of the last one: [CPU][order]. */
+	/* The device of the last one: [owner][order]. */
 	uint8_t *own_device;
 	/* The devices that are not full, by priority, then in turn. */
 	uint8_t turn[SWS_CLUSTERS_DEVICES_MAX];
@@ -69,6 +75,8 @@ struct sws_clusters {
 	uint32_t n_devices;
 	uint32_t n_clusters;
 	uint32_t cpus;
+	/* Owners of current clusters: the CPUs, or with own_by_task those of the configuration. */
+	uint32_t owners;
 	uint32_t size;
 	uint32_t shift;
 	/* Bytes of the map that are SLOT_CACHED. */
@@ -125,6 +133,8 @@ void sws_clusters__enqueue(struct sws_clusters *self, uint32_t device);
 void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device);
 uint32_t sws_clusters__own(const struct sws_clusters *self, const struct sws_clusters_call *call,
 			   uint32_t device);
+uint8_t sws_clusters__own_device(const struct sws_clusters *self,
+				 const struct sws_clusters_call *call);
 void sws_clusters__set_own(struct sws_clusters *self, const struct sws_clusters_call *call,
 			   uint32_t device, uint32_t slot);
 

@@ -77,8 +77,12 @@ static inline void go(struct sws_clusters_call *call, enum state state)
 	call->state = (uint8_t)state;
 }
 
-/* call.c: ends the hold of a visit. */
+/* call.c: visits clusters of a list, at most so many; ends the hold of a visit. */
+void sws_clusters__from_list(struct sws_clusters_call *call, uint32_t list, uint32_t most);
 void sws_clusters__leave(struct sws_clusters *self, struct sws_clusters_call *call);
+
+/* choose.c: the next step of a search by the user's function. */
+void sws_clusters__choose(struct sws_clusters *self, struct sws_clusters_call *call);
 
 /* apply.c: the next full cluster of a reclaim; the locks that a call holds. */
 void sws_clusters__rotate_full(struct sws_clusters *self, struct sws_clusters_call *call);

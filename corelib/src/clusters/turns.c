@@ -50,28 +50,42 @@ void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device)
 	self->devices[device].listed = false;
 }
 
-static size_t cell(uint32_t cpu, uint32_t order)
+static size_t cell(uint32_t owner, uint32_t order)
 {
-	return (size_t)cpu * SWS_CLUSTERS_ORDERS + order;
+	return (size_t)owner * SWS_CLUSTERS_ORDERS + order;
 }
 
-/* Returns the slot where the CPU of a call goes on in a device; 0 for none. */
+/* Returns whose current cluster a call uses that runs on a CPU. */
+static uint32_t owner_of(const struct sws_clusters *self, const struct sws_clusters_call *call,
+			 uint32_t cpu)
+{
+	return self->rules.own_by_task ? call->owner : cpu;
+}
+
+/* Returns the device of the current cluster of a call's owner; CLUSTERS_NO_DEVICE for none. */
+uint8_t sws_clusters__own_device(const struct sws_clusters *self,
+				 const struct sws_clusters_call *call)
+{
+	return self->own_device[cell(owner_of(self, call, call->now_cpu), call->order)];
+}
+
+/* Returns the slot where the owner of a call goes on in a device; 0 for none. */
 uint32_t sws_clusters__own(const struct sws_clusters *self, const struct sws_clusters_call *call,
 			   uint32_t device)
 {
-	return sws_clusters_next(self, call->cpu, call->order, device);
+	return sws_clusters_next(self, owner_of(self, call, call->cpu), call->order, device);
 }
 
-uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t cpu, uint32_t order,
+uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t owner, uint32_t order,
 			   uint32_t device)
 {
 	size_t at = 0;
 
-	if (cpu >= self->cpus || order >= SWS_CLUSTERS_ORDERS || device >= self->n_devices)
+	if (owner >= self->owners || order >= SWS_CLUSTERS_ORDERS || device >= self->n_devices)
 		return 0;
 	if (self->devices[device].config.rotational)
 		return self->devices[device].next[order];
-	at = cell(cpu, order);
+	at = cell(owner, order);
 	if (!self->rules.shared_next)
 		return self->own[at * self->n_devices + device];
 	return self->own_device[at] == device ? self->own[at] : 0;
@@ -80,7 +94,7 @@ uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t cpu, uint32
 void sws_clusters__set_own(struct sws_clusters *self, const struct sws_clusters_call *call,
 			   uint32_t device, uint32_t slot)
 {
-	const size_t at = cell(call->cpu, call->order);
+	const size_t at = cell(owner_of(self, call, call->cpu), call->order);
 
 	if (self->devices[device].config.rotational) {
 		self->devices[device].next[call->order] = slot;

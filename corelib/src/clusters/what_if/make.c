@@ -11,19 +11,26 @@ void sws_cluster_what_if_config_init(struct sws_cluster_what_if_config *config)
 static int start(struct sws_cluster_what_if *self, const struct sws_cluster_what_if_config *config)
 {
 	for (uint32_t i = 0; i < self->clusters->n_devices; i++) {
+		const uint32_t slots = self->clusters->devices[i].config.slots;
+
+		self->trace_slots[i] = config->trace_slots ? config->trace_slots[i] : slots;
 		self->bases[i] = (uint32_t)self->n_slots;
-		self->n_slots += self->clusters->devices[i].config.slots;
+		self->trace_bases[i] = (uint32_t)self->n_trace_slots;
+		self->n_slots += slots;
+		self->n_trace_slots += self->trace_slots[i];
 		self->has_discards = self->has_discards || config->clusters.devices[i].discard;
-		if (self->n_slots > UINT32_MAX - 1)
+		if (self->n_slots > UINT32_MAX - 1 || self->n_trace_slots > UINT32_MAX - 1)
 			return SWS_ERROR_BAD_CONFIG;
 	}
 	self->sample_rows = config->sample_rows;
 	self->freeing = INT64_MIN;
 	self->caches = config->clusters.rules.slot_cache && !config->trace_has_slot_cache;
-	self->slots = sws_allocate_zeroed(&self->allocator, self->n_slots, sizeof(*self->slots));
+	self->slots =
+		sws_allocate_zeroed(&self->allocator, self->n_trace_slots, sizeof(*self->slots));
+	self->tasks = sws_allocate_zeroed(&self->allocator, self->n_slots, sizeof(*self->tasks));
 	self->cpus =
 		sws_allocate_zeroed(&self->allocator, config->clusters.cpus, sizeof(*self->cpus));
-	if (!self->slots || !self->cpus)
+	if (!self->slots || !self->tasks || !self->cpus)
 		return SWS_ERROR_NO_MEMORY;
 	return sws_index_map__init(&self->by_pid, &self->allocator);
 }
@@ -69,6 +76,7 @@ void sws_cluster_what_if_free(struct sws_cluster_what_if *self)
 	if (self->by_pid.allocator)
 		sws_index_map__clear(&self->by_pid);
 	sws_release(&allocator, self->slots);
+	sws_release(&allocator, self->tasks);
 	sws_release(&allocator, self->cpus);
 	sws_release(&allocator, self->requests);
 	sws_release(&allocator, self);
@@ -94,7 +102,35 @@ const struct sws_clusters *sws_cluster_what_if_clusters(const struct sws_cluster
 uint64_t sws_cluster_what_if_bytes(const struct sws_cluster_what_if *self)
 {
 	return sizeof(*self) + sws_clusters_bytes(self->clusters) +
-	       self->n_slots * sizeof(*self->slots) + self->clusters->cpus * sizeof(*self->cpus);
+	       self->n_trace_slots * sizeof(*self->slots) + self->n_slots * sizeof(*self->tasks) +
+	       self->clusters->cpus * sizeof(*self->cpus);
+}
+
+/* Counts the neighbours among n slots of one cluster. */
+static void count_neighbours(const uint32_t *tasks, uint32_t n,
+			     struct sws_cluster_what_if_neighbours *out)
+{
+	for (uint32_t at = 1; at < n; at++) {
+		const bool both = tasks[at - 1] && tasks[at];
+
+		out->pairs += both;
+		out->mixed += both && tasks[at - 1] != tasks[at];
+	}
+}
+
+void sws_cluster_what_if_neighbours(const struct sws_cluster_what_if *self,
+				    struct sws_cluster_what_if_neighbours *out)
+{
+	const uint32_t size = self->clusters->size;
+
+	*out = (struct sws_cluster_what_if_neighbours){ 0 };
+	for (uint32_t i = 0; i < self->clusters->n_devices; i++) {
+		const uint32_t slots = self->clusters->devices[i].config.slots;
+
+		for (uint32_t first = 0; first < slots; first += size)
+			count_neighbours(&self->tasks[self->bases[i] + first],
+					 slots - first < size ? slots - first : size, out);
+	}
 }
 
 static uint64_t held_by_cpu(const struct cpu_cache *cache)
@@ -117,7 +153,7 @@ int sws_cluster_what_if_verify(const struct sws_cluster_what_if *self, const cha
 		return error;
 	for (uint32_t i = 0; i < self->clusters->n_devices; i++)
 		in_use += sws_clusters_in_use(self->clusters, i);
-	for (uint64_t i = 0; i < self->n_slots; i++)
+	for (uint64_t i = 0; i < self->n_trace_slots; i++)
 		held += self->slots[i] && self->slots[i] != WHAT_IF_MISSING;
 	for (uint32_t i = 0; i < self->clusters->cpus; i++)
 		held += held_by_cpu(&self->cpus[i]);

@@ -29,6 +29,10 @@ struct run {
 /* The request of a task, whose runs wait for the grants of the trace. */
 struct request {
 	uint32_t cpu;
+	/* With own_by_task. */
+	uint32_t owner;
+	/* 1 + the slot behind the task's last run, over all devices; 0 before the first. */
+	uint32_t end;
 	uint32_t order;
 	/* Runs under the rules, and those that grants of the trace have used. */
 	uint32_t n_runs;
@@ -57,8 +61,13 @@ struct sws_cluster_what_if {
 	 * one, WHAT_IF_MISSING for one in use for which the rules had no slot.
 	 */
 	uint32_t *slots;
-	/* The first slot of each device, counted over all devices. */
+	/* For each slot under the rules: 1 + the index of its task in requests; 0 for none. */
+	uint32_t *tasks;
+	/* The first slot of each device, counted over all devices, and in the trace. */
 	uint32_t bases[SWS_CLUSTERS_DEVICES_MAX];
+	uint32_t trace_bases[SWS_CLUSTERS_DEVICES_MAX];
+	/* Slots of each device in the trace. */
+	uint32_t trace_slots[SWS_CLUSTERS_DEVICES_MAX];
 	struct request *requests;
 	size_t room;
 	uint32_t n_requests;
@@ -73,6 +82,8 @@ struct sws_cluster_what_if {
 	/* The task of the row before, if it was a free. */
 	int64_t freeing;
 	uint64_t sample_rows;
+	/* Slots of all devices of the trace, and of those here. */
+	uint64_t n_trace_slots;
 	uint64_t n_slots;
 	uint64_t seq;
 	bool begun;
@@ -82,7 +93,8 @@ struct sws_cluster_what_if {
 };
 
 /* serve.c */
-bool sws_cluster_what_if__single(struct sws_cluster_what_if *self, uint32_t cpu, struct run *run);
+bool sws_cluster_what_if__single(struct sws_cluster_what_if *self, const struct request *request,
+				 struct run *run);
 void sws_cluster_what_if__request(struct sws_cluster_what_if *self, struct request *request,
 				  uint32_t wanted);
 void sws_cluster_what_if__keep(struct sws_cluster_what_if *self, uint32_t cpu,

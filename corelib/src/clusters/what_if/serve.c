@@ -50,8 +50,8 @@ static void switch_caches(struct sws_cluster_what_if *self)
 }
 
 /* Runs one call; returns the number of runs. */
-static uint32_t allocate(struct sws_cluster_what_if *self, uint32_t cpu, uint32_t order,
-			 uint32_t wanted, struct run *runs)
+static uint32_t allocate(struct sws_cluster_what_if *self, const struct request *request,
+			 uint32_t order, uint32_t wanted, struct run *runs)
 {
 	uint8_t devices[SWS_CLUSTERS_BATCH];
 	uint32_t slots[SWS_CLUSTERS_BATCH];
@@ -59,7 +59,8 @@ static uint32_t allocate(struct sws_cluster_what_if *self, uint32_t cpu, uint32_
 
 	for (uint32_t i = 0; self->has_discards && i < self->clusters->n_devices; i++)
 		(void)sws_clusters_discard(self->clusters, i);
-	(void)sws_clusters_allocate(self->clusters, cpu, order, wanted, devices, slots, &granted);
+	(void)sws_clusters_allocate(self->clusters, request->cpu, request->owner, order, wanted,
+				    devices, slots, &granted);
 	for (uint32_t i = 0; i < granted; i++)
 		runs[i] = (struct run){ .device = devices[i],
 					.slot = slots[i],
@@ -81,16 +82,18 @@ static bool take_surplus(struct cpu_cache *cache, struct run *run)
 }
 
 /* Obtains a single slot; returns false if there is none. Models: folio_alloc_swap. */
-bool sws_cluster_what_if__single(struct sws_cluster_what_if *self, uint32_t cpu, struct run *run)
+bool sws_cluster_what_if__single(struct sws_cluster_what_if *self, const struct request *request,
+				 struct run *run)
 {
-	struct cpu_cache *cache = &self->cpus[cpu];
+	struct cpu_cache *cache = &self->cpus[request->cpu];
 
 	if (take_surplus(cache, run))
 		return true;
 	if (self->caches) {
 		switch_caches(self);
 		if (self->caches_active && !cache->n_ready) {
-			cache->n_ready = allocate(self, cpu, 0, SWS_SLOT_CACHE_SIZE, cache->ready);
+			cache->n_ready =
+				allocate(self, request, 0, SWS_SLOT_CACHE_SIZE, cache->ready);
 			/* The last one is taken first, so they are turned round. */
 			for (uint32_t i = 0; i < cache->n_ready / 2; i++) {
 				const struct run first = cache->ready[i];
@@ -104,7 +107,7 @@ bool sws_cluster_what_if__single(struct sws_cluster_what_if *self, uint32_t cpu,
 			return true;
 		}
 	}
-	return allocate(self, cpu, 0, 1, run) == 1;
+	return allocate(self, request, 0, 1, run) == 1;
 }
 
 /*
@@ -119,14 +122,13 @@ void sws_cluster_what_if__request(struct sws_cluster_what_if *self, struct reque
 	uint32_t n = 0;
 
 	if (request->order) {
-		n = allocate(self, request->cpu, request->order, wanted, runs);
+		n = allocate(self, request, request->order, wanted, runs);
 	} else {
 		while (n < wanted && take_surplus(&self->cpus[request->cpu], &runs[n]))
 			n++;
 		if (batch && n < wanted)
-			n += allocate(self, request->cpu, 0, wanted - n, &runs[n]);
-		while (!batch && n < wanted &&
-		       sws_cluster_what_if__single(self, request->cpu, &runs[n]))
+			n += allocate(self, request, 0, wanted - n, &runs[n]);
+		while (!batch && n < wanted && sws_cluster_what_if__single(self, request, &runs[n]))
 			n++;
 	}
 	request->n_runs = n;

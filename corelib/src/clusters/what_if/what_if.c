@@ -2,6 +2,8 @@
 /* clusters/what_if/what_if.c - the rows: requests, grants of the trace, and frees. */
 #include "clusters/what_if/parts.h"
 
+#include <string.h>
+
 /* One row, as far as it matters here. */
 struct what_if_row {
 	uint64_t seq;
@@ -39,7 +41,7 @@ static enum sws_cluster_replay_problem check_row(const struct sws_cluster_what_i
 		return SWS_CLUSTER_REPLAY_BAD_DEVICE;
 	if (row->order >= SWS_CLUSTERS_ORDERS)
 		return SWS_CLUSTER_REPLAY_BAD_ORDER_OF_FOLIO;
-	slots = clusters->devices[row->device].config.slots;
+	slots = self->trace_slots[row->device];
 	if (run && (!row->n || row->n > SWS_CLUSTERS_SIZE_MAX))
 		return SWS_CLUSTER_REPLAY_BAD_N;
 	if (run && (row->slot >= slots || row->n > slots - row->slot))
@@ -63,6 +65,19 @@ static struct request *request_of(struct sws_cluster_what_if *self, int32_t pid)
 		self->n_requests++;
 	}
 	return &self->requests[index];
+}
+
+int sws_cluster_what_if_assign(struct sws_cluster_what_if *self, int32_t pid, uint32_t owner)
+{
+	struct request *request = NULL;
+
+	if (owner >= self->clusters->owners)
+		return SWS_ERROR_BAD_ARGUMENT;
+	request = request_of(self, pid);
+	if (!request)
+		return SWS_ERROR_NO_MEMORY;
+	request->owner = owner;
+	return SWS_OK;
 }
 
 /* Ends a request: runs that the trace did not grant are kept for single slots. */
@@ -94,18 +109,26 @@ static int begin_request(struct sws_cluster_what_if *self, struct request *reque
 	return SWS_OK;
 }
 
-/* Notes which slots take the place of those of the trace. */
-static void set_slots(struct sws_cluster_what_if *self, uint32_t first, const struct run *run)
+/* Notes which slots take the place of those of the trace, and whose they are. */
+static void set_slots(struct sws_cluster_what_if *self, uint32_t first, struct request *request,
+		      const struct run *run)
 {
-	for (uint32_t i = 0; i < run->n; i++)
-		self->slots[first + i] = 1 + self->bases[run->device] + run->slot + i;
+	const uint32_t slot = self->bases[run->device] + run->slot;
+
+	for (uint32_t i = 0; i < run->n; i++) {
+		self->slots[first + i] = 1 + slot + i;
+		self->tasks[slot + i] = 1 + (uint32_t)(request - self->requests);
+	}
+	self->totals.runs++;
+	self->totals.runs_in_sequence += request->end == 1 + slot;
+	request->end = 1 + slot + run->n;
 }
 
 /* The trace grants a run: one of the request's, or single slots if the rules refused. */
 static int grant(struct sws_cluster_what_if *self, struct request *request,
 		 const struct what_if_row *row)
 {
-	const uint32_t first = self->bases[row->device] + row->slot;
+	const uint32_t first = self->trace_bases[row->device] + row->slot;
 
 	if (!request->open)
 		return refuse(self, SWS_CLUSTER_REPLAY_NO_CALL, row->seq);
@@ -116,19 +139,19 @@ static int grant(struct sws_cluster_what_if *self, struct request *request,
 			return refuse(self, SWS_CLUSTER_REPLAY_TWICE, row->seq);
 	request->granted++;
 	if (request->used < request->n_runs) {
-		set_slots(self, first, &request->runs[request->used++]);
+		set_slots(self, first, request, &request->runs[request->used++]);
 		return SWS_OK;
 	}
 	for (uint32_t i = 0; i < row->n; i++) {
 		struct run run = { 0 };
 
-		if (!sws_cluster_what_if__single(self, request->cpu, &run)) {
+		if (!sws_cluster_what_if__single(self, request, &run)) {
 			self->totals.missing_slots++;
 			self->slots[first + i] = WHAT_IF_MISSING;
 			continue;
 		}
 		self->totals.single_slots++;
-		set_slots(self, first + i, &run);
+		set_slots(self, first + i, request, &run);
 	}
 	return SWS_OK;
 }
@@ -149,7 +172,7 @@ static struct run run_at(const struct sws_cluster_what_if *self, uint32_t number
 static int free_slots(struct sws_cluster_what_if *self, const struct what_if_row *row)
 {
 	const uint32_t shift = self->clusters->shift;
-	uint32_t *slots = &self->slots[self->bases[row->device] + row->slot];
+	uint32_t *slots = &self->slots[self->trace_bases[row->device] + row->slot];
 	uint32_t i = 0;
 
 	for (uint32_t at = 0; at < row->n; at++)
@@ -170,6 +193,8 @@ static int free_slots(struct sws_cluster_what_if *self, const struct what_if_row
 			slots[i++] = 0;
 			run.n++;
 		}
+		memset(&self->tasks[self->bases[run.device] + run.slot], 0,
+		       run.n * sizeof(*self->tasks));
 		sws_cluster_what_if__return(self, row->cpu, &run);
 	}
 	return SWS_OK;
