@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``swapsim replay`` and ``swapsim verify``: a trace through a model, or compared with it."""
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verbs
 from swapsim.ffi import (
+    CLUSTER_NUMBERS,
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
     MAPPING_KERNELS,
@@ -23,6 +25,10 @@ from swapsim.frames.table import Column
 
 if TYPE_CHECKING:
     import altair as alt
+
+
+_SWITCHES = tuple(name for name in CLUSTER_SWITCHES if name != "own_by_task")
+"""Rules that a command can change; owners of tasks are given in Python."""
 
 
 @click.group(cls=Verbs, help="Run a patch's mechanism on a trace folder and print its table.")
@@ -145,8 +151,9 @@ def replay_stall_decisions(folder: Path) -> Found:
     "--switch",
     "switches",
     multiple=True,
-    metavar="NAME=yes|no",
-    help=f"Rule to change in each set: {', '.join(CLUSTER_SWITCHES)}; may be given several times.",
+    metavar="NAME=yes|no|N",
+    help=f"Rule to change in each set: {', '.join(_SWITCHES)}; a number for "
+    f"{', '.join(CLUSTER_NUMBERS)}; may be given several times.",
 )
 @click.option(
     "--samples", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Rows of lists."
@@ -177,12 +184,16 @@ def replay_clusters(
     )
 
 
-def _switch(text: str) -> tuple[str, bool]:
+def _switch(text: str) -> tuple[str, bool | int]:
     """Return the name and the value of a changed rule."""
     name, _, value = text.partition("=")
-    if name not in CLUSTER_SWITCHES or value not in ("yes", "no"):
-        known = ", ".join(CLUSTER_SWITCHES)
-        raise click.UsageError(f"--switch {text}: give NAME=yes or NAME=no, NAME of {known}")
+    if name in CLUSTER_NUMBERS and re.fullmatch(r"\d{1,4}", value):
+        return name, int(value)
+    if name not in _SWITCHES or name in CLUSTER_NUMBERS or value not in ("yes", "no"):
+        raise click.UsageError(
+            f"--switch {text}: give NAME=yes or NAME=no, NAME of {', '.join(_SWITCHES)}; "
+            f"{', '.join(CLUSTER_NUMBERS)}=N"
+        )
     return name, value == "yes"
 
 

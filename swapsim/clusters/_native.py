@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cluster allocators of the C library (``clusters.h``, ``cluster_replay.h``)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +29,11 @@ _ROW_TYPES: Final = {
     for name, field in ffi.typeof("struct sws_cluster_replay_rows").fields
 }
 """The C type of each column of CLUSTER_EVENTS."""
+
+LOOKS: Final = 24
+"""How often the neighbours of slots are counted along a trace."""
+
+_CHOOSE: Final = ffi.typeof(ffi.new("struct sws_clusters_config *").choose)
 
 Point = Mapping[str, int | str]
 """What happens next: its op, and the fields that this op has."""
@@ -173,19 +179,40 @@ def _point(point: Any) -> Point | None:
     return {"op": op, **fields}
 
 
+Placed = tuple[int, int, int, int, int, int]
+"""A cluster: device, number, list, position in its list from the head, order, slots in use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What else than a rule set decides how requests are served.
+
+    ``switches`` are rules that are changed. ``owners`` has the owner of each task's current
+    cluster, from 0, if tasks have one in place of CPUs. ``slots`` are the slots of each device, if
+    they are not the trace's. ``choose`` is the address of a user's function, 0 for none.
+    """
+
+    switches: Mapping[str, bool | int] = field(default_factory=dict)
+    owners: Mapping[int, int] | None = None
+    slots: Sequence[int] | None = None
+    choose: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """What the requests of a trace obtained under a rule set, and the work that this took.
 
     ``by_order`` has a list for each array of ``struct sws_cluster_what_if_totals``; ``counts`` are
-    its other fields, and those of ``struct sws_clusters_work``. ``runs`` are runs granted by order.
-    A sample is (seq, slots in use, clusters by list).
+    its other fields, those of ``struct sws_clusters_work``, and the sums of ``struct
+    sws_cluster_what_if_neighbours`` after each chunk. ``runs`` are runs granted by order. A sample
+    is (seq, slots in use, clusters by list); a picture is the seq of its row, and all clusters.
     """
 
     runs: list[int]
     by_order: Mapping[str, list[int]]
     counts: Mapping[str, int]
     samples: list[tuple[int, int, list[int]]]
+    pictures: list[tuple[int, list[Placed]]]
 
 
 def switches_of(rules: str) -> dict[str, bool | int]:
@@ -203,32 +230,49 @@ def serves(
     return bool(known["global_next"]) or not devices["rotational"].any()
 
 
+def change_config(config: Any, serving: Serving) -> list[Any]:
+    """Write switches, owners and the user's function to a config; return what must stay alive."""
+    for name, value in serving.switches.items():
+        setattr(config.rules, name, value)
+    if serving.owners is not None:
+        config.rules.own_by_task = True
+        config.owners = max(serving.owners.values()) + 1
+    config.choose = ffi.cast(_CHOOSE, serving.choose)
+    return [serving]
+
+
 def serve(
     rows: ClusterRows,
     rules: str,
-    switches: Mapping[str, bool],
+    serving: Serving,
     *,
     samples: int,
+    pictures: int = 0,
     tick: Callable[[int], object],
 ) -> Served:
-    """Serve the requests of a recording under a rule set with some switches changed.
+    """Serve the requests of a recording under a rule set.
 
-    About ``samples`` rows are sampled. An ``InputError`` names the row, by its seq, that cannot be
-    replayed.
+    About ``samples`` rows are sampled, and ``pictures`` chunks have all clusters. An ``InputError``
+    names the row, by its seq, that cannot be replayed.
     """
     made = ffi.new("struct sws_cluster_what_if_config *")
     lib.sws_cluster_what_if_config_init(made)
-    config, _alive = configured(rows, CLUSTER_RULES.index(rules))
-    for name, value in switches.items():
-        setattr(config.rules, name, value)
-    made.clusters = config[0]
+    config, alive = configured(rows, CLUSTER_RULES.index(rules))
+    alive += change_config(config, serving)
+    theirs = ffi.new("uint32_t[]", rows.devices["slots"].to_list())
+    for device, slots in zip(alive[0], serving.slots or theirs, strict=True):
+        device.slots = slots
+    made.clusters, made.trace_slots = config[0], theirs
     made.trace_has_slot_cache = switches_of(rows.rules)["slot_cache"]
     made.sample_rows = max(1, rows.events.height // samples) if samples else 0
     out = ffi.new("struct sws_cluster_what_if **")
     check(lib.sws_cluster_what_if_new(made, out))
     handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
-    found = []
-    for chunk in rows.events.iter_slices(CHUNK_ROWS):
+    for pid, owner in (serving.owners or {}).items():
+        check(lib.sws_cluster_what_if_assign(handle, pid, owner))
+    found, seen, neighbours = [], [], Counter[str]()
+    rows_at_once = min(CHUNK_ROWS, -(-rows.events.height // (pictures or LOOKS)))
+    for chunk in rows.events.iter_slices(rows_at_once):
         columns, _arrays = columns_of(chunk)
         room = chunk.height // made.sample_rows + 1 if samples else 1
         sampled = ffi.new("struct sws_cluster_what_if_sample[]", room)
@@ -237,6 +281,12 @@ def serve(
         _refuse(lib.sws_cluster_what_if_problem(handle, seq), seq[0])
         check(code)
         found += [(each.seq, each.in_use, list(each.clusters)) for each in sampled[0 : count[0]]]
+        pairs = ffi.new("struct sws_cluster_what_if_neighbours *")
+        lib.sws_cluster_what_if_neighbours(handle, pairs)
+        neighbours.update(_numbers(pairs[0])[1])
+        if pictures:
+            placed = placed_clusters(lib.sws_cluster_what_if_clusters(handle), rows.devices.height)
+            seen.append((int(chunk["seq"][-1]), placed))
         tick(chunk.height)
     totals = ffi.new("struct sws_cluster_what_if_totals *")
     lib.sws_cluster_what_if_totals(handle, totals)
@@ -245,15 +295,34 @@ def serve(
     by_order, counts = _numbers(totals[0])
     of_work, work_counts = _numbers(work[0])
     return Served(
-        runs=of_work["granted"], by_order=by_order, counts=work_counts | counts, samples=found
+        runs=of_work["granted"],
+        by_order=by_order,
+        counts=work_counts | counts | neighbours,
+        samples=found,
+        pictures=seen,
     )
+
+
+def placed_clusters(clusters: Any, devices: int) -> list[Placed]:
+    """Return all clusters of ``struct sws_clusters *``, list by list from the head on."""
+    found: list[Placed] = []
+    count, order = ffi.new("uint32_t *"), ffi.new("uint32_t *")
+    for device in range(devices):
+        room = lib.sws_clusters_clusters(clusters, device)
+        members = ffi.new("uint32_t[]", room)
+        for number in range(len(CLUSTER_LISTS)):
+            n = lib.sws_clusters_list_members(clusters, device, number, members, room)
+            for position, cluster in enumerate(members[0:n]):
+                lib.sws_clusters_cluster(clusters, device, cluster, count, order)
+                found.append((device, cluster, number, position, order[0], count[0]))
+    return found
 
 
 def _numbers(struct: Any) -> tuple[dict[str, list[int]], dict[str, int]]:
     """Return the arrays and the numbers of a struct by the names of their fields."""
     arrays, numbers = {}, {}
-    for name, field in ffi.typeof(struct).fields:
-        if field.type.kind == "array":
+    for name, each in ffi.typeof(struct).fields:
+        if each.type.kind == "array":
             arrays[name] = [int(value) for value in getattr(struct, name)]
         else:
             numbers[name] = int(getattr(struct, name))

@@ -8,3 +8,4 @@ from swapsim._core import lib
 DEVICES_MAX: Final[int] = lib.SWS_CLUSTERS_DEVICES_MAX
 SLOTS_MAX: Final[int] = lib.SWS_CLUSTERS_SLOTS_MAX
 SIZE_MAX: Final[int] = lib.SWS_CLUSTERS_SIZE_MAX
+OWNERS_MAX: Final[int] = lib.SWS_CLUSTERS_OWNERS_MAX

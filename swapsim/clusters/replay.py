@@ -9,7 +9,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.checks import check_choice
-from swapsim.clusters._native import Served, serve, serves, switches_of
+from swapsim.clusters._native import Served, Serving, serve, serves, switches_of
+from swapsim.clusters._native_limits import OWNERS_MAX, SLOTS_MAX
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import (
     CLUSTER_GRANTS,
@@ -19,7 +20,7 @@ from swapsim.clusters.tables import (
     CLUSTER_WORK,
 )
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import CLUSTER_RULES, CLUSTER_SWITCHES
+from swapsim.ffi import CLUSTER_NUMBERS, CLUSTER_RULES, CLUSTER_SWITCHES, FRAG_TRIES_MAX
 from swapsim.progress import bar
 
 _LOCKS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -29,8 +30,12 @@ _LOCKS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster_lock": ("cluster_lock", "cluster_lock_free"),
     "avail_lock": ("avail_lock",),
     "local_lock": ("local_lock",),
+    "visits_of_others": ("visits_of_others",),
 }
 """Counts of the library whose sum is shown per grant."""
+
+_PERCENT: Final = {"in_sequence": ("runs_in_sequence", "runs"), "mixed": ("mixed", "pairs")}
+"""Count and whole of a percentage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,7 @@ class ClusterReplay:
     lists: pl.DataFrame
 
 
-def rules_of(rules: str) -> dict[str, bool]:
+def rules_of(rules: str) -> dict[str, bool | int]:
     """Return the switches of a rule set, by the names of ``cluster_rules.h``.
 
     Parameters
@@ -58,7 +63,8 @@ def rules_of(rules: str) -> dict[str, bool]:
 
     Returns
     -------
-    dict of str to bool
+    dict of str to bool or int
+        ``frag_tries`` is a number.
 
     Raises
     ------
@@ -73,7 +79,9 @@ def replay(
     source: ClusterRows | Path | str,
     rules: str | Sequence[str] | None = None,
     *,
-    switches: Mapping[str, bool] | None = None,
+    switches: Mapping[str, bool | int] | None = None,
+    owners: Mapping[int, int] | None = None,
+    slots: Sequence[int] | None = None,
     samples: int = 100,
     progress: bool = False,
 ) -> ClusterReplay:
@@ -90,8 +98,13 @@ def replay(
         The tables, or the trace folder of them.
     rules : str or sequence of str
         Of CLUSTER_RULES; by default all that have clusters for the trace's devices.
-    switches : mapping of str to bool, optional
+    switches : mapping of str to bool or int, optional
         Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
+    owners : mapping of int to int, optional
+        Task (pid) -> owner of a current cluster, from 0, if owners have one and CPUs do not.
+    slots : sequence of int, optional
+        Slots of each device, if they are not those of the trace: the same requests on a smaller
+        device.
     samples : int
         About how many rows of the trace `lists` has; 0 for none.
     progress : bool
@@ -104,23 +117,24 @@ def replay(
     Raises
     ------
     ConfigError
-        There is no such rule set or switch.
+        There is no such rule set or switch, or a number, an owner or a size is out of its range.
     InputError
-        As for `cluster_rows`; or a row, named by its seq, cannot be replayed.
+        As for `cluster_rows`; a task has no owner; or a row, named by its seq, cannot be replayed.
 
     Source
     ------
     mm/swapfile.c: get_swap_pages (6.12), folio_alloc_swap (7.3).
     """
     wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules or ()))
-    changed = dict(switches or {})
+    changed = check_switches(switches)
     for name in wanted:
         check_choice("rules", name, CLUSTER_RULES)
-    for name in changed:
-        check_choice("switches", name, CLUSTER_SWITCHES)
     if samples < 0:
         raise ConfigError(f"samples={samples}: give a number of rows, or 0 for none")
     rows = check_cluster_rows(source) if isinstance(source, ClusterRows) else cluster_rows(source)
+    serving = Serving(
+        switches=changed, owners=check_owners(rows, owners), slots=check_sizes(rows, slots)
+    )
     able = [name for name in CLUSTER_RULES if serves(name, rows.devices, changed)]
     for name in wanted:
         if name not in able:
@@ -133,7 +147,7 @@ def replay(
     with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
         for name in wanted:
             try:
-                served[name] = serve(rows, name, changed, samples=samples, tick=counted.update)
+                served[name] = serve(rows, name, serving, samples=samples, tick=counted.update)
             except InputError as error:
                 if isinstance(source, ClusterRows):
                     raise
@@ -143,6 +157,51 @@ def replay(
         work=CLUSTER_WORK.check(pl.concat(_work(*item) for item in served.items())),
         lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in served.items())),
     )
+
+
+def check_switches(switches: Mapping[str, bool | int] | None) -> dict[str, bool | int]:
+    """Return the changed rules, if each is known and has a value that it can have."""
+    changed = dict(switches or {})
+    for name, value in changed.items():
+        check_choice("switches", name, CLUSTER_SWITCHES)
+        if name == "own_by_task":
+            raise ConfigError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
+        if name in CLUSTER_NUMBERS and not (
+            isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= FRAG_TRIES_MAX
+        ):
+            raise ConfigError(
+                f"switches={{{name!r}: {value!r}}}: give a number from 0 to {FRAG_TRIES_MAX}"
+            )
+        if name not in CLUSTER_NUMBERS and not isinstance(value, bool):
+            raise ConfigError(f"switches={{{name!r}: {value!r}}}: give True or False")
+    return changed
+
+
+def check_owners(rows: ClusterRows, owners: Mapping[int, int] | None) -> dict[int, int] | None:
+    """Return the owners, if each task of the rows has one that is possible."""
+    if owners is None:
+        return None
+    for pid, owner in owners.items():
+        if not 0 <= owner < OWNERS_MAX:
+            raise ConfigError(
+                f"owners={{{pid}: {owner}}}: give a number from 0 to {OWNERS_MAX - 1}"
+            )
+    lacking = set(rows.events["pid"].unique().to_list()) - owners.keys()
+    if lacking:
+        raise InputError(f"task {min(lacking)} of cluster_events has no owner: add it", field="pid")
+    return dict(owners)
+
+
+def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | None:
+    """Return the sizes, if there is a possible one for each device."""
+    if slots is None:
+        return None
+    if len(slots) != rows.devices.height or not all(2 <= each <= SLOTS_MAX for each in slots):
+        raise ConfigError(
+            f"slots={list(slots)}: give 2 to {SLOTS_MAX} slots for each of the "
+            f"{rows.devices.height} devices"
+        )
+    return list(slots)
 
 
 def _grants(rules: str, served: Served) -> pl.DataFrame:
@@ -171,6 +230,10 @@ def _work(rules: str, served: Served) -> pl.DataFrame:
         for name, parts in _LOCKS.items()
     }
     row = {name: counts.get(name) for name in CLUSTER_WORK.schema}
+    shares |= {
+        f"{name}_percent": 100 * counts[part] / counts[whole] if counts[whole] else None
+        for name, (part, whole) in _PERCENT.items()
+    }
     return pl.DataFrame(
         [row | shares | {"rules": rules, "grants": grants}], schema=CLUSTER_WORK.schema
     )

@@ -120,6 +120,9 @@ CLUSTER_WORK: Final = Table(
     Column("surplus", pl.UInt64, "runs that the trace did not obtain"),
     Column("single_slots", pl.UInt64, "slots obtained one by one after a fallback"),
     Column("missing_slots", pl.UInt64, "slots of the trace for which these rules have none"),
+    Column(
+        "visits_of_others", pl.UInt64, "visits of clusters that another CPU visited before this one"
+    ),
     Column("visits_a_grant", pl.Float64, f"visits {_A_GRANT}"),
     Column("moves_a_grant", pl.Float64, f"list moves {_A_GRANT}"),
     Column("si_lock_a_grant", pl.Float64, f"acquisitions of si->lock {_A_GRANT}, frees included"),
@@ -130,6 +133,17 @@ CLUSTER_WORK: Final = Table(
     ),
     Column("avail_lock_a_grant", pl.Float64, f"acquisitions of swap_avail_lock {_A_GRANT}"),
     Column("local_lock_a_grant", pl.Float64, f"acquisitions of a CPU's local lock {_A_GRANT}"),
+    Column("visits_of_others_a_grant", pl.Float64, f"visits after another CPU's {_A_GRANT}"),
+    Column(
+        "in_sequence_percent",
+        pl.Float64,
+        "runs that begin where the task's run before ended, of all",
+    ),
+    Column(
+        "mixed_percent",
+        pl.Float64,
+        "neighbouring slots in use of two tasks, of all pairs of neighbours in a cluster",
+    ),
 )
 
 CLUSTER_LISTS: Final = Table(
@@ -153,6 +167,19 @@ CLUSTER_LIST_SUMS: Final = Table(
     Column("frag", pl.UInt32, "clusters that a visit left"),
 )
 
+
+CLUSTER_PICTURES: Final = Table(
+    "CLUSTER_PICTURES",
+    "One row per rule set, picture of the devices and cluster: where it is, and how full.",
+    _RULES,
+    Column("seq", pl.UInt64, "position of the picture's row in the trace"),
+    _DEVICE,
+    Column("cluster", pl.UInt32, "number of the cluster on its device"),
+    Column("list", CLUSTER_LIST.dtype, "list on which it is"),
+    Column("position", pl.UInt32, "place in that list, 0 for its head"),
+    Column("order", pl.UInt8, "log2 of the slots of one grant, 0 for an empty cluster"),
+    Column("in_use", pl.UInt16, "slots in use, those beyond the device's end included"),
+)
 
 _EXPERIMENT: Final = Column("experiment", pl.String, "experiment, by its folder in data/measured")
 _TURN: Final = Column(

@@ -79,9 +79,7 @@ class ClustersInC:
         del alive
         self.handle = ffi.gc(out[0], lib.sws_clusters_free)
 
-    def allocate(
-        self, cpu: int, order: int, wanted: int, owner: int = 0
-    ) -> list[tuple[int, int]]:
+    def allocate(self, cpu: int, order: int, wanted: int, owner: int = 0) -> list[tuple[int, int]]:
         """Run a complete call; return (device, slot) of each run."""
         devices, slots = ffi.new("uint8_t[]", wanted), ffi.new("uint32_t[]", wanted)
         n = ffi.new("uint32_t *")

@@ -49,7 +49,6 @@ CHOICE_PARAMETERS = (
 
 def choosing(seed: int, wrong: bool) -> Callable[..., int]:
     """Return a function that chooses by its arguments alone, now and then what is no choice."""
-
     lists = [Choice.FREE, Choice.NONFULL, Choice.FRAG, Choice.FRAG, Choice.FULL] * 2
     answers = [*lists, Choice.LARGER, Choice.END, *([6, -3] * wrong)]
 
