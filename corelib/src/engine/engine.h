@@ -84,12 +84,6 @@ struct engine_site {
 	bool irq_save;
 };
 
-/* A CPU that several threads share, one at a time, in the order of their requests. */
-struct engine_cpu {
-	/* Time from which it is free. */
-	uint64_t free_ns;
-};
-
 struct engine {
 	struct sws_des *des;
 	const struct engine_site *sites;
@@ -109,8 +103,6 @@ struct engine_thread {
 	struct engine *engine;
 	struct sws_generator generator;
 	uint32_t cpu;
-	/* The CPU on which its work is done, if it shares one; NULL: its own. */
-	struct engine_cpu *shared;
 	/* The result of the procedure that was called last. */
 	uint32_t result;
 	/* The reason for the sleep, a number of the user. */
@@ -151,29 +143,13 @@ static inline uint64_t engine_now(const struct engine *engine)
 	return sws_des_now(engine->des);
 }
 
-static inline int engine_pass(struct engine_thread *thread, uint64_t ns)
+/* Spends ns; 0 creates no event. */
+static inline int engine_run(struct engine_thread *thread, uint64_t ns)
 {
 	if (!ns)
 		return SWS_OK;
 	thread->waits = true;
 	return sws_des_run(thread->engine->des, thread->cpu, ns);
-}
-
-/*
- * Spends ns of work; 0 creates no event. On a shared CPU it begins when the work requested before it
- * is done: at 100, with a CPU that is free from 130, 20 ns of work end at 150.
- */
-static inline int engine_run(struct engine_thread *thread, uint64_t ns)
-{
-	struct engine_cpu *shared = thread->shared;
-	const uint64_t now = engine_now(thread->engine);
-
-	if (!shared || !ns)
-		return engine_pass(thread, ns);
-	if (shared->free_ns < now)
-		shared->free_ns = now;
-	shared->free_ns += ns;
-	return engine_pass(thread, shared->free_ns - now);
 }
 
 /*
@@ -189,11 +165,11 @@ static inline int engine_work(struct engine_thread *thread, uint64_t ns)
 			  ns - spread + sws_generator_below(&thread->generator, 2 * spread + 1));
 }
 
-/* Waits for ns, which counts as idle time and needs no CPU. */
+/* Waits for ns, which counts as idle time. */
 static inline int engine_await(struct engine_thread *thread, uint64_t ns)
 {
 	thread->awaited_ns += ns;
-	return engine_pass(thread, ns);
+	return engine_run(thread, ns);
 }
 
 static inline int engine_lock(struct engine_thread *thread, uint32_t lock, uint32_t site)

@@ -85,7 +85,7 @@ static int reclaim(struct actor *actor, void *frame, uint32_t step)
 	case ROUND:
 		my->zones = actor->reclaim->n_zones;
 		scan->scanned = 0;
-		return engine_run(&actor->thread, actor->reclaim->config.costs.look_ns);
+		return actor_run(actor, actor->reclaim->config.costs.look_ns);
 	case ZONE:
 		return next_zone(actor, my);
 	case ROUND_OVER:

@@ -361,7 +361,7 @@ static int next(struct actor *actor, struct serve *my)
 	disk->serving =
 		take(queue, my->turn == QUEUE_READS ? 0 : next_write(self, queue, &my->wave));
 	disk->busy = true;
-	return engine_run(&actor->thread, service_ns(self, &disk->serving));
+	return actor_run(actor, service_ns(self, &disk->serving));
 }
 
 static int serve(struct actor *actor, void *frame, uint32_t step)

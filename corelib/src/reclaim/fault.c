@@ -30,7 +30,7 @@ static int finish(struct actor *actor, const struct fault *my)
 
 	self->counts.minor_faults += !my->major;
 	engine_leave(&actor->thread);
-	return engine_run(&actor->thread, self->config.costs.map_ns);
+	return actor_run(actor, self->config.costs.map_ns);
 }
 
 /* Maps a page of the swap cache, or waits while it is being read. */
@@ -77,7 +77,7 @@ static int map_fresh(struct actor *actor, const struct fault *my)
 	sws_reclaim__list_add(self, frame, LRU_ACTIVE_ANON);
 	self->counts.minor_faults++;
 	engine_leave(&actor->thread);
-	return engine_run(&actor->thread, self->config.costs.fault_ns);
+	return actor_run(actor, self->config.costs.fault_ns);
 }
 
 /* Puts a page into the swap cache for a slot and marks it as being read. */
@@ -144,7 +144,7 @@ static int read_page(struct actor *actor, struct fault *my)
 	self->counts.major_faults++;
 	error = read_cluster(actor, self->ptes[my->index], frame);
 	engine_go(&actor->thread, LOOK);
-	return error ? error : engine_run(&actor->thread, self->config.costs.map_ns);
+	return error ? error : actor_run(actor, self->config.costs.map_ns);
 }
 
 static int fault(struct actor *actor, void *frame, uint32_t step)

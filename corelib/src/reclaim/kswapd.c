@@ -87,7 +87,7 @@ static int begin_pass(struct actor *actor, struct balance *my)
 		my->considered = my->end + 1;
 	else
 		engine_return(&actor->thread, my->considered);
-	return engine_run(&actor->thread, ns);
+	return actor_run(actor, ns);
 }
 
 /*

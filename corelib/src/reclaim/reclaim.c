@@ -95,8 +95,6 @@ static int begin_actors(struct sws_reclaim *self)
 		actor->reclaim = self;
 		actor->kind = (enum actor_kind)i;
 		sws_engine__begin(&self->engine, &actor->thread, i, self->config.seed);
-		if (self->config.shared_cpu && i <= ACTOR_KSWAPD)
-			actor->thread.shared = &self->cpu;
 		error = lives[i](actor);
 		if (!error)
 			error = sws_des_run(self->engine.des, i, 0);

@@ -181,8 +181,8 @@ static int take_turn(struct actor *actor, struct shrink *my)
 		return sws_reclaim__shrink_list(actor, my->zone, place == LRU_INACTIVE_FILE, pages);
 	if (!sws_reclaim__inactive_is_low(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE))
 		return SWS_OK;
-	return engine_run(&actor->thread, sws_reclaim__age(actor->reclaim, my->zone,
-							   place == LRU_ACTIVE_FILE, pages));
+	return actor_run(
+		actor, sws_reclaim__age(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE, pages));
 }
 
 /* throttle_vm_writeout: more than 110 % of the dirty limit is under writeback or unstable. */
@@ -207,8 +207,7 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 		engine_go(&actor->thread, THROTTLE);
 		if (!sws_reclaim__inactive_is_low(self, my->zone, false))
 			return SWS_OK;
-		return engine_run(&actor->thread,
-				  sws_reclaim__age(self, my->zone, false, SWAP_CLUSTER_MAX));
+		return actor_run(actor, sws_reclaim__age(self, my->zone, false, SWAP_CLUSTER_MAX));
 	case THROTTLE:
 		if (sws_reclaim__decides_by_pass(self) || !too_much_writeback(self))
 			return SWS_OK;

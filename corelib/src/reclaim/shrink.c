@@ -305,7 +305,7 @@ static int do_pages(struct actor *actor)
 	if (error || stop != NO_STOP)
 		return error ? error : stop_for(actor, stop);
 	engine_go(&actor->thread, PUT_BACK);
-	return engine_run(&actor->thread, scan->ns);
+	return actor_run(actor, scan->ns);
 }
 
 /* Ends the sleep of case 1, after the flags that it clears, and continues with the page. */

@@ -138,8 +138,7 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 		}
 		error = sws_reclaim__write_run(self, QUEUE_WRITES, &pages);
 		self->flush_asked -= self->flush_asked < pages ? self->flush_asked : pages;
-		return error ? error
-			     : engine_run(&actor->thread, pages * self->config.costs.submit_ns);
+		return error ? error : actor_run(actor, pages * self->config.costs.submit_ns);
 	case ROOM:
 		engine_go(&actor->thread, LOOK);
 		return sws_reclaim__is_full(self, QUEUE_WRITES)

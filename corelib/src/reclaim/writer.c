@@ -48,8 +48,7 @@ static int fill(struct actor *actor, struct writing *my)
 		engine_go(&actor->thread,
 			  my->batch < DIRTY_BATCH_PAGES && my->index < self->file.pages ? FILL
 											: BALANCE);
-		return engine_run(&actor->thread,
-				  (my->batch - before) * self->config.costs.copy_ns);
+		return actor_run(actor, (my->batch - before) * self->config.costs.copy_ns);
 	}
 	return sws_reclaim__allocate(actor, true);
 }
@@ -62,7 +61,7 @@ static int take_page(struct actor *actor, struct writing *my)
 	engine_go(&actor->thread, my->batch < DIRTY_BATCH_PAGES ? FILL : BALANCE);
 	if (my->index == actor->reclaim->file.pages)
 		engine_go(&actor->thread, BALANCE);
-	return engine_run(&actor->thread, actor->reclaim->config.costs.copy_ns);
+	return actor_run(actor, actor->reclaim->config.costs.copy_ns);
 }
 
 static int balance(struct actor *actor, struct writing *my)
@@ -89,7 +88,7 @@ static int sync_file(struct actor *actor)
 	if (error)
 		return error;
 	if (pages)
-		return engine_run(&actor->thread, pages * self->config.costs.submit_ns);
+		return actor_run(actor, pages * self->config.costs.submit_ns);
 	if (self->file.writeback || self->file.unstable) {
 		error = self->file.writeback ? SWS_OK : sws_reclaim__commit(self);
 		if (error)
