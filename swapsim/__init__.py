@@ -56,19 +56,62 @@ Each command is done by a function of the same or nearly the same name::
 ``@swapsim.policy`` makes a policy of a Python function.
 """
 
+from swapsim import lazy
+
 # The same name as in typing, whose import would take longer than the rest of this module.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from swapsim import (
+        charts,
+        claims,
+        clusters,
+        errors,
+        export,
+        frames,
+        machine,
+        mapping,
+        patches,
+        policies,
+        reclaim,
+        removal,
+        site,
+        slots,
+        stall,
+        study,
+        traces,
+    )
     from swapsim.policies.policy import policy
 
     __version__: str
 
-__all__ = ["__version__", "policy"]
+__all__ = [
+    "__version__",
+    "charts",
+    "claims",
+    "clusters",
+    "errors",
+    "export",
+    "frames",
+    "machine",
+    "mapping",
+    "patches",
+    "policies",
+    "policy",
+    "reclaim",
+    "removal",
+    "site",
+    "slots",
+    "stall",
+    "study",
+    "traces",
+]
+
+_submodule, _ = lazy.submodules(__name__, *__all__)
 
 
 def __getattr__(name: str) -> object:
-    """Import `policy` and `__version__` when they are first used: they take most of a second."""
+    """Import what is used first then: `policy` and `__version__` take most of a second."""
     if name == "policy":
         from swapsim.policies.policy import policy
 
@@ -77,4 +120,8 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("swapsim")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _submodule(name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

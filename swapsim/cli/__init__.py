@@ -9,8 +9,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 import click
+from click.shell_completion import shell_complete
 
 from swapsim import __version__, interrupt
 from swapsim.cli.laboratory import bench, compare, notebooks, report, simulate
@@ -22,6 +24,9 @@ from swapsim.cli.verbs import Verbs
 from swapsim.errors import SwapsimError
 
 __all__ = ["cli", "main"]
+
+_COMPLETION: Final = "_SWAPSIM_COMPLETE"
+"""What a shell wants: bash_source, zsh_source or fish_source for its script, or a completion."""
 
 
 @click.group(
@@ -43,11 +48,14 @@ for _command in (*_TRACES, *_LABORATORY):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    completes = os.environ.get(_COMPLETION)
     code: int | None
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A path may contain characters that stdout cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        if completes is not None:
+            return shell_complete(cli, {}, "swapsim", _COMPLETION, completes)
         # Not cli.main, which prints an empty line on Ctrl-C.
         with cli.make_context("swapsim", given) as context:
             code = cli.invoke(context)

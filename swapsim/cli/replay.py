@@ -3,14 +3,14 @@
 
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 import polars as pl
 
-from swapsim.cli.tables import Found, Printed, shows
+from swapsim.cli.arguments import trace_argument
+from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
 from swapsim.cli.verbs import Verbs
 from swapsim.ffi import (
     CLUSTER_NUMBERS,
@@ -40,7 +40,7 @@ def replay() -> None:
     "writeback-tags",
     help="Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@trace_argument
 @click.option(
     "--kernel",
     type=click.Choice(MAPPING_KERNELS),
@@ -64,7 +64,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     "batched-removal",
     help="Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@trace_argument
 @shows()
 def replay_batched_removal(folder: Path) -> Found:
     from swapsim import removal
@@ -77,7 +77,7 @@ def replay_batched_removal(folder: Path) -> Found:
     "cluster-next",
     help="Patch D: the trace's requests, all at one rate, under each scan base (means over seeds).",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@trace_argument
 @click.option("--seeds", type=click.IntRange(1, 1000), default=20, show_default=True)
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
@@ -104,7 +104,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     "stall-decisions",
     help="Patch C: what each set of rules decides of the trace's lists, and how many two agree on.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@trace_argument
 @shows(charts=True, only=("decisions", "sleeps", "agreement"))
 def replay_stall_decisions(folder: Path) -> Found:
     from swapsim import stall
@@ -140,7 +140,7 @@ def replay_stall_decisions(folder: Path) -> Found:
     help="The trace's requests to a cluster allocator under other rules: grants by order and "
     "fallbacks, list moves and locks a grant, clusters by list over time.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@trace_argument
 @click.option(
     "--rules",
     multiple=True,
@@ -236,7 +236,10 @@ def verify() -> None:
     help="Log2 of the slots of a trunk (SWAP_ADDRESS_SPACE_SHIFT).",
 )
 @click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
-def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
+@format_option
+def verify_slots(
+    file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str, form: str | None
+) -> int:
     from swapsim import slots
 
     verdict = slots.verify_slots(
@@ -247,14 +250,14 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
         kernel=kernel,
         progress=sys.stderr.isatty(),
     )
-    return _exit_status(verdict.describe(), holds=verdict.holds)
+    return _exit_status(verdict, form)
 
 
 @verify.command(
     "stalls",
     help="Count reclaim's lists again from their folios, and compare each decision of the kernel.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@trace_argument
 @click.option(
     "--rules",
     type=click.Choice(STALL_RULES),
@@ -262,11 +265,12 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
     show_default=True,
     help="Those that the kernel was switched to.",
 )
-def verify_stalls(folder: Path, rules: str) -> int:
+@format_option
+def verify_stalls(folder: Path, rules: str, form: str | None) -> int:
     from swapsim import stall
 
     verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
-    return _exit_status(verdict.describe(), holds=verdict.holds)
+    return _exit_status(verdict, form)
 
 
 @verify.command(
@@ -274,16 +278,31 @@ def verify_stalls(folder: Path, rules: str) -> int:
     help="Replay the events of a cluster allocator (6.12, 7.3), and match every grant, visit and "
     "list move with the model's.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-def verify_clusters(folder: Path) -> int:
+@trace_argument
+@format_option
+def verify_clusters(folder: Path, form: str | None) -> int:
     from swapsim import clusters
 
     verdict = clusters.verify_clusters(folder, progress=sys.stderr.isatty())
-    return _exit_status(verdict.describe(), holds=verdict.holds)
+    return _exit_status(verdict, form)
 
 
-def _exit_status(lines: Iterable[str], *, holds: bool) -> int:
-    """Print a comparison and return 0 if it holds, else 1."""
-    for line in lines:
-        click.echo(line)
-    return 0 if holds else 1
+class _Verdict(Protocol):
+    """A model compared with a kernel."""
+
+    @property
+    def holds(self) -> bool: ...
+
+    @property
+    def matched(self) -> pl.DataFrame: ...
+
+    def describe(self) -> list[str]: ...
+
+
+def _exit_status(verdict: _Verdict, form: str | None) -> int:
+    """Print a comparison, as lines or its counts alone, and return 0 if it holds, else 1."""
+    if form:
+        print_alone(verdict.matched, form)
+    for line in verdict.describe():
+        click.echo(line, err=bool(form))
+    return 0 if verdict.holds else 1

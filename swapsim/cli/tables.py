@@ -6,6 +6,7 @@ digits as in notebooks, in ASCII and without commas, so that a program can read 
 
 A command that is decorated with `shows` returns its result; printing, explaining and writing are
 the same for all. The suffix of a file says what is written; files appear complete or not at all.
+For a script, ``--format`` or ``-o -`` prints the table alone, and what else there is to stderr.
 """
 
 import io
@@ -78,8 +79,18 @@ TABLES: Final[Mapping[str, Callable[[pl.DataFrame], bytes]]] = {
 }
 """Format of a table, by the suffix of its file."""
 
+STANDARD_OUTPUT: Final = Path("-")
+"""The name of standard output as a file."""
+
 CHARTS: Final = (".html", ".svg", ".png")
 """Suffixes of a chart's file."""
+
+format_option: Final = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "json"]),
+    help="Print the table alone, in this format.",
+)
 
 explain_option: Final = click.option(
     "--explain", is_flag=True, help="Print below the table the unit and meaning of each column."
@@ -92,33 +103,56 @@ def shows(
     """Decorate a command that returns its result, so that it prints and writes the result."""
     suffixes = (*TABLES, *(CHARTS if charts else ()))
     help_ = f"Write it to FILE as well ({', '.join(TABLES)}"
-    help_ += f"; the chart: {', '.join(CHARTS)})." if charts else ")."
+    help_ += f"; the chart: {', '.join(CHARTS)}" if charts else ""
+    help_ += "; - is standard output, as CSV). May be given several times."
 
     def of(command: Callable[..., Found]) -> Callable[..., None]:
-        @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_)
+        @click.option(
+            "-o",
+            "--output",
+            "outputs",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help=help_,
+        )
+        @format_option
         @explain_option
         @wraps(command)
         def shown(
-            output: Path | None, explain: bool, table: str | None = None, **given: Any
+            outputs: Sequence[Path],
+            form: str | None,
+            explain: bool,
+            table: str | None = None,
+            **given: Any,
         ) -> None:
-            one_table = bool(table) or not only
-            if output is not None:
-                checked(output, suffixes)
-                refuse_own_input(output, given.values())
-                if output.suffix in TABLES and not one_table:
-                    raise click.UsageError(
-                        f"{output}: there are {len(only)} tables, and a file has one: "
-                        f"choose it with --only {'|'.join(only)}"
-                    )
+            files = [each for each in outputs if each != STANDARD_OUTPUT]
+            form = form or ("csv" if len(files) < len(outputs) else None)
+            if form and explain:
+                raise click.UsageError("--explain explains the printed table: drop --format, -o -")
+            for file in files:
+                checked(file, suffixes)
+                refuse_own_input(file, given.values())
+            in_one_table = [str(each) for each in files if each.suffix in TABLES]
+            if only and not table and (form or in_one_table):
+                raise click.UsageError(
+                    f"{', '.join(in_one_table) or form}: there are {len(only)} tables, and a file "
+                    f"has one: choose it with --only {'|'.join(only)}"
+                )
             found = command(**given)
             tables = [each for each in found.tables if table in (None, each.name)]
-            print_tables(tables, explain=explain)
+            frame = tables[0].frame if found.in_file is None else found.in_file
+            if form:
+                print_alone(frame, form)
+            else:
+                print_tables(tables, explain=explain)
             for line in found.lines:
-                click.echo(line)
-            if output is not None and output.suffix in TABLES:
-                write_table(tables[0].frame if found.in_file is None else found.in_file, output)
-            elif output is not None and found.chart is not None:
-                write_chart(found.chart(), output)
+                click.echo(line, err=bool(form))
+            for file in files:
+                if file.suffix in TABLES:
+                    write_table(frame, file)
+                elif found.chart is not None:
+                    write_chart(found.chart(), file)
 
         if not only:
             return shown
@@ -146,6 +180,11 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
             click.echo(
                 "\n".join(_explanation([columns[name] for name in varied_first(table.frame)]))
             )
+
+
+def print_alone(frame: pl.DataFrame, form: str) -> None:
+    """Print a table in a format for programs, ``csv`` or ``json``."""
+    click.echo(TABLES[f".{form}"](frame), nl=False)
 
 
 def _explanation(columns: Sequence[Column]) -> list[str]:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``swapsim import``, ``info``, ``probes`` and ``export``: trace folders."""
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from swapsim.cli.tables import Printed, explain_option, print_tables
+from swapsim.cli.arguments import TraceFolder
+from swapsim.cli.tables import Printed, explain_option, format_option, print_alone, print_tables
 from swapsim.cli.verbs import Verb
 
 
@@ -43,13 +45,28 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
 
 @click.command(
     cls=Verb,
-    help="Show the contents and provenance of a trace folder, and which replays it can feed.",
+    help="Show the contents and provenance of a trace folder, and which replays it can feed.\n\n"
+    "Without DIR: list the traces that come with the laboratory. Their names may stand for "
+    "their folders in every command.",
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-def info(folder: Path) -> None:
+@click.argument("folder", required=False, type=TraceFolder(), metavar="[DIR]")
+@format_option
+def info(folder: Path | None, form: str | None) -> None:
     from swapsim import traces
+    from swapsim.traces.tables import SHIPPED_TRACES
 
-    click.echo(traces.info(folder))
+    if folder is None:
+        listed = traces.shipped_traces()
+        if form:
+            print_alone(listed, form)
+        else:
+            print_tables([Printed("traces", listed, SHIPPED_TRACES.by_name)], explain=False)
+    elif form == "json":
+        click.echo(json.dumps(traces.described(folder), indent=2))
+    elif form:
+        print_alone(traces.events(folder), form)
+    else:
+        click.echo(traces.info(folder))
 
 
 @click.command(
@@ -87,7 +104,7 @@ def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     "stays in your browser), or in Chromium at chrome://tracing by 'Load'. A click on a "
     "slice shows its fields; an arrow leads to a wait from the task that held the lock.",
 )
-@click.argument("source", type=click.Path(path_type=Path), metavar="DIR|MACHINE.toml")
+@click.argument("source", type=TraceFolder(), metavar="DIR|MACHINE.toml")
 @click.option(
     "-o",
     "--output",

@@ -13,6 +13,7 @@ from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_row
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
 from swapsim.errors import InputError
 from swapsim.progress import bar, over
+from swapsim.traces.tables import MATCHED
 
 SHOWN: Final = 8
 """Events of a cluster before the first mismatch that are shown."""
@@ -74,6 +75,16 @@ class ClusterVerdict:
         """What was taken from the trace, by kind, where it is not zero."""
         counts = {kind: self.counts[f"taken_{kind}"] for kind in _TAKEN}
         return {kind: count for kind, count in counts.items() if count}
+
+    @property
+    def matched(self) -> pl.DataFrame:
+        """The counts (MATCHED): grants, visits, list moves, picks, turns and calls."""
+        rows = [
+            (name, self.counts[f"{name}_equal"], n)
+            for name, n in self.counts.items()
+            if f"{name}_equal" in self.counts
+        ]
+        return pl.DataFrame(rows, schema=MATCHED.schema, orient="row")
 
     def describe(self) -> list[str]:
         """Return lines for the terminal: the first difference, what was taken, the counts."""

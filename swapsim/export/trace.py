@@ -296,7 +296,7 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
         There is no such folder, a table is damaged, none can be shown, or the output has another
         suffix or cannot be written.
     """
-    folder, output = Path(folder), Path(output)
+    folder, output = traces.locate(folder), Path(output)
     require_suffix(output)
     rows = trace_rows(folder)
     about = {

@@ -24,7 +24,7 @@ from swapsim.removal.tables import (
     REMOVAL_PAGES,
     REMOVALS,
 )
-from swapsim.traces import read_event, require_events
+from swapsim.traces import locate, read_event, require_events
 from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
 
 REPLAY: Final = "batched-removal"
@@ -192,7 +192,7 @@ def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFra
     InputError
         An event is missing, or a row cannot be replayed.
     """
-    return batched_removal_of({Path(folder).name: Path(folder)}, progress=progress)
+    return batched_removal_of({Path(folder).name: locate(folder)}, progress=progress)
 
 
 def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:

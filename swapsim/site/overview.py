@@ -168,7 +168,7 @@ def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
     """
     can = traces.replays_of(traces.events(folder)["event"]).filter("can")["replay"]
     rows = [
-        (replay, figure.quantity, *figure.of(Path(folder), kernel))
+        (replay, figure.quantity, *figure.of(traces.locate(folder), kernel))
         for replay, figure in _FIGURES.items()
         if replay in can
     ]

@@ -18,6 +18,7 @@ from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS
 from swapsim.traces import table_bytes
+from swapsim.traces.tables import MATCHED
 
 OPEN_CALLS_MAX: Final = 1 << 16
 """Calls that may be open at once: a task has at most one, and waits for no disk within it."""
@@ -39,6 +40,14 @@ class SlotVerdict:
     def holds(self) -> bool:
         """Whether no call differs."""
         return self.mismatch is None
+
+    @property
+    def matched(self) -> pl.DataFrame:
+        """The counts (MATCHED): calls, and slots."""
+        calls, slots = self.calls, self.calls.sum().select("slots", "exact", "raced").row(0)
+        alike = int((calls["fault"] == "none").sum())
+        rows = [("calls", alike, calls.height), ("slots", slots[1] + slots[2], slots[0])]
+        return pl.DataFrame(rows, schema=MATCHED.schema, orient="row")
 
     def describe(self) -> list[str]:
         """Return the result as lines of text: the first difference, then the counts."""

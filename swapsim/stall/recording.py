@@ -103,7 +103,7 @@ def reclaim_rows(folder: Path | str) -> ReclaimRows:
         A needed table is missing, or as for `check_reclaim_rows`.
     """
     provenance(folder)
-    found = {*event_names(Path(folder)), *NEEDED}
+    found = {*event_names(folder), *NEEDED}
     read = [
         read_event(folder, name, table.schema, may_be_null=_NULLABLE.get(name, ()))
         if name in found

@@ -42,6 +42,7 @@ from swapsim.stall.tables import (
     VERIFIED_STALLS,
 )
 from swapsim.traces.folder import provenance
+from swapsim.traces.tables import MATCHED
 
 TICKS: Final = 250
 """Timer ticks a second of a kernel whose trace.toml does not say."""
@@ -175,6 +176,16 @@ class StallVerdict:
     def raced(self) -> int:
         """Number of lists, passes and calls that read a flag during a concurrent change."""
         return sum(int(table["raced"].sum()) for table in (self.lists, self.passes, self.throttles))
+
+    @property
+    def matched(self) -> pl.DataFrame:
+        """The counts (MATCHED): passes, lists' counters and throttles."""
+        rows = [
+            ("passes", self.decided, self.passes.height),
+            ("lists", self.counted, self.lists.height),
+            ("throttles", self.held, self.throttles.height + self.missing),
+        ]
+        return pl.DataFrame(rows, schema=MATCHED.schema, orient="row")
 
     def describe(self) -> list[str]:
         """Return lines for the terminal: the first difference, what is open, the counts."""

@@ -10,6 +10,7 @@ from swapsim.traces._native import CLOCK
 from swapsim.traces.folder import (
     PROVENANCE,
     events,
+    locate,
     provenance,
     read_event,
     require_order,
@@ -18,13 +19,21 @@ from swapsim.traces.folder import (
     table_bytes,
 )
 from swapsim.traces.importing import ImportSummary, JoinedEvents, import_text
-from swapsim.traces.replays import info, locate, replays_of, require_events, shipped
+from swapsim.traces.replays import (
+    described,
+    info,
+    replays_of,
+    require_events,
+    shipped,
+    shipped_traces,
+)
 
 __all__ = [
     "CLOCK",
     "PROVENANCE",
     "ImportSummary",
     "JoinedEvents",
+    "described",
     "events",
     "import_text",
     "info",
@@ -36,6 +45,7 @@ __all__ = [
     "require_order",
     "scan_event",
     "shipped",
+    "shipped_traces",
     "sign",
     "table_bytes",
 ]

@@ -6,6 +6,7 @@ Its table ``[files]`` has the sha256 of each Parquet file, which is compared bef
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from swapsim import io
 from swapsim.errors import InputError
 from swapsim.frames.files import require_values
 from swapsim.frames.table import require
+from swapsim.io import paths
 from swapsim.traces.tables import TRACE_EVENTS
 from swapsim.traces.writer import toml_table
 
@@ -29,6 +31,36 @@ _TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)
 """The beginning of a table in trace.toml."""
 
 
+def locate(trace: Path | str) -> Path:
+    """Return the folder of a trace.
+
+    Parameters
+    ----------
+    trace : Path or str
+        A folder, or the name of a shipped trace.
+
+    Raises
+    ------
+    InputError
+        It is neither; names a shipped trace with a similar name, if there is one.
+    """
+    if not isinstance(trace, (str, Path)):
+        raise InputError(f"{trace!r} is no trace: give a folder or the name of a shipped trace")
+    path = Path(trace)
+    if path.is_dir():
+        return path
+    known = paths.shipped_traces()
+    if str(trace) in known:
+        return known[str(trace)]
+    nearest = get_close_matches(str(trace), known, 1)
+    hint = f"there is {nearest[0]}" if nearest else "'swapsim info' lists those"
+    raise InputError(
+        f"no such trace folder, and no shipped trace has this name ({hint}): "
+        "import a text to make one",
+        path=path,
+    )
+
+
 def provenance(folder: Path | str) -> dict[str, Any]:
     """Return the contents of trace.toml.
 
@@ -37,7 +69,7 @@ def provenance(folder: Path | str) -> dict[str, Any]:
     InputError
         There is no such folder, it has no trace.toml, or that is no TOML.
     """
-    path = _folder(folder) / PROVENANCE
+    path = locate(folder) / PROVENANCE
     if not path.exists():
         raise InputError(
             "a trace folder without provenance: import its text again, or write its origin "
@@ -62,8 +94,8 @@ def events(folder: Path | str) -> pl.DataFrame:
     """
     origin = provenance(folder)
     heights = {}
-    for name in event_names(Path(folder)):
-        path = Path(folder) / f"{name}.parquet"
+    for name in event_names(folder):
+        path = locate(folder) / f"{name}.parquet"
         heights[name] = io.decode_height(_bytes(path, origin), path)
     return event_table(heights)
 
@@ -158,7 +190,7 @@ def sign(folder: Path | str) -> None:
         The folder cannot be written.
     """
     provenance(folder)
-    path = Path(folder) / PROVENANCE
+    path = locate(folder) / PROVENANCE
     tables = [
         table
         for table in _TOML_TABLE.split(io.read_text(path))
@@ -173,7 +205,7 @@ def sign(folder: Path | str) -> None:
 
 def digests(folder: Path | str) -> dict[str, str]:
     """Return the sha256 of each table of a trace folder by the name of its file."""
-    paths = [Path(folder) / f"{event}.parquet" for event in event_names(Path(folder))]
+    paths = [locate(folder) / f"{event}.parquet" for event in event_names(folder)]
     return {path.name: io.sha256_of(path) for path in paths}
 
 
@@ -182,32 +214,25 @@ def event_table(rows: Mapping[str, int]) -> pl.DataFrame:
     return pl.DataFrame(sorted(rows.items()), schema=TRACE_EVENTS.schema, orient="row")
 
 
-def event_names(folder: Path) -> tuple[str, ...]:
+def event_names(folder: Path | str) -> tuple[str, ...]:
     """Return the events of a trace folder, in order of name."""
     try:
-        return tuple(sorted(path.stem for path in folder.glob("*.parquet")))
+        return tuple(sorted(path.stem for path in locate(folder).glob("*.parquet")))
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror}): check its rights", path=folder
         ) from None
 
 
-def _folder(folder: Path | str) -> Path:
-    path = Path(folder)
-    if not path.is_dir():
-        raise InputError("no such trace folder: import a text to make one", path=path)
-    return path
-
-
 def _table(folder: Path | str, event: str) -> tuple[Path, bytes]:
     """Return an event's file and its bytes, compared with their sha256."""
     origin = provenance(folder)
-    present = event_names(Path(folder))
+    present = event_names(folder)
     if event not in present:
         raise InputError(
             f"the trace has no event {event}; it has: {', '.join(present) or 'none'}", path=folder
         )
-    path = Path(folder) / f"{event}.parquet"
+    path = locate(folder) / f"{event}.parquet"
     return path, _bytes(path, origin)
 
 

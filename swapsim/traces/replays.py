@@ -9,7 +9,8 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.io import paths
-from swapsim.traces.folder import FILES, PROVENANCE, event_names, events, provenance
+from swapsim.traces.folder import FILES, event_names, events, locate, provenance
+from swapsim.traces.tables import SHIPPED_TRACES
 
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
 
@@ -69,7 +70,7 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
         An event or trace.toml is missing; names the missing events and the existing ones.
     """
     provenance(folder)
-    present = event_names(Path(folder))
+    present = event_names(folder)
     missing = missing_events(replay, present)
     if missing:
         raise InputError(
@@ -78,29 +79,6 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
             path=folder,
         )
     return present
-
-
-def locate(trace: Path | str) -> Path:
-    """Return a trace's folder.
-
-    Parameters
-    ----------
-    trace : Path or str
-        The name of a shipped trace, or a folder.
-
-    Raises
-    ------
-    InputError
-        It is neither; lists the names.
-    """
-    known = paths.shipped_traces()
-    if str(trace) in known:
-        return known[str(trace)]
-    if not (Path(trace) / PROVENANCE).is_file():
-        raise InputError(
-            f"is no trace folder and no name of a shipped trace: {', '.join(known)}", path=trace
-        )
-    return Path(trace)
 
 
 def shipped(replay: str) -> dict[str, Path]:
@@ -120,6 +98,42 @@ def shipped(replay: str) -> dict[str, Path]:
     }
 
 
+def shipped_traces() -> pl.DataFrame:
+    """Return what the traces that come with the laboratory are.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SHIPPED_TRACES.
+    """
+    rows = []
+    for name, folder in paths.shipped_traces().items():
+        origin = provenance(folder)
+        can = replays_of(origin["events"]).filter("can")["replay"].to_list()
+        counted = sum(origin["events"].values())
+        rows.append((name, origin["kernel"]["release"], origin["guest"]["cpus"], counted, can))
+    return pl.DataFrame(rows, schema=SHIPPED_TRACES.schema, orient="row")
+
+
+def described(folder: Path | str) -> dict[str, Any]:
+    """Return the contents of a trace folder as plain data, for a program.
+
+    Returns
+    -------
+    dict
+        ``rows`` by event, ``provenance`` as in trace.toml, and ``replays``: for each replay the
+        events that it lacks, none if the trace can feed it.
+
+    Raises
+    ------
+    InputError
+        As for `provenance` and `events`.
+    """
+    counted = dict(events(folder).iter_rows())
+    lacking = {replay: list(missing_events(replay, counted)) for replay in REPLAYS}
+    return {"rows": counted, "provenance": provenance(folder), "replays": lacking}
+
+
 def info(folder: Path | str) -> str:
     """Describe a trace folder in some lines: its events, its provenance, the replays it can feed.
 
@@ -128,13 +142,14 @@ def info(folder: Path | str) -> str:
     InputError
         As for `provenance` and `events`.
     """
-    origin = provenance(folder)
+    located = locate(folder)
+    origin = provenance(located)
     counted = events(folder)
     checked = "as they were written" if FILES in origin else "without sha256 in trace.toml"
     width = max((len(event) for event in counted["event"]), default=0)
     lines = [f"{folder}: {counted['rows'].sum()} rows of {counted.height} events, {checked}"]
     lines += [f"  {event:{width}} {rows:>12}" for event, rows in counted.iter_rows()]
-    missing_files = [name for name in origin.get(FILES, ()) if not (Path(folder) / name).exists()]
+    missing_files = [name for name in origin.get(FILES, ()) if not (located / name).exists()]
     lines += [f"  {name} is missing, though trace.toml lists it" for name in missing_files]
     lines.append("provenance:")
     for title, table in origin.items():

@@ -19,6 +19,24 @@ EVENT_HEAD: Final = Table(
     Column("comm", pl.String, "name of the task"),
 )
 
+MATCHED: Final = Table(
+    "MATCHED",
+    "One row per kind of thing that a model and a kernel were compared in.",
+    Column("kind", pl.String, "what was compared"),
+    Column("equal", pl.UInt64, "how many were equal"),
+    Column("compared", pl.UInt64, "how many there were"),
+)
+
+SHIPPED_TRACES: Final = Table(
+    "SHIPPED_TRACES",
+    "One row per trace that comes with the laboratory, in order of name.",
+    Column("trace", pl.String, "name of the trace, which stands for its folder"),
+    Column("kernel", pl.String, "release of the kernel"),
+    Column("cpus", pl.UInt32, "CPUs of its machine"),
+    Column("rows", pl.UInt64, "events recorded"),
+    Column("replays", pl.List(pl.String), "replays that it can feed"),
+)
+
 TRACE_EVENTS: Final = Table(
     "TRACE_EVENTS",
     "One row per event of a trace, in order of name.",
