@@ -78,9 +78,12 @@ def test_each_package_has_one_place_on_the_ladder() -> None:
     assert sum(map(len, LADDER)) == len(entries)
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", sorted({*MODULES} - {"swapsim"}))
 def test_imports_go_down_the_ladder(module: str) -> None:
-    """A module imports from its own package, from lower ones, or from a subject as C does."""
+    """A module imports from its own package, from lower ones, or from a subject as C does.
+
+    Not the head of swapsim, which imports a package only when it is first used.
+    """
     level = {name: height for height, names in enumerate(LADDER) for name in names}
     own = package_of(module)
     for used in imports(module) - {"swapsim._core"}:

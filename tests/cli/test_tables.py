@@ -48,7 +48,7 @@ def commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.C
 SHOWING = {
     name: command
     for name, command in commands(cli)
-    if {"output", "explain"} <= {each.name for each in command.params} and name != "import"
+    if {"outputs", "explain"} <= {each.name for each in command.params} and name != "import"
 }
 
 
