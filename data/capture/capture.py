@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 try:
-    from rig import boot, collect, guest, importing, kernel, packages, workload
+    from rig import boot, by_script, collect, guest, importing, kernel, packages, workload
     from rig.errors import CaptureError, GuestError
 except ModuleNotFoundError as error:
     print(
@@ -39,6 +39,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a workload, see --list")
     parser.add_argument("--all", action="store_true", help="every workload that is described")
     parser.add_argument("--list", action="store_true", help="print the workloads and stop")
+    parser.add_argument(
+        "--by-script",
+        action="store_true",
+        help="record 6.12 or 7.3 by the script of `swapsim probes`, and verify the recording",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of trace folders")
     parser.add_argument(
         "--cache",
@@ -58,7 +63,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
-    """Exit 0: all captured; 1: a guest failed; 2: bad input or something missing."""
+    """Exit 0: all captured; 1: a guest failed, a row disagrees; 2: bad input, something missing."""
     parsed = parse(arguments)
     # A signal that ends this program ends its emulator, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -72,7 +77,10 @@ def main(arguments: list[str]) -> int:
             workload.load(name)
         packages.check_tools()
         for name in names:
-            capture(name, parsed.output, parsed.cache.resolve())
+            if not parsed.by_script:
+                capture(name, parsed.output, parsed.cache.resolve())
+            elif not by_script.record(workload.load(name), parsed.output, parsed.cache.resolve()):
+                return 1
     except CaptureError as error:
         print(f"capture.py: {error}", file=sys.stderr)
         return 2

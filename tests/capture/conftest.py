@@ -12,7 +12,17 @@ import pytest
 from swapsim.io.paths import data_root
 
 MODULES = (
-    *("boot", "counts", "errors", "experiment", "guest", "kernel", "leftovers", "ledger"),
+    *(
+        "boot",
+        "by_script",
+        "counts",
+        "errors",
+        "experiment",
+        "guest",
+        "kernel",
+        "leftovers",
+        "ledger",
+    ),
     *("packages", "reclaim", "removals", "stalls", "table", "turns", "wanderings", "workload"),
 )
 

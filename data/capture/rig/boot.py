@@ -133,7 +133,8 @@ def _command(
         disk = _disk(work / "swap.disk", workload.swap.mebibytes << 20)
         drives += _drive("swap", disk, workload.swap.write_bytes_per_second)
     for i, device in enumerate(workload.newer.of_kind("virtio") if workload.newer else ()):
-        disk = _disk(work / f"swap{i}.disk", device.mebibytes << 20)
+        size = (device.mebibytes << 20) + (device.kibibytes << 10)
+        disk = _disk(work / f"swap{i}.disk", size)
         drives += _drive(f"swap{i}", disk, 0)
     disk = workload.switches.slow_disk if workload.switches else None
     mebibytes = workload.memory_mebibytes

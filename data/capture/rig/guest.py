@@ -47,6 +47,7 @@ CLUSTER_DEVICES = HOME / "clusters" / "devices"
 CLUSTER_PROGRAMS = tuple(HOME / "clusters" / name for name in ("fit_probes.c", "swap_on.c"))
 # init resolves offsets of structures; the lab's events need none, and its kernel has no types.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
+TYPES = "/sys/kernel/btf/vmlinux"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,12 @@ def _mark(switches: Switches) -> Path:
 
 def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> Guest:
     """Put the initramfs together in the work directory."""
+    root = lay_out(workload, kernel, busybox, work)
+    return Guest(kernel=kernel.image, initramfs=pack(root, work))
+
+
+def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> Path:
+    """Write the files of the initramfs to a folder, and return it."""
     root = work / "root"
     shutil.rmtree(root, ignore_errors=True)
     for directory in ("bin", "programs", "modules", "capture"):
@@ -107,8 +114,8 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
         if workload.switches.slow_disk:
             shutil.copy(SLOW_DISK, root / "capture" / "slow-disk")
         mark = _mark(workload.switches).read_text(encoding="utf-8")
-        _write_script(root / "capture" / "mark", mark)
-        _write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
+        write_script(root / "capture" / "mark", mark)
+        write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
     if workload.newer is not None:
         shutil.copy(CLUSTER_DEVICES, root / "capture" / "cluster-devices")
         _write_cluster_devices(workload.newer, root / "capture" / "devices")
@@ -116,10 +123,11 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
     if kernel.module:
         modules = [shutil.copy(kernel.module, root / "modules" / "lab.ko").name]
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
-    return Guest(kernel=kernel.image, initramfs=_pack(root, work))
+    return root
 
 
-def _write_script(path: Path, text: str) -> None:
+def write_script(path: Path, text: str) -> None:
+    """Write a file that the guest can execute."""
     path.write_text(text)
     path.chmod(0o755)
 
@@ -246,7 +254,8 @@ def _module(path: Path) -> bytes:
     return lzma.decompress(content) if path.suffix == ".xz" else content
 
 
-def _pack(root: Path, work: Path) -> Path:
+def pack(root: Path, work: Path) -> Path:
+    """Pack the files of the guest."""
     initramfs = work / "initramfs.cpio"
     entries = sorted(str(path.relative_to(root)) for path in root.rglob("*"))
     with initramfs.open("wb") as archive:

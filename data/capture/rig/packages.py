@@ -46,6 +46,8 @@ BUILD_TOOLS = (
     ("xz", "xz-utils"),
     ("spatch", "coccinelle"),
 )
+# The same for the types of a stock kernel.
+TYPE_TOOLS = (("zstd", "zstd"), ("objcopy", "binutils"))
 BUILD_HEADERS = (("gelf.h", "libelf-dev"), ("openssl/opensslv.h", "libssl-dev"))
 
 
@@ -62,7 +64,7 @@ def tool(name: str) -> str:
     """Find a tool that `check_tools` has seen; administrators' directories count."""
     found = _which(name)
     if found is None:
-        package = dict((*TOOLS, *BUILD_TOOLS))[name]
+        package = dict((*TOOLS, *BUILD_TOOLS, *TYPE_TOOLS))[name]
         raise CaptureError(f"{name} is missing: install the Debian package {package}")
     return found
 

@@ -54,11 +54,12 @@ class ClusterDevice:
     """A swap device of a newer kernel, switched on when recording begins.
 
     A file lies at a mount of the guest. Discard needs a virtio disk. Without a priority the kernel
-    chooses one.
+    chooses one. A virtio disk may have some KiB above its MiB, so that it ends inside a cluster.
     """
 
     kind: str
     mebibytes: int
+    kibibytes: int
     rotational: bool
     discard: bool
     priority: int | None
@@ -388,13 +389,15 @@ def _cluster_device(table: Table) -> ClusterDevice:
     device = ClusterDevice(
         kind=kind,
         mebibytes=table.take_positive("mebibytes"),
+        kibibytes=table.take_positive("kibibytes", 0),
         rotational=table.take("rotational", bool, False),
         discard=table.take("discard", bool, False),
         priority=table.take_positive("priority", 0) or None,
         mount=_directory(table, "mount") if kind == "file" else "",
     )
-    if device.discard and kind != "virtio":
-        raise table.error("discard", "needs the kind 'virtio'")
+    for field in ("discard", "kibibytes"):
+        if getattr(device, field) and kind != "virtio":
+            raise table.error(field, "needs the kind 'virtio'")
     table.close()
     return device
 
