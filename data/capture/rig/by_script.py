@@ -61,6 +61,7 @@ def record(workload: Workload, output: Path, cache: Path) -> bool:
         raise GuestError(f"{workload.name}: the script says: {captured.report['output']}")
     folder = output / workload.name
     shutil.rmtree(folder, ignore_errors=True)
+    output.mkdir(parents=True, exist_ok=True)
     print(missed[0])
     print(swapsim("import", str(captured.text), "-o", str(folder)).stdout.splitlines()[-1])
     verified = swapsim("verify", "clusters", str(folder), may_fail=True)
