@@ -67,3 +67,24 @@ def test_the_lock_file_holds_each_package_of_pyproject() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     locked = set(re.findall(r"^([a-z0-9.-]+)==", lock, re.MULTILINE))
     assert {name.lower() for name in wanted} <= locked
+
+
+def test_one_version_everywhere() -> None:
+    """Package, citation and changelog name the same version, the changelog as its newest."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+) \((\S+)\)", changes, re.MULTILINE)
+    assert newest
+    assert newest.groups() == (citation["version"], str(citation["date-released"]))
+    assert project["version"] == citation["version"]
+    assert project["license"] == citation["license"]
+
+
+def test_the_hosts_run_what_a_developer_runs() -> None:
+    """The workflow calls .ci/run, which calls make, and nothing of its own."""
+    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["test"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
+    commands = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    assert sum("make " in line and not line.startswith("#") for line in commands) == 2
