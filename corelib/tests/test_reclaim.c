@@ -330,6 +330,220 @@ static void reclaim_meets_the_pages_of_a_server(void)
 	}
 }
 
+/* A pool that leaves little, a file, and 60 pages of programs that are touched in 200 ms each. */
+static struct sws_reclaim_config with_programs(const uint32_t *files)
+{
+	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
+
+	config.items = 100;
+	config.file_pages = files;
+	config.working_pages = 60;
+	config.working_interval_ns = 200 * MS;
+	config.read_around_pages = 8;
+	config.serve_ns = 1000 * MS;
+	return config;
+}
+
+static struct sws_reclaim_counts counts_at_the_end(const struct sws_reclaim_config *config)
+{
+	struct sws_reclaim *reclaim = make(config);
+	struct sws_reclaim_counts counts;
+
+	CHECK(run(reclaim, ALL));
+	counts = sws_reclaim_counts_of(reclaim);
+	CHECK(sws_reclaim_round_of(reclaim, 0).program_faults == counts.program_faults);
+	sws_reclaim_free(reclaim);
+	return counts;
+}
+
+static void a_page_of_a_program_is_reclaimed_and_read_again(void)
+{
+	const uint32_t files[] = { 1500 };
+	struct sws_reclaim_config config = with_programs(files);
+	struct sws_reclaim_counts counts = counts_at_the_end(&config);
+
+	CHECK(counts.program_faults > 1 && counts.program_faults <= counts.major_faults);
+	/* A fault reads what is missing of its window of 8 pages. */
+	CHECK(counts.program_reads > counts.program_faults);
+	CHECK(counts.program_reads <= 8 * counts.program_faults);
+	CHECK(counts.disk_read == counts.swapped_in + counts.program_reads);
+	/* Each look of reclaim finds them touched: none is reclaimed. */
+	config.working_interval_ns = 0;
+	counts = counts_at_the_end(&config);
+	CHECK(counts.program_faults == 0 && counts.program_reads == 0);
+	/* Without a file there is no reclaim. */
+	config = with_programs(NULL);
+	counts = counts_at_the_end(&config);
+	CHECK(counts.program_faults == 0 && counts.major_faults == 0);
+}
+
+/* The share of executable pages among those that stay, by how often reclaim reads them again. */
+static void an_executable_page_stays_longer(void)
+{
+	const uint32_t files[] = { 1500 };
+	struct sws_reclaim_config config = with_programs(files);
+	uint64_t reads[2] = { 0 };
+
+	config.working_interval_ns = 20 * MS;
+	for (uint32_t i = 0; i < 2; i++) {
+		config.executable_percent = 100 * i;
+		reads[i] = counts_at_the_end(&config).program_reads;
+	}
+	CHECK(reads[1] < reads[0]);
+}
+
+/* Both parts, each larger than memory, are read again and again; the first one is resident. */
+static void programs_above_memory_thrash(void)
+{
+	struct sws_reclaim_config config = small(SWS_STALL_3_9);
+	struct sws_reclaim *reclaim = NULL;
+	struct sws_reclaim_counts counts;
+
+	config.items = 10;
+	config.program_pages = 900;
+	config.program_interval_ns = 500 * MS;
+	config.working_pages = 800;
+	config.working_interval_ns = 500 * MS;
+	config.serve_ns = 2000 * MS;
+	reclaim = make(&config);
+	CHECK(sws_reclaim_state_of(reclaim).active_file[1] > 350);
+	CHECK(run(reclaim, ALL));
+	counts = sws_reclaim_counts_of(reclaim);
+	CHECK(counts.program_reads > 1700 - 700 && counts.program_faults > 1700 / 32);
+	CHECK(sws_reclaim_round_of(reclaim, 0).reclaimed > 300);
+	sws_reclaim_free(reclaim);
+}
+
+static void cached_pages_have_their_share_of_normal(void)
+{
+	for (uint32_t percent = 0; percent <= 100; percent += 50) {
+		struct sws_reclaim_config config = small(SWS_STALL_3_9);
+		struct sws_reclaim *reclaim = NULL;
+
+		config.cached_pages = 40;
+		config.cached_normal_percent = percent;
+		reclaim = make(&config);
+		CHECK(sws_reclaim_state_of(reclaim).inactive_file[1] == 40 * percent / 100);
+		CHECK(sws_reclaim_state_of(reclaim).inactive_file[0] == 40 - 40 * percent / 100);
+		sws_reclaim_free(reclaim);
+		/* What has no room in DMA32 is in Normal. */
+		config.cached_pages = 400;
+		reclaim = make(&config);
+		CHECK(sws_reclaim_state_of(reclaim).inactive_file[0] +
+			      sws_reclaim_state_of(reclaim).inactive_file[1] ==
+		      400);
+		sws_reclaim_free(reclaim);
+	}
+}
+
+static void a_write_that_comes_back_dirty_has_its_own_cost(void)
+{
+	const uint32_t files[] = { 500 };
+	struct sws_reclaim_config config = small(SWS_STALL_3_9);
+
+	config.items = 125;
+	config.file_pages = files;
+	config.background_percent = 20;
+	for (int delays = 0; delays < 2; delays++) {
+		uint64_t digests[2] = { 0 };
+
+		config.delays_allocation = delays;
+		for (uint32_t i = 0; i < 2; i++) {
+			struct sws_reclaim *reclaim = NULL;
+
+			config.costs.redirty_ns = i ? 40000 : 400;
+			reclaim = make(&config);
+			CHECK(run(reclaim, ALL));
+			CHECK(sws_reclaim_counts_of(reclaim).reclaim_writes_file > 0);
+			digests[i] = sws_reclaim_digest(reclaim);
+			sws_reclaim_free(reclaim);
+		}
+		CHECK((digests[0] == digests[1]) == !delays);
+	}
+}
+
+/* In two rounds: 0.5 ms between two looks, the file 1 ms after the look that finds enough. */
+static void a_writer_waits_for_memory_in_use(void)
+{
+	const uint32_t files[] = { 60, 60 };
+	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
+	struct sws_reclaim *reclaim = NULL;
+
+	config.file_pages = files;
+	config.rounds = 2;
+	config.gap_ns = 10 * MS;
+	config.start_used_pages = 275;
+	config.start_look_ns = MS / 2;
+	config.write_delay_ns = MS;
+	reclaim = make(&config);
+	/* 55 items of 5 pages, 43 us and 5 * 1.5 us each: half of the pool. */
+	CHECK(run(reclaim, 10 * MS + 55 * 50500 + MS / 2 + MS));
+	CHECK(sws_reclaim_round_of(reclaim, 0).serve_ns == 0);
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied > 0);
+	CHECK(run(reclaim, ALL));
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct sws_reclaim_round round = sws_reclaim_round_of(reclaim, i);
+
+		CHECK(round.io_ns > 0);
+		CHECK(round.serve_ns - round.begin_ns >= 10 * MS + 110 * 43000 + 550 * 1500);
+	}
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied == 120);
+	sws_reclaim_free(reclaim);
+	config.gap_ns = 11 * MS;
+	reclaim = make(&config);
+	CHECK(run(reclaim, 10 * MS + 55 * 50500 + MS));
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied == 0);
+	sws_reclaim_free(reclaim);
+}
+
+static void a_writer_that_waits_for_too_much_writes_no_file(void)
+{
+	const uint32_t files[] = { 60, 60 };
+	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
+	struct sws_reclaim *reclaim = NULL;
+
+	config.file_pages = files;
+	config.rounds = 2;
+	config.start_used_pages = 551;
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied == 0);
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK(sws_reclaim_round_of(reclaim, i).io_ns == 0 &&
+		      sws_reclaim_round_of(reclaim, i).end_ns > 0);
+	sws_reclaim_free(reclaim);
+	/* With 550 it begins once the pool is full, and both files are written. */
+	config.start_used_pages = 550;
+	config.start_look_ns = 10 * MS;
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied == 120);
+	sws_reclaim_free(reclaim);
+}
+
+/* The loops of mmotm end at priority 0 without balance: kswapd then naps, or begins again. */
+static void kswapd_does_not_nap_while_a_zone_is_not_balanced(void)
+{
+	const uint32_t files[] = { 500 };
+	uint64_t runs[2] = { 0 };
+
+	for (int simplified = 0; simplified < 2; simplified++) {
+		struct sws_reclaim_config config = small(SWS_STALL_MMOTM);
+		struct sws_reclaim *reclaim = NULL;
+
+		config.items = 105;
+		config.file_pages = files;
+		config.disk_rate = 5000;
+		config.serve_ns = 400 * MS;
+		config.simplified_reclaim = simplified;
+		reclaim = make(&config);
+		CHECK(run(reclaim, ALL));
+		runs[simplified] = sws_reclaim_counts_of(reclaim).wakeups;
+		sws_reclaim_free(reclaim);
+	}
+	CHECK(runs[0] > 2 * runs[1]);
+}
+
 static void a_run_is_the_same_however_it_is_cut(void)
 {
 	const uint32_t files[] = { 400 };
@@ -469,6 +683,19 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(rounds, SWS_RECLAIM_ROUNDS_MAX + 1, SWS_RECLAIM_BAD_ROUNDS);
 	REFUSED(serve_ns, 0, SWS_RECLAIM_BAD_ROUNDS);
 	REFUSED(file_pages, too_long, SWS_RECLAIM_FILE_ABOVE_DISK);
+	REFUSED(working_pages, 5001, SWS_RECLAIM_PROGRAMS_ABOVE_DISK);
+	REFUSED(program_pages, SWS_RECLAIM_KEPT_MAX + 1, SWS_RECLAIM_NO_MEMORY);
+	REFUSED(working_pages, SWS_RECLAIM_KEPT_MAX + 1, SWS_RECLAIM_NO_MEMORY);
+	REFUSED(program_interval_ns, UINT64_MAX, SWS_RECLAIM_BAD_TIME);
+	REFUSED(working_interval_ns, UINT64_MAX, SWS_RECLAIM_BAD_TIME);
+	REFUSED(executable_percent, 101, SWS_RECLAIM_BAD_SHARE);
+	REFUSED(cached_normal_percent, 101, SWS_RECLAIM_BAD_SHARE);
+	REFUSED(read_around_pages, 0, SWS_RECLAIM_BAD_DISK);
+	REFUSED(read_around_pages, SWS_RECLAIM_READ_AROUND_MAX + 1, SWS_RECLAIM_BAD_DISK);
+	REFUSED(gap_ns, UINT64_MAX, SWS_RECLAIM_BAD_TIME);
+	REFUSED(start_used_pages, 701, SWS_RECLAIM_BAD_START);
+	REFUSED(start_look_ns, 0, SWS_RECLAIM_BAD_TIME);
+	REFUSED(costs.redirty_ns, 0, SWS_RECLAIM_BAD_COST);
 	REFUSED(hz, 99, SWS_RECLAIM_BAD_TIME);
 	REFUSED(cached_pages, SWS_RECLAIM_KEPT_MAX + 1, SWS_RECLAIM_NO_MEMORY);
 	REFUSED(seek_near_ns, 20 * MS, SWS_RECLAIM_BAD_TIME);
@@ -492,6 +719,7 @@ static int make_and_run_on(const struct sws_allocator *allocator, bool nfs)
 	config.file_pages = files;
 	config.allocator = allocator;
 	config.nfs = nfs;
+	config.working_pages = 40;
 	error = sws_reclaim_new(&config, &reclaim);
 	while (!error && more)
 		error = sws_reclaim_run(reclaim, ALL, 100000, &more);
@@ -529,6 +757,14 @@ int main(void)
 	RUN(a_page_without_a_block_is_counted_and_not_written);
 	RUN(a_file_on_a_server_is_committed_before_it_is_synced);
 	RUN(reclaim_meets_the_pages_of_a_server);
+	RUN(a_page_of_a_program_is_reclaimed_and_read_again);
+	RUN(an_executable_page_stays_longer);
+	RUN(programs_above_memory_thrash);
+	RUN(cached_pages_have_their_share_of_normal);
+	RUN(a_write_that_comes_back_dirty_has_its_own_cost);
+	RUN(a_writer_waits_for_memory_in_use);
+	RUN(a_writer_that_waits_for_too_much_writes_no_file);
+	RUN(kswapd_does_not_nap_while_a_zone_is_not_balanced);
 	RUN(a_run_is_the_same_however_it_is_cut);
 	RUN(an_event_is_little_work);
 	RUN(another_seed_draws_other_items);

@@ -204,6 +204,69 @@ def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
     assert counts["commit_wait_ns"] > config.server_seek_ns
 
 
+@pytest.mark.parametrize(
+    ("rules", "simplified"),
+    [("3.9", False), ("mmotm", False), ("mmotm", True), ("series-8", False)],
+)
+def test_programs_age_as_the_oracles(rules: str, simplified: bool) -> None:
+    """Two parts of programs are reclaimed and read again next to a file, over two rounds."""
+    config = dataclasses.replace(
+        SMALL,
+        rules=rules,
+        items=100,
+        files=(900, 700),
+        program_pages=40,
+        program_interval_ns=20_000_000,
+        working_pages=60,
+        working_interval_ns=150_000_000,
+        executable_percent=70,
+        read_around_pages=8,
+        cached_pages=30,
+        cached_normal_percent=50,
+        gap_ns=30_000_000,
+        start_used_pages=400,
+        start_look_ns=1_000_000,
+        write_delay_ns=2_000_000,
+        serve_ns=300_000_000,
+        simplified_reclaim=simplified,
+    )
+    oracle = compare(config, 10**6)
+    assert oracle.over
+    assert oracle.counts["program_faults"] > 3
+    assert oracle.counts["dirtied"] == 1600
+    assert all(found["program_faults"] for found in oracle.rounds)
+
+
+def test_programs_larger_than_memory_are_read_again_and_again() -> None:
+    """Working sets above memory thrash; neither the tasks nor the kernel stop."""
+    config = dataclasses.replace(
+        SMALL,
+        program_pages=900,
+        working_pages=800,
+        program_interval_ns=200_000_000,
+        working_interval_ns=200_000_000,
+        items=10,
+        files=(0,),
+        serve_ns=10**9,
+    )
+    oracle = compare(config, 10**6)
+    assert oracle.over
+    assert oracle.counts["program_reads"] > 2 * (1700 - 700)
+
+
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_writer_waits_for_memory_in_use(enough: bool) -> None:
+    """A file starts when enough memory is in use; if that never comes true there is no file."""
+    pool = SMALL.items * SMALL.item_pages
+    config = dataclasses.replace(
+        SMALL, start_used_pages=pool + (not enough), start_look_ns=1_000_000
+    )
+    oracle = compare(config, 10**6)
+    assert oracle.over
+    assert [found["io_ns"] > 0 for found in oracle.rounds] == [enough, enough]
+    assert oracle.counts["dirtied"] == (sum(SMALL.files) if enough else 0)
+
+
 def test_out_of_memory_is_an_end() -> None:
     """A pool above memory and swap ends the simulation, which reports it."""
     config = dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,))
@@ -301,6 +364,16 @@ def test_samples_change_nothing() -> None:
         ({"dma32_pages": 0}, "dma32_pages=0: .* from 1"),
         ({"dma32_pages": 9, "normal_pages": 0}, "dma32_pages=9 and normal_pages=0: choose 256"),
         ({"program_pages": 2**24}, "program_pages=16777216: .* from 0 to 2097"),
+        ({"working_pages": 2**22}, "working_pages=4194304: .* from 0 to 2097"),
+        ({"working_pages": 4601}, "working_pages=4601: more pages than the disk"),
+        ({"program_interval_ns": -1}, "program_interval_ns=-1: choose"),
+        ({"working_interval_ns": 1.5}, "working_interval_ns=1.5: choose"),
+        ({"executable_percent": 101}, "executable_percent=101: .* from 0 to 100"),
+        ({"read_around_pages": 0}, "read_around_pages=0: .* from 1 to 64"),
+        ({"cached_normal_percent": 101}, "cached_normal_percent=101: .* from 0 to 100"),
+        ({"start_used_pages": 701}, "start_used_pages=701: more pages than memory"),
+        ({"start_look_ns": 0}, "start_look_ns=0: choose"),
+        ({"simplified_reclaim": 1}, "simplified_reclaim=1: choose True or False"),
         ({"hz": 99}, "hz=99: .* from 100"),
         ({"disk_rate": 0}, "disk_rate=0: .* from 1"),
         ({"nr_requests": 0}, "nr_requests=0: .* from 1"),
