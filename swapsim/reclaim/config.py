@@ -92,6 +92,10 @@ class ReclaimConfig:
     shared_cpu : bool
         Whether the faults, the writer, the flusher and kswapd share one CPU, in the order of their
         requests; the client's operations need none.
+    refault_distance : bool
+        Whether anonymous pages age as in 6.1: new ones begin inactive, two references activate
+        one, and one that is read back is active after a short refault distance; needs
+        ``normal_pages=0``.
     hz : int
         Timer ticks per second.
     seed : int
@@ -148,6 +152,7 @@ class ReclaimConfig:
     serve_ns: int = _DEFAULTS["serve_ns"]
     files: tuple[int, ...] = (0,)
     shared_cpu: bool = bool(_DEFAULTS["shared_cpu"])
+    refault_distance: bool = bool(_DEFAULTS["refault_distance"])
     hz: int = _DEFAULTS["hz"]
     seed: int = 1
 
@@ -158,6 +163,11 @@ class ReclaimConfig:
             raise ConfigError(
                 f"rules={self.rules!r}: its lists are per node, and there are two zones; "
                 f"give normal_pages=0, or one of {', '.join(ffi.RECLAIM_RULES)}"
+            )
+        if self.refault_distance and self.normal_pages:
+            raise ConfigError(
+                f"refault_distance=True: its lists are per node, and normal_pages is "
+                f"{self.normal_pages}; give normal_pages=0"
             )
         check_flags(self)
         for name, (low, high) in ffi.RECLAIM_RANGES.items():

@@ -347,6 +347,13 @@ struct sws_reclaim_config {
 	 * CPU: it sleeps for most of them. Default false: each actor has its own.
 	 */
 	bool shared_cpu;
+	/*
+	 * True if anonymous pages age as in 6.1: a new one begins on the inactive list, is activated
+	 * when it is found touched twice, and begins on the active list if it is read back after a
+	 * short refault distance; the scan is balanced by the costs of both kinds. Needs a single
+	 * zone; default false.
+	 */
+	bool refault_distance;
 	/* Timer ticks per second, at least SWS_STALL_HZ_MIN; default 1000. */
 	uint32_t hz;
 	/* Seed of the random generator; default 0. */
@@ -552,7 +559,10 @@ enum sws_reclaim_problem {
 	SWS_RECLAIM_NO_PROBLEM = 0,
 	/* No page is free and none can be reclaimed. */
 	SWS_RECLAIM_OUT_OF_MEMORY = 1,
-	/* The rules are unknown, or they decide per node and there is more than one zone. */
+	/*
+	 * The rules are unknown, or they or refault_distance work per node and there is more than
+	 * one zone.
+	 */
 	SWS_RECLAIM_UNKNOWN_RULES = 2,
 	/* DMA32 is empty, or memory has fewer than SWS_RECLAIM_PAGES_MIN pages or too many. */
 	SWS_RECLAIM_NO_MEMORY = 3,

@@ -12,6 +12,7 @@
  */
 #include "reclaim/disk.h"
 #include "reclaim/reclaim.h"
+#include "reclaim/workingset.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
 
@@ -26,6 +27,13 @@ struct reclaim {
 	/* Zones of this round that are still to be shrunk, from Normal down. */
 	uint32_t zones;
 };
+
+/* Ends direct reclaim; the result is true if another attempt may succeed. */
+static void end_reclaim(struct actor *actor, bool again)
+{
+	sws_reclaim__settle(actor->reclaim);
+	engine_return(&actor->thread, again);
+}
 
 static int next_zone(struct actor *actor, struct reclaim *my)
 {
@@ -66,7 +74,7 @@ static int end_round(struct actor *actor, struct reclaim *my)
 
 	my->scanned += scan->scanned;
 	if (scan->reclaimed >= scan->wanted) {
-		engine_return(&actor->thread, true);
+		end_reclaim(actor, true);
 		return SWS_OK;
 	}
 	if (!sws_reclaim__decides_by_pass(self) && my->scanned > scan->wanted + scan->wanted / 2)
@@ -92,8 +100,7 @@ static int reclaim(struct actor *actor, void *frame, uint32_t step)
 		return end_round(actor, my);
 	case NAP_OVER:
 		if (!scan->priority) {
-			engine_return(&actor->thread,
-				      scan->reclaimed || !all_unreclaimable(actor->reclaim));
+			end_reclaim(actor, scan->reclaimed || !all_unreclaimable(actor->reclaim));
 			return SWS_OK;
 		}
 		scan->priority--;

@@ -13,6 +13,7 @@
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/tasks.h"
+#include "reclaim/workingset.h"
 #include "reclaim/zones.h"
 
 enum step { LOOK, FRESH, READ };
@@ -74,7 +75,8 @@ static int map_fresh(struct actor *actor, const struct fault *my)
 	if (frame == NO_FRAME)
 		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 	sws_reclaim__map(self, my->index, frame, true);
-	sws_reclaim__list_add(self, frame, LRU_ACTIVE_ANON);
+	sws_reclaim__list_add(self, frame,
+			      self->config.refault_distance ? LRU_INACTIVE_ANON : LRU_ACTIVE_ANON);
 	self->counts.minor_faults++;
 	engine_leave(&actor->thread);
 	return actor_run(actor, self->config.costs.fault_ns);
@@ -89,7 +91,7 @@ static void begin_reading(struct sws_reclaim *self, uint32_t slot, uint32_t fram
 	page->slot = slot;
 	page_set(page, PAGE_READING);
 	self->swap.frames[slot] = frame + 1;
-	sws_reclaim__list_add(self, frame, LRU_INACTIVE_ANON);
+	sws_reclaim__list_add(self, frame, sws_reclaim__refault(self, slot, frame));
 	self->counts.swapped_in++;
 	self->work++;
 }

@@ -67,6 +67,8 @@ enum page_flag {
 	PAGE_TOUCHED = 1024,
 	/* A page of a program that is mapped with VM_EXEC. */
 	PAGE_EXECUTABLE = 2048,
+	/* It was active before, with refault_distance. */
+	PAGE_WORKINGSET = 16384,
 };
 
 struct page {
@@ -278,6 +280,8 @@ struct scan {
 	uint32_t targets[NR_LRU_LISTS];
 	uint32_t left[NR_LRU_LISTS];
 	bool adjusted;
+	/* True for a kind whose active pages are deactivated in this pass; with refault_distance. */
+	bool deactivates[2];
 	/* The state of the isolated list in stall.h. */
 	struct sws_stall_list stall;
 	/* Sums over all lists of this pass, for rules that decide per pass. */
@@ -288,6 +292,8 @@ struct scan {
 	uint8_t outcomes[SWAP_CLUSTER_MAX];
 	uint32_t n;
 	uint32_t at;
+	/* Pages of the list that were written. */
+	uint32_t written;
 	/* Work of the list whose time has not passed yet. */
 	uint64_t ns;
 };
@@ -297,6 +303,19 @@ struct actor {
 	struct sws_reclaim *reclaim;
 	enum actor_kind kind;
 	struct scan scan;
+};
+
+/* The refault distances of 6.1; without them only zeros. */
+struct workingset {
+	/* Pages reclaimed or activated. */
+	uint64_t age;
+	/* Pages activated because they came back early, and those of the last balance. */
+	uint64_t activated;
+	uint64_t settled;
+	/* The costs of anonymous and of file pages; older ones count less. */
+	uint64_t cost[2];
+	/* The shadow of each slot. */
+	uint64_t *shadows;
 };
 
 struct sws_reclaim {
@@ -319,6 +338,7 @@ struct sws_reclaim {
 	struct disk disk;
 	struct server server;
 	struct bandwidth bandwidth;
+	struct workingset workingset;
 	uint32_t *file_pages;
 	struct sws_reclaim_counts counts;
 	struct sws_reclaim_round rounds[SWS_RECLAIM_ROUNDS_MAX];

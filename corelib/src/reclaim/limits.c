@@ -203,6 +203,8 @@ enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *conf
 	if (!sws_reclaim_knows(config->rules) &&
 	    (config->rules != SWS_STALL_6_1 || config->normal_pages))
 		return SWS_RECLAIM_UNKNOWN_RULES;
+	if (config->refault_distance && config->normal_pages)
+		return SWS_RECLAIM_UNKNOWN_RULES;
 	if (problem)
 		return problem;
 	if (config->dma32_pages + config->normal_pages < SWS_RECLAIM_PAGES_MIN)

@@ -11,6 +11,7 @@
 
 #include "reclaim/bits.h"
 #include "reclaim/lists.h"
+#include "reclaim/workingset.h"
 
 static bool is_busy(const struct page *page)
 {
@@ -184,6 +185,7 @@ void sws_reclaim__remove_mapping(struct sws_reclaim *self, uint32_t frame)
 {
 	struct page *page = &self->pages[frame];
 
+	sws_reclaim__evict(self, page);
 	if (page_is(page, PAGE_FILE))
 		self->file.frames[page->index] = 0;
 	else

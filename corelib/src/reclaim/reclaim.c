@@ -68,9 +68,11 @@ static int allocate_parts(struct sws_reclaim *self)
 	self->swap.frames =
 		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
 	self->file_pages = sws_allocate_zeroed(allocator, config->rounds, sizeof(uint32_t));
+	self->workingset.shadows =
+		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint64_t));
 	return self->pages && self->ptes && self->file.frames && self->file.dirty_bits &&
 			       self->swap.free_bits && self->swap.owners && self->swap.frames &&
-			       self->file_pages
+			       self->file_pages && self->workingset.shadows
 		       ? make_queues(self)
 		       : SWS_ERROR_NO_MEMORY;
 }
@@ -199,6 +201,7 @@ void sws_reclaim_free(struct sws_reclaim *self)
 	sws_release(&allocator, self->server.unstable);
 	sws_release(&allocator, self->server.disk.ring);
 	sws_release(&allocator, self->server.net.ring);
+	sws_release(&allocator, self->workingset.shadows);
 	sws_release(&allocator, self->file_pages);
 	for (uint32_t i = 0; i < NR_QUEUES; i++)
 		sws_release(&allocator, self->disk.queues[i].requests);

@@ -12,6 +12,7 @@
  */
 #include "reclaim/lists.h"
 #include "reclaim/reclaim.h"
+#include "reclaim/workingset.h"
 #include "reclaim/zones.h"
 
 static uint32_t anon_pages(const struct sws_reclaim *self, uint32_t zone)
@@ -36,12 +37,6 @@ bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone,
 					   list_pages_of(self, zone, LRU_ACTIVE_ANON);
 }
 
-/* The shares of anonymous and file pages in the scan: part of whole. */
-struct balance {
-	uint64_t part[2];
-	uint64_t whole;
-};
-
 /* Halves the scanned and rotated counts, so that older counts weigh less. */
 static void forget_old(const struct sws_reclaim *self, uint32_t zone, struct lru *lru)
 {
@@ -54,19 +49,21 @@ static void forget_old(const struct sws_reclaim *self, uint32_t zone, struct lru
 		}
 }
 
-static struct balance balance_of(struct sws_reclaim *self, const struct scan *scan, uint32_t zone)
+static struct scan_balance balance_of(struct sws_reclaim *self, const struct scan *scan, uint32_t zone)
 {
-	static const struct balance files_alone = { { 0, 1 }, 1 };
-	static const struct balance anon_alone = { { 1, 0 }, 1 };
-	static const struct balance equal = { { 1, 1 }, 1 };
+	static const struct scan_balance files_alone = { { 0, 1 }, 1 };
+	static const struct scan_balance anon_alone = { { 1, 0 }, 1 };
+	static const struct scan_balance equal = { { 1, 1 }, 1 };
 	struct lru *lru = &self->lrus[zone];
-	struct balance found = { { 0, 0 }, 1 };
+	struct scan_balance found = { { 0, 0 }, 1 };
 	const uint64_t prio[2] = { self->config.swappiness, 200 - self->config.swappiness };
 
 	if (!self->swap.pages || self->swap.used >= self->swap.pages - 1)
 		return files_alone;
 	if (!scan->priority && self->config.swappiness)
 		return equal;
+	if (self->config.refault_distance)
+		return sws_reclaim__balance_by_cost(self, zone, scan->priority);
 	if ((uint64_t)file_pages(self, zone) + self->zones[zone].free <= self->zones[zone].high)
 		return anon_alone;
 	if (!sws_reclaim__inactive_is_low(self, zone, true))
@@ -83,7 +80,7 @@ void sws_reclaim__set_targets(struct actor *actor, uint32_t zone)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	struct scan *scan = &actor->scan;
-	const struct balance balance = balance_of(self, scan, zone);
+	const struct scan_balance balance = balance_of(self, scan, zone);
 	const bool force = scan->kswapd && self->zones[zone].unreclaimable;
 
 	for (uint32_t place = 0; place < NR_LRU_LISTS; place++) {
@@ -95,6 +92,8 @@ void sws_reclaim__set_targets(struct actor *actor, uint32_t zone)
 		pages = pages * balance.part[place / 2] / balance.whole;
 		scan->targets[place] = scan->left[place] = (uint32_t)pages;
 	}
+	for (int kind = 0; kind < 2; kind++)
+		scan->deactivates[kind] = sws_reclaim__deactivates(self, zone, kind);
 	scan->adjusted = false;
 }
 
@@ -153,6 +152,13 @@ struct shrink {
 	uint32_t place;
 };
 
+static bool may_age(const struct actor *actor, uint32_t zone, bool file)
+{
+	return actor->reclaim->config.refault_distance
+		       ? actor->scan.deactivates[file]
+		       : sws_reclaim__inactive_is_low(actor->reclaim, zone, file);
+}
+
 /* Scans up to 32 pages of the next list that has pages left. */
 static int take_turn(struct actor *actor, struct shrink *my)
 {
@@ -179,7 +185,7 @@ static int take_turn(struct actor *actor, struct shrink *my)
 		return SWS_OK;
 	if (place == LRU_INACTIVE_ANON || place == LRU_INACTIVE_FILE)
 		return sws_reclaim__shrink_list(actor, my->zone, place == LRU_INACTIVE_FILE, pages);
-	if (!sws_reclaim__inactive_is_low(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE))
+	if (!may_age(actor, my->zone, place == LRU_ACTIVE_FILE))
 		return SWS_OK;
 	return actor_run(
 		actor, sws_reclaim__age(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE, pages));

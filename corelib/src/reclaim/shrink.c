@@ -18,6 +18,7 @@
 #include "reclaim/nfs.h"
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
+#include "reclaim/workingset.h"
 
 /* The result of a page that does not return to a list. */
 enum { FREED = PLACE_FREE };
@@ -114,6 +115,7 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 	int error = SWS_OK;
 
 	actor->scan.ns += redirties ? self->config.costs.redirty_ns : self->config.costs.submit_ns;
+	actor->scan.written++;
 	if (file)
 		self->counts.reclaim_writes_file++;
 	else
@@ -178,15 +180,18 @@ static int release(struct actor *actor, uint32_t frame)
 
 /*
  * page_check_references: returns true if a page stays because it was touched. A page of a program
- * stays inactive at its first touch unless it is executable.
+ * stays inactive at its first touch unless it is executable; with refault_distance so does an
+ * anonymous page.
  */
-static bool stays(struct actor *actor, struct page *page, bool used)
+static bool stays(struct actor *actor, struct page *page, bool again)
 {
+	const bool twice = page_is(page, PAGE_FILE) || actor->reclaim->config.refault_distance;
+
 	if (!sws_reclaim__was_touched(actor->reclaim, page))
 		return false;
-	if (page_is(page, PAGE_FILE))
+	if (twice)
 		page_set(page, PAGE_REFERENCED);
-	if (page_is(page, PAGE_FILE) && !used && !page_is(page, PAGE_EXECUTABLE))
+	if (twice && !again && !page_is(page, PAGE_EXECUTABLE))
 		keep(actor);
 	else
 		activate(actor);
@@ -198,11 +203,12 @@ static int go_on(struct actor *actor, uint32_t frame, enum stop *stop)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	struct page *page = &self->pages[frame];
-	const bool used = page_is(page, PAGE_FILE) && page_is(page, PAGE_REFERENCED);
+	const bool again = page_is(page, PAGE_REFERENCED);
+	const bool used = page_is(page, PAGE_FILE) && again;
 	int error = SWS_OK;
 
 	page_clear(page, PAGE_REFERENCED);
-	if (stays(actor, page, used))
+	if (stays(actor, page, again))
 		return left(actor);
 	if (!page_is(page, PAGE_FILE) && !page->slot && !sws_reclaim__give_slot(self, frame)) {
 		activate(actor);
@@ -271,6 +277,7 @@ struct list_frame {
 	/* The scan's reclaimed pages before this list. */
 	uint64_t reclaimed;
 	uint32_t zone;
+	bool file;
 };
 
 /* Waits for the reason of a stop and sets the step where the list continues. */
@@ -374,7 +381,10 @@ static int put_back(struct actor *actor, const struct list_frame *my)
 		}
 		sws_reclaim__list_add(self, frame, (enum page_place)outcome);
 		self->lrus[my->zone].recent_rotated[outcome / 2] += outcome % 2;
+		self->workingset.age += outcome % 2;
 	}
+	if (scan->written)
+		sws_reclaim__note_cost(self, my->file, scan->written);
 	count_list(actor, my);
 	add_to_pass(scan);
 	scan->n = 0;
@@ -420,6 +430,7 @@ static void isolate(struct actor *actor, uint32_t zone, enum page_place place, u
 		sws_reclaim__list_remove(self, scan->pages[scan->n]);
 	}
 	scan->at = 0;
+	scan->written = 0;
 	scan->ns = scan->n * self->config.costs.scan_ns;
 	self->lrus[zone].recent_scanned[place / 2] += scan->n;
 	its->pages_scanned += scan->n;
@@ -429,7 +440,11 @@ static void isolate(struct actor *actor, uint32_t zone, enum page_place place, u
 
 int sws_reclaim__shrink_list(struct actor *actor, uint32_t zone, bool file, uint32_t pages)
 {
-	const struct list_frame frame = { .zone = zone, .reclaimed = actor->scan.reclaimed };
+	const struct list_frame frame = {
+		.zone = zone,
+		.file = file,
+		.reclaimed = actor->scan.reclaimed,
+	};
 	const struct sws_stall_context context = sws_reclaim__context(actor, zone);
 	int error = SWS_OK;
 

@@ -5,19 +5,35 @@
  *   redirty_cost FILE MEBIBYTES
  *
  * One line per mode of the module: its name, and the ticks of each list of 32 pages. The modes take turns twice, so that the
- * order cannot matter; the file's pages are dirty throughout, or the module fails.
+ * order cannot matter; the file's pages are dirty throughout, or the module fails. At the end the file is flushed, and its clean
+ * pages are dropped. Two more lines have the ticks of 32 pages at a time that are written to the file, and of 32 anonymous
+ * pages that are touched for the first time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES (1 << 20)
+#define BLOCK_LISTS (BLOCK_BYTES / 4096 / 32)
 #define TURNS       2
 
 static const char *const modes[] = { "loop", "skipped", "written", "redirtied", "file-system" };
+
+static unsigned long long ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* Prints the ticks of 32 pages, as often as they occurred. */
+static void print_ticks(unsigned long long each, int lists)
+{
+	while (lists-- > 0)
+		printf(" %llu", each);
+}
 
 static int write_file(const char *name, long mebibytes)
 {
@@ -28,14 +44,41 @@ static int write_file(const char *name, long mebibytes)
 		perror("redirty_cost: open");
 		return -1;
 	}
+	printf("copied:");
 	while (mebibytes-- > 0) {
+		unsigned long long begin = ticks();
+
 		if (write(file, block, sizeof(block)) != (ssize_t)sizeof(block)) {
 			perror("redirty_cost: write");
 			close(file);
 			return -1;
 		}
+		print_ticks((ticks() - begin) / BLOCK_LISTS, BLOCK_LISTS);
 	}
+	printf("\n");
 	return file;
+}
+
+static int touch_pages(long mebibytes)
+{
+	size_t bytes = (size_t)mebibytes * BLOCK_BYTES;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("redirty_cost: memory");
+		return 1;
+	}
+	printf("touched:");
+	for (size_t list = 0; list < bytes; list += 32 * 4096) {
+		unsigned long long begin = ticks();
+
+		for (size_t page = list; page < list + 32 * 4096; page += 4096)
+			memory[page] = 1;
+		print_ticks(ticks() - begin, 1);
+	}
+	printf("\n");
+	munmap(memory, bytes);
+	return 0;
 }
 
 static int count(const char *mode, int file)
@@ -79,6 +122,11 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]) && !failed; i++)
 			failed = count(modes[i], file);
 	}
+	if (!failed && fsync(file) != 0) {
+		perror("redirty_cost: fsync");
+		failed = 1;
+	}
+	failed = failed || count("dropped", file) || touch_pages(mebibytes);
 	close(file);
 	return failed;
 }

@@ -16,6 +16,9 @@ LOOP_INSTRUCTIONS: Final = 32_000
 MODES: Final[Mapping[str, str]] = {
     "skipped": "a dirty page that reclaim scans and skips",
     "written": "a dirty page that reclaim scans and writes",
+    "dropped": "a clean page that reclaim scans and frees",
+    "copied": "a page written to a file",
+    "touched": "an anonymous page touched for the first time",
     "redirtied": "a page cleared for IO and dirtied again",
     "file-system": "a page cleared for IO and given to writepage",
 }
@@ -48,7 +51,7 @@ def read(report: Mapping[str, str], name: str) -> Metrics:
             pages["written"] - pages["skipped"],
             "instructions",
         ),
-        "Instructions of the file system": (
+        "Instructions of the file system in it": (
             pages["file-system"] - pages["redirtied"],
             "instructions",
         ),

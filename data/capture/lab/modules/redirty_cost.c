@@ -5,11 +5,12 @@
  * A program opens /proc/redirty_cost, writes "MODE FD" and reads one number per list of 32 pages of the file FD: the ticks of
  * the CPU's clock between the beginning and the end of the list. The modes:
  *
- *   loop        no pages: a loop of 32,000 instructions, so that a tick's instructions are known
- *   skipped     reclaim's own function for a list; the task may not write file pages, so that a dirty page is marked and put back
- *   written     the same as kswapd, which writes a dirty page; ext4 dirties it again, since it has no block yet
- *   redirtied   per page: lock, clear dirty for IO, dirty again as a file system does that cannot write, unlock
- *   file-system per page: lock, clear dirty for IO, the file system's own writepage
+ *   loop          no pages: a loop of 32,000 instructions, so that a tick's instructions are known
+ *   skipped       reclaim's own function for a list; the task may not write file pages: a dirty page is marked and put back
+ *   written       the same as kswapd, which writes a dirty page; ext4 dirties it again, since it has no block yet
+ *   dropped       the same as skipped, for clean pages: each is removed from the file and freed
+ *   redirtied     per page: lock, clear dirty for IO, dirty again as a file system does that cannot write, unlock
+ *   file-system   per page: lock, clear dirty for IO, the file system's own writepage
  *
  * written - skipped is the cost of the write; file-system - redirtied is the file system's own part of it. The rules of 3.9
  * (reclaim_rules=3.9) end both kinds of a page in the same way: it is unlocked and put back.
@@ -132,7 +133,7 @@ static int time_pages(struct address_space *mapping, pgoff_t first, bool file_sy
 
 static int time_mode(const char *mode, struct address_space *mapping, pgoff_t first, u32 *took)
 {
-	if (!strcmp(mode, "skipped") || !strcmp(mode, "written"))
+	if (!strcmp(mode, "skipped") || !strcmp(mode, "written") || !strcmp(mode, "dropped"))
 		return time_list(mapping, first, mode[0] == 'w', took);
 	if (!strcmp(mode, "redirtied") || !strcmp(mode, "file-system"))
 		return time_pages(mapping, first, mode[0] == 'f', took);
