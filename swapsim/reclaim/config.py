@@ -92,6 +92,18 @@ class ReclaimConfig:
     shared_cpu : bool
         Whether the faults, the writer, the flusher and kswapd share one CPU, in the order of their
         requests; the client's operations need none.
+    flush_chunk_pages : int
+        Pages that the flusher takes as one bio, which become clean together; 0: one request.
+    write_requests : int
+        Requests of writes, other than those of fdatasync, from which submitters wait; 0:
+        ``nr_requests``.
+    dirty_limit_pages, background_limit_pages : int
+        The dirty limits in pages; 0: by the percentages.
+    assumed_rate : int
+        Pages per second of the disk as the writer's throttle assumes them; 0: as measured.
+    surroundings_6_1 : bool
+        Whether a written page is not marked as referenced, and reclaim does not wait for writeback
+        above the dirty limit, as in 6.1.
     refault_distance : bool
         Whether anonymous pages age as in 6.1: new ones begin inactive, two references activate
         one, and one that is read back is active after a short refault distance; needs
@@ -152,6 +164,12 @@ class ReclaimConfig:
     serve_ns: int = _DEFAULTS["serve_ns"]
     files: tuple[int, ...] = (0,)
     shared_cpu: bool = bool(_DEFAULTS["shared_cpu"])
+    flush_chunk_pages: int = _DEFAULTS["flush_chunk_pages"]
+    write_requests: int = _DEFAULTS["write_requests"]
+    dirty_limit_pages: int = _DEFAULTS["dirty_limit_pages"]
+    background_limit_pages: int = _DEFAULTS["background_limit_pages"]
+    assumed_rate: int = _DEFAULTS["assumed_rate"]
+    surroundings_6_1: bool = bool(_DEFAULTS["surroundings_6_1"])
     refault_distance: bool = bool(_DEFAULTS["refault_distance"])
     hz: int = _DEFAULTS["hz"]
     seed: int = 1

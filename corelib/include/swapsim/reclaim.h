@@ -348,6 +348,33 @@ struct sws_reclaim_config {
 	 */
 	bool shared_cpu;
 	/*
+	 * Pages that the flusher and fdatasync take at a time, as one bio: they come under writeback
+	 * together, are submitted request by request as the queue has room, and become clean
+	 * together; at most 65536; default 0: one request at a time. Not for NFS.
+	 */
+	uint32_t flush_chunk_pages;
+	/*
+	 * Requests of writes, other than those of fdatasync, from which their submitters wait; at
+	 * most nr_requests; default 0: nr_requests. Congestion still begins by nr_requests.
+	 */
+	uint32_t write_requests;
+	/*
+	 * The dirty limits in pages, which replace both percentages; the lower one is at most the
+	 * higher; default 0: by the percentages.
+	 */
+	uint32_t dirty_limit_pages;
+	uint32_t background_limit_pages;
+	/*
+	 * The rate of the disk that the throttle of the writer assumes, in pages per second; its
+	 * own time then counts as a part of a pause. At most 10^9; default 0: the measured rate.
+	 */
+	uint64_t assumed_rate;
+	/*
+	 * True if reclaim around the rules is that of 6.1: a page that is written is not marked as
+	 * referenced, and there is no throttle_vm_writeout; default false.
+	 */
+	bool surroundings_6_1;
+	/*
 	 * True if anonymous pages age as in 6.1: a new one begins on the inactive list, is activated
 	 * when it is found touched twice, and begins on the active list if it is read back after a
 	 * short refault distance; the scan is balanced by the costs of both kinds. Needs a single

@@ -174,6 +174,13 @@ enum disk_queue {
 	NR_QUEUES,
 };
 
+/* Pages of the file that become clean together, and how many of them are not written yet. */
+struct chunk {
+	uint32_t first;
+	uint32_t pages;
+	uint32_t left;
+};
+
 struct request {
 	uint64_t at;
 	uint64_t since;
@@ -188,8 +195,10 @@ struct queue {
 
 struct disk {
 	struct queue queues[NR_QUEUES];
-	/* Capacity of each queue. */
+	/* Capacity of each queue, and of the chunks. */
 	uint32_t room;
+	struct chunk *chunks;
+	uint32_t n_chunks;
 	struct request serving;
 	bool busy;
 	bool congested;
@@ -298,10 +307,17 @@ struct scan {
 	uint64_t ns;
 };
 
+/* The rest of a chunk of the file that an actor submits. */
+struct submitting {
+	uint32_t at;
+	uint32_t left;
+};
+
 struct actor {
 	struct engine_thread thread;
 	struct sws_reclaim *reclaim;
 	enum actor_kind kind;
+	struct submitting submitting;
 	struct scan scan;
 };
 

@@ -49,6 +49,11 @@ static const struct field_range RANGES[] = {
 	RANGE(seek_far_ns, 0, SECOND_NS, SWS_RECLAIM_BAD_TIME),
 	RANGE(sync_turn_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
 	RANGE(async_turn_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(flush_chunk_pages, 0, REQUEST_PAGES_MAX, SWS_RECLAIM_BAD_DISK),
+	RANGE(write_requests, 0, SWS_RECLAIM_REQUESTS_MAX, SWS_RECLAIM_BAD_DISK),
+	RANGE(dirty_limit_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_SHARE),
+	RANGE(background_limit_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_SHARE),
+	RANGE(assumed_rate, 0, SECOND_NS, SWS_RECLAIM_BAD_DISK),
 	RANGE(nr_requests, 1, SWS_RECLAIM_REQUESTS_MAX, SWS_RECLAIM_BAD_DISK),
 	RANGE(request_pages, 1, REQUEST_PAGES_MAX, SWS_RECLAIM_BAD_DISK),
 	RANGE(net_rate, 1, SECOND_NS, SWS_RECLAIM_BAD_SERVER),
@@ -213,8 +218,11 @@ enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *conf
 		return SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY;
 	if (!costs_fit(&config->costs))
 		return SWS_RECLAIM_BAD_COST;
-	if (config->background_percent > config->dirty_percent)
+	if (config->background_percent > config->dirty_percent ||
+	    config->background_limit_pages > config->dirty_limit_pages)
 		return SWS_RECLAIM_BAD_SHARE;
+	if (config->write_requests > config->nr_requests)
+		return SWS_RECLAIM_BAD_DISK;
 	if ((uint64_t)config->items * config->item_pages > SWS_RECLAIM_SPAN_MAX)
 		return SWS_RECLAIM_BAD_POOL;
 	if (sws_reclaim__largest_file(config) > config->disk_pages)

@@ -44,6 +44,10 @@ static int make_queues(struct sws_reclaim *self)
 		if (!self->disk.queues[i].requests)
 			return SWS_ERROR_NO_MEMORY;
 	}
+	self->disk.chunks = sws_allocate_zeroed(&self->allocator, (size_t)self->disk.room * NR_QUEUES,
+						sizeof(struct chunk));
+	if (!self->disk.chunks)
+		return SWS_ERROR_NO_MEMORY;
 	return SWS_OK;
 }
 
@@ -201,6 +205,7 @@ void sws_reclaim_free(struct sws_reclaim *self)
 	sws_release(&allocator, self->server.unstable);
 	sws_release(&allocator, self->server.disk.ring);
 	sws_release(&allocator, self->server.net.ring);
+	sws_release(&allocator, self->disk.chunks);
 	sws_release(&allocator, self->workingset.shadows);
 	sws_release(&allocator, self->file_pages);
 	for (uint32_t i = 0; i < NR_QUEUES; i++)

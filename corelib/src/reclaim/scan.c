@@ -215,7 +215,8 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 			return SWS_OK;
 		return actor_run(actor, sws_reclaim__age(self, my->zone, false, SWAP_CLUSTER_MAX));
 	case THROTTLE:
-		if (sws_reclaim__decides_by_pass(self) || !too_much_writeback(self))
+		if (sws_reclaim__decides_by_pass(self) || self->config.surroundings_6_1 ||
+		    !too_much_writeback(self))
 			return SWS_OK;
 		engine_go(&actor->thread, THROTTLE);
 		return sws_reclaim__sleep(actor, my->zone, SWS_STALL_SLEEP_CONGESTION_WAIT,

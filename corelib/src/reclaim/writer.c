@@ -21,6 +21,8 @@ struct writing {
 	uint32_t index;
 	/* Pages dirtied since the last call of balance_dirty_pages. */
 	uint32_t batch;
+	/* Time up to which earlier pages are paid for. */
+	uint64_t paid_ns;
 };
 
 static void add(struct sws_reclaim *self, struct writing *my, uint32_t frame)
@@ -68,7 +70,7 @@ static int balance(struct actor *actor, struct writing *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	bool again = false;
-	const uint64_t pause = sws_reclaim__pause_ns(self, my->batch, &again);
+	const uint64_t pause = sws_reclaim__pause_ns(self, my->batch, &my->paid_ns, &again);
 	int error = sws_reclaim__wake_flusher(self);
 
 	if (!again)
@@ -83,7 +85,7 @@ static int sync_file(struct actor *actor)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	uint32_t pages = 0;
-	int error = sws_reclaim__write_run(self, QUEUE_SYNC_WRITES, &pages);
+	int error = sws_reclaim__write_run(actor, QUEUE_SYNC_WRITES, &pages);
 
 	if (error)
 		return error;
