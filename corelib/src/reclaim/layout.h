@@ -31,6 +31,8 @@ enum {
 	BATCH_PAGES = 1024,
 	/* Pages that the writer dirties between two calls of balance_dirty_pages. */
 	DIRTY_BATCH_PAGES = 32,
+	/* Of these, the most of one step on a shared CPU, so that others have their turn. */
+	SHARED_STEP_PAGES = 4,
 };
 
 /* The location of a page: the first four are LRU lists, in the order in which they are scanned. */

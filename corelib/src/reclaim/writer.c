@@ -38,9 +38,11 @@ static int fill(struct actor *actor, struct writing *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t before = my->batch;
+	const uint32_t step = self->config.shared_cpu ? SHARED_STEP_PAGES : DIRTY_BATCH_PAGES;
+	const uint32_t most = before + step < DIRTY_BATCH_PAGES ? before + step : DIRTY_BATCH_PAGES;
 	uint32_t frame = NO_FRAME;
 
-	while (my->batch < DIRTY_BATCH_PAGES && my->index < self->file.pages) {
+	while (my->batch < most && my->index < self->file.pages) {
 		frame = sws_reclaim__take_fast(self, true);
 		if (frame == NO_FRAME)
 			break;
