@@ -9,7 +9,8 @@ in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
 - ``stall``: reclaim's stall decisions, and a real kernel's decisions replayed (patch C),
 - ``slots``: the swap slot allocator, its workbench and its policies' ranking (patches D and E),
 - ``clusters``: the cluster allocators of Linux 6.12 to 7.3, and a real kernel's replayed,
-- ``policies``: the policies for the scan base, built in and a user's own,
+- ``policies``: policies of the swap slots: for the scan base, built in and a user's own, and a
+  user's own for lists of clusters,
 - ``machine``: the contention machine, which turns counts of the mechanisms into time,
 - ``reclaim``: the simulated machine in which reclaim decides.
 
@@ -46,14 +47,14 @@ Each command is done by a function of the same or nearly the same name::
     swapsim verify slots            slots.verify_slots
     swapsim verify stalls           stall.verify_stalls
     swapsim verify clusters         clusters.verify_clusters
-    swapsim rank                    patches.cluster_next.rank
+    swapsim rank                    patches.cluster_next.rank, clusters.rank
     swapsim compare                 site.overview.compare
     swapsim report                  site.report.write
     swapsim notebooks               site.notebooks.lay_out
     swapsim simulate                site.simulated.simulate
     swapsim bench                   site.bench.run
 
-``@swapsim.policy`` makes a policy of a Python function.
+``@swapsim.policy`` and ``@swapsim.list_policy`` make a policy of a Python function.
 """
 
 from swapsim import lazy
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         study,
         traces,
     )
+    from swapsim.policies.lists import list_policy
     from swapsim.policies.policy import policy
 
     __version__: str
@@ -93,6 +95,7 @@ __all__ = [
     "errors",
     "export",
     "frames",
+    "list_policy",
     "machine",
     "mapping",
     "patches",
@@ -111,11 +114,15 @@ _submodule, _ = lazy.submodules(__name__, *__all__)
 
 
 def __getattr__(name: str) -> object:
-    """Import what is used first then: `policy` and `__version__` take most of a second."""
+    """Import what is used first then: policies and `__version__` take most of a second."""
     if name == "policy":
         from swapsim.policies.policy import policy
 
         return policy
+    if name == "list_policy":
+        from swapsim.policies.lists import list_policy
+
+        return list_policy
     if name == "__version__":
         from importlib.metadata import version
 

@@ -712,6 +712,29 @@ static void a_function_of_the_user_chooses_the_lists(void)
 	sws_clusters_free(self);
 }
 
+static int64_t none(int64_t order, int64_t asked, int64_t most, int64_t last, int64_t times,
+		    int64_t free, int64_t nonfull, int64_t frag, int64_t larger, int64_t full,
+		    int64_t swap_full)
+{
+	question.asked += order + asked + times + free + nonfull + frag + larger + full + swap_full;
+	return most > 0 || last ? SWS_CLUSTER_CHOOSE_END : -1;
+}
+
+static void a_function_that_refuses_every_device_ends_the_call(void)
+{
+	const struct sws_clusters_device devices[] = { { .slots = 3 * SIZE }, { .slots = 99 } };
+	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, devices, 2);
+	struct sws_clusters *self = NULL;
+	struct sws_clusters_work work;
+
+	config.choose = none;
+	CHECK(sws_clusters_new(&config, &self) == SWS_OK);
+	CHECK(grant(self, 0, 0) == 0);
+	sws_clusters_work(self, &work);
+	CHECK(work.avail_lock == 2 && work.bad_choices == 0 && work.refused[0] == 1);
+	sws_clusters_free(self);
+}
+
 static void a_search_ends_where_the_function_has_no_end(void)
 {
 	const struct sws_clusters_device device = { .slots = 3 * SIZE };
@@ -784,6 +807,7 @@ int main(void)
 	RUN(a_search_tries_as_many_frag_clusters_as_the_rules_say);
 	RUN(an_owner_keeps_its_cluster_on_every_cpu);
 	RUN(a_function_of_the_user_chooses_the_lists);
+	RUN(a_function_that_refuses_every_device_ends_the_call);
 	RUN(a_search_ends_where_the_function_has_no_end);
 	RUN(names_are_total);
 	RUN(the_memory_is_within_the_limit);

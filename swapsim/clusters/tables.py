@@ -8,7 +8,7 @@ import polars as pl
 from swapsim import ffi
 from swapsim.claims.tables import SEEN
 from swapsim.frames import columns
-from swapsim.frames.table import RATIO, Column, Table, Vocabulary
+from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
 CLUSTER_RULES: Final = Vocabulary(
     "CLUSTER_RULES",
@@ -167,6 +167,36 @@ CLUSTER_LIST_SUMS: Final = Table(
     Column("frag", pl.UInt32, "clusters that a visit left"),
 )
 
+
+CLUSTER_MEASURES: Final = Table(
+    "CLUSTER_MEASURES",
+    "One row per stream of requests, seed, alternative and metric.",
+    Column("stream", pl.String, "stream of requests: a shipped trace, or a generated one"),
+    columns.SEED,
+    Column("policy", pl.String, "alternative, or a user's own policy"),
+    columns.METRIC,
+    columns.UNIT,
+    Column("value", pl.Float64, "figure; null without a request that it is about", BY_ROW),
+)
+
+CLUSTER_RANKING: Final = Table(
+    "CLUSTER_RANKING",
+    "One row per metric and alternative: its change from the rules of 7.3, stream by stream and "
+    "seed by seed; a metric's best alternative first.",
+    columns.METRIC,
+    columns.UNIT,
+    Column("better", pl.String, "which direction of the metric is the better one"),
+    Column("rank", pl.UInt32, "1 plus the number of alternatives that are surely better"),
+    Column("policy", pl.String, "alternative, or a user's own policy"),
+    Column("user", pl.Boolean, "whether it is a user's own policy"),
+    Column("median", pl.Float64, "median change over streams and seeds", BY_ROW),
+    Column("low", pl.Float64, "lower end of the median's bootstrap interval, 95 %", BY_ROW),
+    Column("high", pl.Float64, "upper end of the median's bootstrap interval, 95 %", BY_ROW),
+    Column("tied_with", pl.List(pl.String), "alternatives whose intervals overlap with this one's"),
+    Column("lowest", pl.Float64, "lowest change of a stream and seed", BY_ROW),
+    Column("highest", pl.Float64, "highest change of a stream and seed", BY_ROW),
+    Column("runs", pl.UInt32, "streams and seeds"),
+)
 
 CLUSTER_PICTURES: Final = Table(
     "CLUSTER_PICTURES",

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the scan for a free swap slot begins: the built-in policies, and a user's own."""
+"""Where a search for swap slots goes: built-in policies for the scan base, and a user's own.
 
+- ``policy``: where the scan for a free slot begins, up to 6.11,
+- ``lists``: which list of clusters a search takes next, from 6.12 on.
+"""
+
+from swapsim.policies.lists import ListPolicy
 from swapsim.policies.policy import Policy
 
-__all__ = ["Policy"]
+__all__ = ["ListPolicy", "Policy"]

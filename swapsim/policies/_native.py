@@ -10,13 +10,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from types import FrameType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
 from swapsim._core import ffi
 from swapsim.errors import InputError
+from swapsim.ffi import CLUSTER_CHOICES
 from swapsim.policies.compiler import PARAMETERS, fault, line_in
+from swapsim.policies.lists import CHOICE_PARAMETERS, END, LARGER, ListPolicy
 from swapsim.policies.policy import Policy
 
 MOST_STEPS: Final = 1_000_000
@@ -26,23 +28,29 @@ _BUDGET: Final = 5_000_000
 """Lines of all calls that are followed; later calls run the machine code only."""
 
 _STORE: Final = ffi.typeof(ffi.new("struct sws_slots_config *").reader.store)
+_CHOOSE: Final = ffi.typeof(ffi.new("struct sws_clusters_config *").choose)
 
 
 class _Endless(BaseException):
     """A call has run too many lines; no policy catches this exception."""
 
 
-class Observation:
+P = TypeVar("P", Policy, ListPolicy)
+
+
+class Observation(Generic[P]):
     """The calls of one policy; a device gets ``policy``, which is called through here."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: P) -> None:
         self._function = policy.function
         self._plain = _without_jit(policy.function)
         self._names = self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount]
-        self._compiled = ffi.cast(_STORE, policy.address)
+        self._chooses = isinstance(policy, ListPolicy)
+        kind = _CHOOSE if self._chooses else _STORE
+        self._compiled = ffi.cast(kind, policy.address)
         self._steps = 0
         self._error: BaseException | None = None
-        self._callback = ffi.callback(_STORE, self._call, onerror=self._remember)
+        self._callback = ffi.callback(kind, self._call, onerror=self._remember)
         address = int(ffi.cast("intptr_t", self._callback))
         self.policy = replace(policy, address=address, _callback=self._callback)
 
@@ -53,35 +61,32 @@ class Observation:
 
     def _call(self, *given: Any) -> int:
         """Answer a call of the C core; no exception may pass through it."""
-        next_ = int(given[PARAMETERS.index("next")])
+        safe = END if self._chooses else int(given[PARAMETERS.index("next")])
         if self._error is not None:
-            return next_
+            return safe
         try:
             return self._answer(given)
         except BaseException as error:
             self._error = error
-            return next_
+            return safe
 
     def _remember(self, _: object, error: BaseException, __: object) -> None:
         """Remember a Ctrl-C at the begin or end of a call, which cffi would print and drop."""
         self._error = error
 
     def _answer(self, given: tuple[Any, ...]) -> int:
-        *numbers, first, n_bases, _ = given
-        known: dict[str, Any] = dict(zip(PARAMETERS, numbers, strict=False))
-        why, line = self._follow({**known, "bases": _read_only(first, n_bases)})
+        parameters = CHOICE_PARAMETERS if self._chooses else PARAMETERS
+        known: dict[str, Any] = dict(zip(parameters, given, strict=False))
+        if not self._chooses:
+            known["bases"] = _read_only(*given[-3:-1])
+        why, line = self._follow(known)
         answer = int(self._compiled(*given))
-        lowest, highest = known["lowest"], known["highest"]
-        if answer in (known["next"], known["base"]) or lowest <= answer <= highest:
+        wrong, advice = (_no_choice if self._chooses else _no_slot)(answer, known)
+        if not wrong:
             return answer
-        where = ", ".join(f"{name}={known[name]}" for name in self._names if name in known)
-        problem = why or f"returns {answer}, which is no slot,"
-        raise fault(
-            self._function,
-            f"{problem} at the call {where}: return a slot "
-            f"from lowest={lowest} to highest={highest}, next or base",
-            line,
-        )
+        where = ", ".join(f"{name}={known[name]}" for name in self._names if name != "bases")
+        problem = f"{why or wrong} at the call {where}: {advice}"
+        raise fault(self._function, problem, line)
 
     def _follow(self, known: dict[str, Any]) -> tuple[str, int | None]:
         """Run the function in Python; return why it fails, or an empty text, and its last line."""
@@ -117,6 +122,28 @@ class Observation:
     def _endless(self, line: int) -> InputError:
         problem = f"has run {MOST_STEPS:,} lines in one call: let it come to an end"
         return fault(self._function, problem, line)
+
+
+def _no_slot(answer: int, known: dict[str, Any]) -> tuple[str, str]:
+    """Return why an answer is no base, empty if it is one, and what to return."""
+    lowest, highest = known["lowest"], known["highest"]
+    if answer in (known["next"], known["base"]) or lowest <= answer <= highest:
+        return "", ""
+    advice = f"return a slot from lowest={lowest} to highest={highest}, next or base"
+    return f"returns {answer}, which is no slot,", advice
+
+
+def _no_choice(answer: int, known: dict[str, Any]) -> tuple[str, str]:
+    """Return why an answer is no choice of a list, empty if it is one, and what to return."""
+    *others, end = CLUSTER_CHOICES
+    if not 0 <= answer <= END:
+        return (
+            f"returns {answer}, which is no choice,",
+            f"return {', '.join(others)} or {end} of swapsim.policies.lists",
+        )
+    if known["asked"] + 1 >= known["most"] and answer not in (LARGER, END):
+        return f"has chosen {known['most']} times in one search", f"return {end} in the end"
+    return "", ""
 
 
 def _read_only(first: Any, n_bases: int) -> "np.ndarray[Any, np.dtype[np.int64]]":

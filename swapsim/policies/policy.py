@@ -19,6 +19,7 @@ from swapsim.checks import check_choice
 from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.ffi import BASE_OF, INITIAL, POLICIES
 from swapsim.policies.compiler import callback, fault, line_in
+from swapsim.policies.lists import ListPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -187,14 +188,17 @@ def _unpickled(pickled: bytes) -> Policy:
     return _made(function, callback(function), base_of, initial, pickled)
 
 
-def policies_in(path: Path | str) -> tuple[Policy, ...]:
+def policies_in(path: Path | str) -> tuple[Policy | ListPolicy, ...]:
     """Run a Python file and return the policies that it makes, in order."""
     path = Path(path)
-    found = {id(each): each for each in _run(path).values() if isinstance(each, Policy)}
+    made = (each for each in _run(path).values() if isinstance(each, Policy | ListPolicy))
+    found = {id(each): each for each in made}
     policies = tuple(found.values())
     if not policies:
         raise InputError(
-            "makes no policy: decorate a function with @swapsim.policy(base_of='cpu')", path=path
+            "makes no policy: decorate a function with @swapsim.policy(base_of='cpu') or "
+            "@swapsim.list_policy()",
+            path=path,
         )
     names = [policy.name for policy in policies]
     twins = [name for name in names if names.count(name) > 1]

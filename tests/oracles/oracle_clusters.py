@@ -304,8 +304,9 @@ class Allocator:
 
     def _turns(self, call: Call, search: Callable[[Device], Points]) -> Points:
         """Try the devices from the head on until one grants; a large order tries only one."""
-        position = self.turn[0] if self.turn else None
-        while position is not None:
+        position, turns = self.turn[0] if self.turn else None, 0
+        while position is not None and not (self.choose and turns == len(self.devices)):
+            turns += 1
             at = self.turn.index(position)
             following = self.turn[at + 1] if at + 1 < len(self.turn) else None
             actual = yield Point(Op.TURN, position)
@@ -459,8 +460,8 @@ class Allocator:
         if not granted() and may_reclaim and rules.full_before_frag and self.swap_full():
             yield from self._reclaim_full(call, device)
         if not granted() and partial:
-            left = len(device.clusters) if rules.frag_all else rules.frag_tries
-            once = not rules.frag_all and rules.frag_tries == 1
+            left = len(device.clusters) if rules.frag_all else max(rules.frag_tries, not order)
+            once = not rules.frag_all and left == 1
             while not granted() and left and (once or tried < len(device.lists[FRAG + order])):
                 yield from self._from_list(call, device, FRAG + order, 1)
                 tried, left = tried + 1, left - 1

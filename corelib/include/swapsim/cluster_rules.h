@@ -82,7 +82,8 @@ struct sws_cluster_rules {
 	bool frag_all;
 	/*
 	 * Frag clusters of its order that a search tries without frag_all, each once; 1 takes the
-	 * first one also if the search put it there itself. 0 .. SWS_CLUSTERS_FRAG_TRIES_MAX.
+	 * first one also if the search put it there itself. A single slot has at least one, or it
+	 * might be refused while slots are free. 0 .. SWS_CLUSTERS_FRAG_TRIES_MAX.
 	 */
 	uint8_t frag_tries;
 	/*

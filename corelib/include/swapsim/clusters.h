@@ -217,7 +217,7 @@ struct sws_clusters_config {
 	 * place of nonfull_first, frag_all, frag_tries, full_before_frag and large_from_free_only;
 	 * NULL, which is the default, for none. It is asked again until a cluster fits or it
 	 * returns END; a list without a cluster yields none. A search ends at an answer that is no
-	 * choice, and after `most` of them. Its arguments: the order; the choices before in this
+	 * choice, and after `most` of them; a call, after each device had one turn. Its arguments: the order; the choices before in this
 	 * search, and the maximum of them; the last choice (-1 for none), and how often it was
 	 * chosen in a row; the clusters on the free list, on nonfull and frag of the order (0 for
 	 * an order of complete clusters), on those of larger orders (0 unless the order is 0), and
@@ -324,6 +324,7 @@ struct sws_clusters_call {
 	uint32_t picked;
 	uint32_t asked;
 	uint32_t times;
+	uint32_t turns;
 	uint8_t choice;
 	uint8_t order;
 	uint8_t device;

@@ -76,10 +76,12 @@ static void turn(struct sws_clusters *self, struct sws_clusters_call *call)
 		go(call, DONE);
 		return;
 	}
+	call->turns = call->state == FIRST_TURN ? 1 : call->turns + 1;
 	if (call->state == FIRST_TURN ||
 	    (device != CLUSTERS_NO_DEVICE && !self->devices[device].listed))
 		device = self->n_turn ? self->turn[0] : CLUSTERS_NO_DEVICE;
-	if (device == CLUSTERS_NO_DEVICE) {
+	/* Equal devices follow one another without end; only a user's function refuses them all. */
+	if (device == CLUSTERS_NO_DEVICE || (self->choose && call->turns > self->n_devices)) {
 		go(call, TURNS_OVER);
 		return;
 	}
@@ -159,6 +161,8 @@ static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 	const bool free_first = !rules->nonfull_first || self->devices[call->device].config.discard;
 	const bool free_only = rules->large_from_free_only && call->order;
 	const bool partial = !free_only && (UINT32_C(1) << call->order) < self->size;
+	/* A single slot is never refused while one is free: the first frag cluster has one. */
+	const uint32_t tries = rules->frag_tries || call->order ? rules->frag_tries : 1;
 
 	if (step >= STEPS) {
 		go(call, SEARCHED);
@@ -176,7 +180,7 @@ static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 	} else if (step == FRAG) {
 		if (partial)
 			sws_clusters__from_list(call, SWS_CLUSTER_LIST_FRAG + (uint32_t)call->order,
-						rules->frag_all ? ANY_NUMBER : rules->frag_tries);
+						rules->frag_all ? ANY_NUMBER : tries);
 	} else {
 		late_step(self, call, step);
 	}

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Alternatives to today's allocator, and a user's choice of lists, ranked on identical requests.
+
+A stream is a trace of requests and frees, served on a device that its slots would fill to FILL at
+their peak. Each alternative is one change of the rules of 7.3, and is compared with these rules
+stream by stream and seed by seed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.clusters._native import Served, Serving, serve
+from swapsim.clusters.churn import churn
+from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
+from swapsim.clusters.tables import CLUSTER_MEASURES, CLUSTER_RANKING
+from swapsim.errors import ConfigError, InputError
+from swapsim.io import paths
+from swapsim.policies._native import Observation
+from swapsim.policies.lists import ListPolicy
+from swapsim.progress import bar
+from swapsim.study.ranking import over_seeds, rank
+
+BASE: Final = "7.3"
+"""The rules that the alternatives change."""
+
+FILL: Final = 0.9
+"""Share of a device's slots that a stream uses at its peak; fixed before the first run."""
+
+TRACES: Final = (
+    "clusters-7.3-full-4",
+    "clusters-7.3-devices-4",
+    "clusters-7.3-orders-8",
+    "clusters-7.3-zram-1",
+)
+"""Shipped traces of 7.3, in which each request names its task; on disks without seeks."""
+
+GROUPS: Final = 2
+"""Groups of tasks that stand in for memory cgroups where a trace does not say them."""
+
+SEEDS: Final = 8
+"""Generated streams, unless a caller wants another number."""
+
+LOOKS: Final = 24
+"""Samples of the lists along a stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """A change of the rules of 7.3.
+
+    ``asks`` is the question that it answers; ``switches`` are those of ``cluster_rules.h``;
+    ``owner`` is who has a current cluster: a CPU, a task or a group of tasks.
+    """
+
+    name: str
+    asks: str
+    rules: str = BASE
+    switches: Mapping[str, bool | int] = field(default_factory=dict)
+    owner: str = "cpu"
+
+
+ALTERNATIVES: Final = (
+    Alternative(name=BASE, asks="the rules of Linux 7.3"),
+    Alternative(
+        name="free-first", asks="free clusters before nonfull?", switches={"nonfull_first": False}
+    ),
+    Alternative(name="frag-0", asks="no frag cluster?", switches={"frag_tries": 0}),
+    Alternative(name="frag-2", asks="two frag clusters?", switches={"frag_tries": 2}),
+    Alternative(name="frag-4", asks="four frag clusters?", switches={"frag_tries": 4}),
+    Alternative(name="frag-all", asks="every frag cluster?", switches={"frag_all": True}),
+    Alternative(
+        name="free-only", asks="large folios from free clusters only?",
+        switches={"large_from_free_only": True},
+    ),
+    Alternative(name="per-task", asks="a cluster per address space?", owner="task"),
+    Alternative(name="per-group", asks="a cluster per memory cgroup?", owner="group"),
+    Alternative(name="6.12", asks="the rules of Linux 6.12?", rules="6.12"),
+)  # fmt: skip
+"""One change each. Calls of a replay do not overlap, so trylock or wait makes no difference here:
+`skipped_heads` counts it in real kernels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """Requests and frees, and the devices on which they are served.
+
+    Attributes
+    ----------
+    name : str
+    seed : int
+        0 for a recording.
+    rows : ClusterRows
+    slots : tuple of int
+        Slots of each device.
+    groups : mapping of int to int
+        Task (pid) -> its group, from 0.
+    """
+
+    name: str
+    seed: int
+    rows: ClusterRows
+    slots: tuple[int, ...]
+    groups: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Metric:
+    """The unit of a metric, and which direction is better."""
+
+    unit: str
+    better: str
+
+
+METRICS: Final = {
+    "fallbacks": _Metric(unit="%", better="lower"),
+    "visits": _Metric(unit="a grant", better="lower"),
+    "moves": _Metric(unit="a grant", better="lower"),
+    "si->lock": _Metric(unit="a grant", better="lower"),
+    "cluster lock": _Metric(unit="a grant", better="lower"),
+    "visits after another CPU": _Metric(unit="a grant", better="lower"),
+    "in sequence": _Metric(unit="%", better="higher"),
+    "mixed": _Metric(unit="%", better="lower"),
+    "free clusters": _Metric(unit="%", better="higher"),
+}
+"""Name -> unit and better direction. ``fallbacks``: large requests that are refused; ``in
+sequence``: runs that begin where the task's run before ended; ``mixed``: neighbouring slots of two
+tasks; ``free clusters``: mean share of clusters on the free list; and the work of a grant, frees
+included."""
+
+
+def stream(
+    rows: ClusterRows,
+    name: str,
+    *,
+    seed: int = 0,
+    fill: float = FILL,
+    groups: Mapping[int, int] | None = None,
+) -> Stream:
+    """Make a stream of a recording.
+
+    Parameters
+    ----------
+    rows : ClusterRows
+        Of a trace, or generated.
+    name : str
+    seed : int
+        Of a generated stream.
+    fill : float
+        Share of the devices that its slots in use take at their peak, above 0, at most 1.
+    groups : mapping of int to int, optional
+        Task (pid) -> its group, from 0. By default the tasks are in GROUPS groups by their first
+        request: the first part of them, and so on.
+
+    Returns
+    -------
+    Stream
+        Its devices are scaled by one factor and end with a cluster.
+
+    Raises
+    ------
+    ConfigError
+        fill is out of its range.
+    InputError
+        The rows cannot be a recording, or free nothing: then all alternatives are alike.
+    """
+    if not 0 < fill <= 1:
+        raise ConfigError(f"fill={fill}: give a share above 0, at most 1")
+    events = check_cluster_rows(rows).events
+    if not (events["op"] == "free").any():
+        raise InputError(f"stream {name} frees no slot, so no list is ever tried: take another one")
+    used = events.select(
+        pl.when(op="grant").then(pl.col("n").cast(pl.Int64))
+        .when(op="free").then(-pl.col("n").cast(pl.Int64)).otherwise(0)
+    ).to_series()  # fmt: skip
+    peak = int(used.cum_sum().max())  # type: ignore[arg-type]
+    size, sizes = rows.cluster_size, rows.devices["slots"].to_list()
+    factor = peak / fill / sum(sizes)
+    slots = tuple(max(2, -(-round(each * factor) // size)) * size for each in sizes)
+    tasks = events.filter(op="call")["pid"].unique(maintain_order=True).to_list()
+    found = dict.fromkeys(events["pid"].unique(maintain_order=True).to_list(), 0)
+    found |= {pid: GROUPS * at // max(len(tasks), 1) for at, pid in enumerate(tasks)}
+    known = {pid: (groups or found).get(pid, 0) for pid in found}
+    return Stream(name=name, seed=seed, rows=rows, slots=slots, groups=known)
+
+
+def shipped_streams() -> list[Stream]:
+    """Return the streams of TRACES."""
+    folder = paths.data_root() / "traces"
+    return [stream(cluster_rows(folder / name), name) for name in TRACES]
+
+
+def generated_stream(seed: int) -> Stream:
+    """Return a stream of `churn`, which knows the groups of its tasks."""
+    rows, groups = churn(seed)
+    return stream(rows, "generated", seed=seed, groups=groups)
+
+
+def default_streams(seeds: int = SEEDS) -> list[Stream]:
+    """Return the shipped streams, and generated ones of the seeds from 1 on."""
+    return [*shipped_streams(), *map(generated_stream, range(1, seeds + 1))]
+
+
+def measure(
+    streams: Iterable[Stream],
+    alternatives: Sequence[Alternative | ListPolicy] = ALTERNATIVES,
+    *,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Serve streams under alternatives, and count.
+
+    Parameters
+    ----------
+    streams : iterable of Stream
+    alternatives : sequence of Alternative or ListPolicy
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CLUSTER_MEASURES.
+
+    Raises
+    ------
+    InputError
+        A row of a stream cannot be replayed; or a policy raises, does not end or returns no choice:
+        naming its file or cell, the line and the call.
+    """
+    streams, rows = list(streams), []
+    with bar(len(streams) * len(alternatives), "rank", "runs", shown=progress) as counted:
+        for each in streams:
+            for alternative in alternatives:
+                served = _served(each, alternative)
+                head = (each.name, each.seed, alternative.name)
+                rows += [(*head, *row) for row in _metrics(served)]
+                counted.update()
+    return CLUSTER_MEASURES.check(
+        pl.DataFrame(rows, schema=CLUSTER_MEASURES.schema, orient="row", strict=False)
+    )
+
+
+def _serving(of: Stream, alternative: Alternative | ListPolicy) -> Serving:
+    tasks = {pid: at for at, pid in enumerate(of.groups)}
+    owners = {"cpu": None, "task": tasks, "group": dict(of.groups)}[alternative.owner]
+    if isinstance(alternative, Alternative):
+        return Serving(switches=alternative.switches, owners=owners, slots=of.slots)
+    return Serving(owners=owners, slots=of.slots, choose=alternative.address)
+
+
+def _served(of: Stream, alternative: Alternative | ListPolicy) -> Served:
+    """Serve a stream; a policy with a bad choice is run again under observation."""
+
+    def run(policy: Alternative | ListPolicy) -> Served:
+        return serve(
+            of.rows, policy.rules, _serving(of, policy), samples=LOOKS, tick=lambda _: None
+        )
+
+    served = run(alternative)
+    if isinstance(alternative, ListPolicy) and served.counts["bad_choices"]:
+        observed = Observation(alternative)
+        run(observed.policy)
+        observed.check()
+    return served
+
+
+def _metrics(served: Served) -> Iterable[tuple[str, str, float | None]]:
+    """Yield name, unit and value of each metric, and of the fallbacks of each order."""
+    counts, grants = served.counts, sum(served.runs)
+    asked, got = (served.by_order[name] for name in ("requests", "granted"))
+    sizes = {"in sequence": ("runs_in_sequence", "runs"), "mixed": ("mixed", "pairs")}
+    a_grant = {
+        "visits": ("visits",),
+        "moves": ("moves",),
+        "si->lock": ("si_lock", "si_lock_free"),
+        "cluster lock": ("cluster_lock", "cluster_lock_free"),
+        "visits after another CPU": ("visits_of_others",),
+    }
+    free = [(lists[0], sum(lists)) for _, _, lists in served.samples]
+    values = {
+        "fallbacks": _percent(sum(asked[1:]) - sum(got[1:]), sum(asked[1:])),
+        **{name: sum(counts[part] for part in parts) / grants for name, parts in a_grant.items()},
+        **{name: _percent(counts[part], counts[of]) for name, (part, of) in sizes.items()},
+        "free clusters": _percent(sum(n for n, _ in free), sum(n for _, n in free)),
+    }
+    for name, metric in METRICS.items():
+        yield name, metric.unit, values[name]
+    for order, requests in enumerate(asked):
+        if order and requests:
+            yield f"fallbacks of order {order}", "%", _percent(requests - got[order], requests)
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return 100 * part / whole if whole else None
+
+
+def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
+    """Rank the alternatives by their change from the rules of 7.3, stream by stream.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema CLUSTER_MEASURES, with the rules of 7.3 on each stream and seed.
+    metrics : sequence of str
+        Of METRICS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CLUSTER_RANKING: metrics in the given order, for each the best alternative first.
+
+    Raises
+    ------
+    InputError
+        A metric or the rules of 7.3 are missing.
+    """
+    CLUSTER_MEASURES.check(measures)
+    keys = ["stream", "seed", "metric"]
+    base = measures.filter(policy=BASE).select(*keys, base="value")
+    rows = []
+    for metric in metrics:
+        chosen = measures.filter(metric=metric).join(base, on=keys, how="left")
+        if chosen.is_empty() or metric not in METRICS:
+            raise InputError(f"no such metric: {metric!r}; choose of METRICS", field="metric")
+        if chosen["base"].null_count() > chosen["value"].null_count():
+            raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
+        # Every stream and seed is one run of an alternative.
+        values = chosen.select(
+            "policy",
+            seed=pl.struct("stream", "seed").rank("dense"),
+            value=pl.col("value") - pl.col("base"),
+        )
+        better = METRICS[metric].better
+        for row in rank(over_seeds(values, np.median), "median", better):
+            labels = {"metric": metric, "unit": METRICS[metric].unit, "better": better}
+            rows.append(
+                {**row, **labels, "runs": row["seeds"], "user": not _is_ours(row["policy"])}
+            )
+    return CLUSTER_RANKING.check(pl.DataFrame(rows, schema=CLUSTER_RANKING.schema))
+
+
+def _is_ours(name: str) -> bool:
+    return any(each.name == name for each in ALTERNATIVES)
+
+
+def means(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
+    """Return the means over seeds of some metrics as columns, one row per stream and alternative.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema CLUSTER_MEASURES.
+    metrics : sequence of str
+        In the order of the columns.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``stream, policy`` and a column per metric, rounded to four digits.
+    """
+    CLUSTER_MEASURES.check(measures)
+    return (
+        measures.filter(pl.col("metric").is_in(metrics))
+        .group_by("stream", "policy", "metric", maintain_order=True)
+        .agg(pl.col("value").sort_by("seed").mean().round_sig_figs(4))
+        .pivot("metric", index=["stream", "policy"], values="value")
+        .select("stream", "policy", *metrics)
+    )
+
+
+def rank_policies(
+    policies: Sequence[ListPolicy],
+    streams: Iterable[Stream] | None = None,
+    *,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Rank a user's choices of lists among the alternatives.
+
+    Parameters
+    ----------
+    policies : sequence of ListPolicy
+        `policies.policy.policies_in` reads those of a file.
+    streams : iterable of Stream, optional
+        Default: `default_streams`.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CLUSTER_RANKING.
+
+    Raises
+    ------
+    InputError
+        Two policies have one name, or a policy has that of an alternative; or as for `measure`.
+    """
+    names = sorted(each.name for each in [*ALTERNATIVES, *policies])
+    for first, second in pairwise(names):
+        if first == second:
+            raise InputError(f"two policies are called {first}: rename one", field="policies")
+    used = default_streams() if streams is None else list(streams)
+    return ranked(measure(used, [*ALTERNATIVES, *policies], progress=progress))

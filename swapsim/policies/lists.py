@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which list of clusters a search takes next: a user's own policy (``clusters.h``).
+
+It is a small Python function, which numba compiles and C calls in place of the order of lists that
+a kernel has.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from swapsim._core import lib
+from swapsim.checks import check_choice
+from swapsim.ffi import CLUSTER_RULES
+from swapsim.policies.compiler import Form, callback
+
+FREE: Final[int] = lib.SWS_CLUSTER_CHOOSE_FREE
+"""The first cluster of the free list."""
+
+NONFULL: Final[int] = lib.SWS_CLUSTER_CHOOSE_NONFULL
+"""The first nonfull cluster of the order."""
+
+FRAG: Final[int] = lib.SWS_CLUSTER_CHOOSE_FRAG
+"""The first frag cluster of the order."""
+
+FULL: Final[int] = lib.SWS_CLUSTER_CHOOSE_FULL
+"""Reclaim of the first full cluster."""
+
+LARGER: Final[int] = lib.SWS_CLUSTER_CHOOSE_LARGER
+"""For a single slot: the clusters of larger orders, one after the other; then the end."""
+
+END: Final[int] = lib.SWS_CLUSTER_CHOOSE_END
+"""The end of the search without a result."""
+
+CHOICE_PARAMETERS: Final = (
+    *("order", "asked", "most", "last", "times", "free", "nonfull", "frag", "larger", "full"),
+    "swap_full",
+)
+"""Parameters that the function may have, all 64-bit integers."""
+
+OWNERS: Final = ("cpu", "task", "group")
+"""Who may have a current cluster: a CPU, a task, or a group of tasks."""
+
+_CALLBACK: Final = f"""\
+def callback({", ".join(CHOICE_PARAMETERS)}):
+    {{read}}
+    answer = NONSENSE
+    try:
+        answer = rule({{arguments}})
+    except Exception:
+        answer = NONSENSE
+    return answer
+"""
+
+_CHOOSE: Final = Form(CHOICE_PARAMETERS, _CALLBACK, (False,) * len(CHOICE_PARAMETERS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ListPolicy:
+    """A user's own choice of lists, made by `list_policy`.
+
+    Attributes
+    ----------
+    name : str
+        The function's name.
+    rules : str
+        Of CLUSTER_RULES; everything but the choice of lists is theirs.
+    owner : {"cpu", "task", "group"}
+    function : callable
+        The Python function itself, to be called by hand.
+    address : int
+        The address of its machine code, valid as long as this object exists.
+    """
+
+    name: str
+    rules: str
+    owner: str
+    function: Callable[..., int]
+    address: int = field(compare=False)
+    _callback: Any = field(repr=False, compare=False)
+
+
+def list_policy(
+    *, rules: str = "7.3", owner: str = "cpu"
+) -> Callable[[Callable[..., int]], ListPolicy]:
+    """Make a policy of a Python function, as a decorator: ``@swapsim.list_policy()``.
+
+    A request for slots first goes on in its owner's current cluster. If nothing fits there, the
+    function is called, and returns FREE, NONFULL, FRAG, FULL, LARGER or END of this module. One
+    cluster of that list is visited, its head. The function is called again until one fits, or
+    until it returns LARGER or END. A nonfull cluster that does not fit goes to the tail of frag,
+    and a frag cluster to the tail of its list. A list without a cluster has no effect.
+
+    Its parameters are any of these, by name, all 64-bit integers:
+
+    ========== ====================================================================
+    order      log2 of the slots of the request, 0 to 9
+    free       clusters on the free list
+    nonfull    clusters on the nonfull list of this order
+    frag       clusters on the frag list of this order
+    larger     clusters on the nonfull and frag lists of larger orders; 0 unless the
+               order is 0
+    full       clusters on the full list
+    swap_full  1 if less than half of all slots are free, else 0
+    asked      choices before this one in this search
+    most       choices that a search may take; then it ends
+    last       the last choice, -1 for none
+    times      how often it was chosen in a row
+    ========== ====================================================================
+
+    A search ends without a result at an answer that is no choice, at an exception, and after
+    ``most`` choices; `clusters.rank` reports each of these with its line.
+
+    Parameters
+    ----------
+    rules : str
+        Of CLUSTER_RULES; everything but the choice of lists is theirs.
+    owner : {"cpu", "task", "group"}
+        Who has a current cluster: each CPU, each task, or each group of tasks of a stream.
+
+    Returns
+    -------
+    callable
+        The decorator: takes the function, returns the ListPolicy.
+
+    Raises
+    ------
+    ConfigError
+        rules or owner has another value.
+    InputError
+        Naming the file or cell and the line: the function cannot be compiled, has another
+        parameter or does not return an integer.
+
+    Notes
+    -----
+    The function can neither choose another cluster than the head of a list nor see into a cluster,
+    because the kernel cannot, either, without the cluster's lock. It carries nothing over from one
+    call to the next.
+
+    Examples
+    --------
+    The rule of Linux 7.3:
+
+    >>> from swapsim.policies.lists import FRAG, FREE, LARGER, NONFULL
+    >>> @swapsim.list_policy()
+    ... def as_7_3(free, nonfull, frag, last):
+    ...     if nonfull:
+    ...         return NONFULL
+    ...     if free:
+    ...         return FREE
+    ...     return FRAG if frag and last != FRAG else LARGER
+    """
+    check_choice("rules", rules, CLUSTER_RULES)
+    check_choice("owner", owner, OWNERS)
+
+    def decorate(function: Callable[..., int]) -> ListPolicy:
+        compiled = callback(function, _CHOOSE)
+        return ListPolicy(
+            name=function.__name__,
+            rules=rules,
+            owner=owner,
+            function=function,
+            address=compiled.address,
+            _callback=compiled,
+        )
+
+    return decorate
