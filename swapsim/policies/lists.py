@@ -9,27 +9,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from swapsim._core import lib
 from swapsim.checks import check_choice
-from swapsim.ffi import CLUSTER_RULES
+from swapsim.ffi import CLUSTER_CHOICES, CLUSTER_RULES
 from swapsim.policies.compiler import Form, callback
 
-FREE: Final[int] = lib.SWS_CLUSTER_CHOOSE_FREE
+FREE: Final = CLUSTER_CHOICES.index("FREE")
 """The first cluster of the free list."""
 
-NONFULL: Final[int] = lib.SWS_CLUSTER_CHOOSE_NONFULL
+NONFULL: Final = CLUSTER_CHOICES.index("NONFULL")
 """The first nonfull cluster of the order."""
 
-FRAG: Final[int] = lib.SWS_CLUSTER_CHOOSE_FRAG
+FRAG: Final = CLUSTER_CHOICES.index("FRAG")
 """The first frag cluster of the order."""
 
-FULL: Final[int] = lib.SWS_CLUSTER_CHOOSE_FULL
+FULL: Final = CLUSTER_CHOICES.index("FULL")
 """Reclaim of the first full cluster."""
 
-LARGER: Final[int] = lib.SWS_CLUSTER_CHOOSE_LARGER
+LARGER: Final = CLUSTER_CHOICES.index("LARGER")
 """For a single slot: the clusters of larger orders, one after the other; then the end."""
 
-END: Final[int] = lib.SWS_CLUSTER_CHOOSE_END
+END: Final = CLUSTER_CHOICES.index("END")
 """The end of the search without a result."""
 
 CHOICE_PARAMETERS: Final = (

@@ -42,6 +42,12 @@
  *      n = 1       17                        refused, although 3 may fit
  *      n = 2       17, 3
  *      frag_all    17, 3, 8                  each once
+ *
+ * A user's function may choose the lists in place of nonfull_first, frag_all, frag_tries,
+ * full_before_frag and large_from_free_only (sws_clusters_config):
+ *
+ *      free 0   nonfull[4] 2   frag[4] 7     -> NONFULL    6 does not fit, and goes to frag[4]
+ *      free 0   nonfull[4] 1   frag[4] 8     -> NONFULL    11 fits
  */
 #ifndef SWAPSIM_CLUSTER_RULES_H
 #define SWAPSIM_CLUSTER_RULES_H
@@ -126,6 +132,35 @@ struct sws_cluster_rules {
 	 */
 	bool own_by_task;
 };
+
+/*
+ * What a user's function chooses as the next step of a search. It is asked again until a cluster
+ * fits or it returns END; a list without a cluster yields none. A search ends at an answer that is no
+ * choice, and after `most` of them; a call, after each device had one turn. The function's arguments:
+ * the order; the choices before in this search, and the maximum of them; the last choice (-1 for
+ * none), and how often it was chosen in a row; the clusters on the free list, on nonfull and frag of
+ * the order (0 for an order of complete clusters), on those of larger orders (0 unless the order is
+ * 0), and on the full list; 1 if swap is full, else 0.
+ */
+enum sws_cluster_choice {
+	/* The first cluster of the free list. */
+	SWS_CLUSTER_CHOOSE_FREE = 0,
+	/* The first nonfull cluster of the order. */
+	SWS_CLUSTER_CHOOSE_NONFULL = 1,
+	/* The first frag cluster of the order. */
+	SWS_CLUSTER_CHOOSE_FRAG = 2,
+	/* Reclaim of the first full cluster. */
+	SWS_CLUSTER_CHOOSE_FULL = 3,
+	/* For a single slot: the clusters of larger orders, each until one has a slot; then the end. */
+	SWS_CLUSTER_CHOOSE_LARGER = 4,
+	/* The end of the search without a result. */
+	SWS_CLUSTER_CHOOSE_END = 5,
+	/* The number of choices. */
+	SWS_CLUSTER_CHOICES = 6,
+};
+
+/* Returns the name of a choice in Python, such as "NONFULL"; NULL for an unknown one. */
+const char *sws_cluster_choice_name(uint32_t choice);
 
 /* Returns the name of a rule set in tables and on the command line; NULL past the last. */
 const char *sws_cluster_rule_set_name(enum sws_cluster_rule_set set);

@@ -56,10 +56,8 @@
  *      sws_clusters_call_next    -> point: GRANT of slots 3088 .. 3103
  *      ...                       -> point: DONE
  *
- * A user's function (struct sws_clusters_config) chooses the next list itself:
- *
- *      free 0   nonfull[4] 2   frag[4] 7     -> NONFULL    6 does not fit, and goes to frag[4]
- *      free 0   nonfull[4] 1   frag[4] 8     -> NONFULL    11 fits
+ * Longer than 450 lines: a third are the points of a call and the counts of its work, one comment
+ * each.
  *
  * Memory: 1 byte for each slot and 24 for each cluster, which is 1.05 bytes a slot with clusters of
  * 512 (limit 30); 1 TB of swap (2^28 slots) takes 0.28 GB of 8.
@@ -115,24 +113,6 @@ enum sws_cluster_list {
 	SWS_CLUSTER_LISTS = 23,
 	/* On no list. */
 	SWS_CLUSTER_LIST_NONE = 255,
-};
-
-/* What a user's function chooses as the next step of a search. */
-enum sws_cluster_choice {
-	/* The first cluster of the free list. */
-	SWS_CLUSTER_CHOOSE_FREE = 0,
-	/* The first nonfull cluster of the order. */
-	SWS_CLUSTER_CHOOSE_NONFULL = 1,
-	/* The first frag cluster of the order. */
-	SWS_CLUSTER_CHOOSE_FRAG = 2,
-	/* Reclaim of the first full cluster. */
-	SWS_CLUSTER_CHOOSE_FULL = 3,
-	/* For a single slot: the clusters of larger orders, each until one has a slot; then the end. */
-	SWS_CLUSTER_CHOOSE_LARGER = 4,
-	/* The end of the search without a result. */
-	SWS_CLUSTER_CHOOSE_END = 5,
-	/* The number of choices. */
-	SWS_CLUSTER_CHOICES = 6,
 };
 
 /*
@@ -212,17 +192,7 @@ struct sws_clusters_config {
 	const struct sws_clusters_device *devices;
 	/* The allocator; NULL means that of libc. */
 	const struct sws_allocator *allocator;
-	/*
-	 * A user's function that chooses the next step of a search (enum sws_cluster_choice) in
-	 * place of nonfull_first, frag_all, frag_tries, full_before_frag and large_from_free_only;
-	 * NULL, which is the default, for none. It is asked again until a cluster fits or it
-	 * returns END; a list without a cluster yields none. A search ends at an answer that is no
-	 * choice, and after `most` of them; a call, after each device had one turn. Its arguments: the order; the choices before in this
-	 * search, and the maximum of them; the last choice (-1 for none), and how often it was
-	 * chosen in a row; the clusters on the free list, on nonfull and frag of the order (0 for
-	 * an order of complete clusters), on those of larger orders (0 unless the order is 0), and
-	 * on the full list; 1 if swap is full, else 0.
-	 */
+	/* A user's function (enum sws_cluster_choice); NULL, which is the default, for none. */
 	int64_t (*choose)(int64_t order, int64_t asked, int64_t most, int64_t last, int64_t times,
 			  int64_t free, int64_t nonfull, int64_t frag, int64_t larger, int64_t full,
 			  int64_t swap_full);
@@ -254,6 +224,8 @@ struct sws_clusters_work {
 	uint64_t reclaims;
 	/* Lists that were asked for a cluster (isolates). */
 	uint64_t picks;
+	/* Clusters that a list yielded although they were not its first one. */
+	uint64_t skipped_heads;
 	/* Clusters that went to the tail of a list. */
 	uint64_t moves;
 	/* Clusters discarded. */
@@ -344,9 +316,6 @@ struct sws_clusters;
 
 /* Returns the name of an operation in tables, such as "visit"; NULL for an unknown one. */
 const char *sws_cluster_op_name(uint32_t op);
-
-/* Returns the name of a choice in Python, such as "NONFULL"; NULL for an unknown one. */
-const char *sws_cluster_choice_name(uint32_t choice);
 
 /* Returns the name of a list in tables, such as "frag4"; NULL for an unknown one. */
 const char *sws_cluster_list_name(uint32_t list);

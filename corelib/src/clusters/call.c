@@ -2,16 +2,6 @@
 /* clusters/call.c - from one point of a call to the next: the states that show nothing. */
 #include "clusters/state.h"
 
-static void set_point(struct sws_clusters_call *call, uint32_t op, uint32_t slot, uint32_t n)
-{
-	call->point = (struct sws_clusters_point){ .op = (uint8_t)op,
-						   .device = call->device,
-						   .order = call->order,
-						   .list = call->list,
-						   .slot = slot,
-						   .n = n };
-}
-
 /* Returns whether the search that runs has a result. */
 static bool found(const struct sws_clusters_call *call)
 {
@@ -129,8 +119,7 @@ static void search(struct sws_clusters *self, struct sws_clusters_call *call)
 		go(call, OWN);
 }
 
-/* Visits clusters of a list, at most so many. */
-void sws_clusters__from_list(struct sws_clusters_call *call, uint32_t list, uint32_t most)
+static void from_list(struct sws_clusters_call *call, uint32_t list, uint32_t most)
 {
 	call->list = (uint8_t)list;
 	call->most = (uint8_t)most;
@@ -149,7 +138,7 @@ static void late_step(struct sws_clusters *self, struct sws_clusters_call *call,
 	} else if (!call->order) {
 		const uint32_t list = stolen % 2 ? SWS_CLUSTER_LIST_NONFULL : SWS_CLUSTER_LIST_FRAG;
 
-		sws_clusters__from_list(call, list + 1 + stolen / 2, ANY_NUMBER);
+		from_list(call, list + 1 + stolen / 2, ANY_NUMBER);
 	}
 }
 
@@ -168,21 +157,53 @@ static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 		go(call, SEARCHED);
 	} else if (step == FREE_FIRST || step == FREE_LATE) {
 		if (free_first == (step == FREE_FIRST))
-			sws_clusters__from_list(call, SWS_CLUSTER_LIST_FREE, 1);
+			from_list(call, SWS_CLUSTER_LIST_FREE, 1);
 	} else if (step == FULL_EARLY || step == FULL_LATE) {
 		if (!free_only && rules->full_before_frag == (step == FULL_LATE) &&
 		    sws_clusters__full(self))
 			go(call, FULL);
 	} else if (step == NONFULL) {
 		if (partial)
-			sws_clusters__from_list(
-				call, SWS_CLUSTER_LIST_NONFULL + (uint32_t)call->order, ANY_NUMBER);
+			from_list(call, SWS_CLUSTER_LIST_NONFULL + (uint32_t)call->order,
+				  ANY_NUMBER);
 	} else if (step == FRAG) {
 		if (partial)
-			sws_clusters__from_list(call, SWS_CLUSTER_LIST_FRAG + (uint32_t)call->order,
-						rules->frag_all ? ANY_NUMBER : tries);
+			from_list(call, SWS_CLUSTER_LIST_FRAG + (uint32_t)call->order,
+				  rules->frag_all ? ANY_NUMBER : tries);
 	} else {
 		late_step(self, call, step);
+	}
+}
+
+static void from_partial(const struct sws_clusters *self, struct sws_clusters_call *call,
+			 uint32_t list)
+{
+	/* The lists of an order of complete clusters have none that fits. */
+	if ((UINT32_C(1) << call->order) < self->size)
+		from_list(call, list + call->order, 1);
+}
+
+/* Begins the step of a search that the user's function chooses: one cluster at a time. */
+static void chosen_step(struct sws_clusters *self, struct sws_clusters_call *call)
+{
+	switch (sws_clusters__choose(self, call)) {
+	case SWS_CLUSTER_CHOOSE_FREE:
+		from_list(call, SWS_CLUSTER_LIST_FREE, 1);
+		break;
+	case SWS_CLUSTER_CHOOSE_NONFULL:
+		from_partial(self, call, SWS_CLUSTER_LIST_NONFULL);
+		break;
+	case SWS_CLUSTER_CHOOSE_FRAG:
+		from_partial(self, call, SWS_CLUSTER_LIST_FRAG);
+		break;
+	case SWS_CLUSTER_CHOOSE_FULL:
+		go(call, FULL);
+		break;
+	case SWS_CLUSTER_CHOOSE_LARGER:
+		call->step = DISCARDS;
+		break;
+	default:
+		go(call, SEARCHED);
 	}
 }
 
@@ -289,42 +310,6 @@ static void set_full_move(const struct sws_clusters *self, struct sws_clusters_c
 	call->point.list = (uint8_t)sws_clusters__target(self, device, call->full);
 }
 
-/* The first cluster that waits for its discard, or the end of the step. */
-static void set_discard(const struct sws_clusters *self, struct sws_clusters_call *call)
-{
-	const struct device *device = &self->devices[call->device];
-	const uint32_t index = device->lists[SWS_CLUSTER_LIST_DISCARD].head;
-
-	if (index != CLUSTERS_NONE) {
-		set_point(call, SWS_CLUSTER_DISCARD, slot_of(self, device, index), 0);
-		return;
-	}
-	if (!self->rules.discards_in_device)
-		go(call, call->discarded ? OWN_FIRST : DISCARD_ANY);
-	else
-		go(call, call->discarded ? SEARCH : STEP);
-}
-
-/* Models: swap_sync_discard, which discards what one device has. */
-static void discard_any(const struct sws_clusters *self, struct sws_clusters_call *call)
-{
-	const struct device *best = NULL;
-
-	for (uint32_t i = 0; i < self->n_devices; i++) {
-		const struct device *device = &self->devices[i];
-
-		if (device->lists[SWS_CLUSTER_LIST_DISCARD].length &&
-		    (!best || device->config.priority > best->config.priority))
-			best = device;
-	}
-	go(call, DONE);
-	if (best) {
-		call->device = (uint8_t)(best - self->devices);
-		call->discarded = false;
-		go(call, DISCARD);
-	}
-}
-
 static void turns_over(const struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const bool again = !call->granted && !call->order && !self->rules.discards_in_device;
@@ -367,7 +352,7 @@ static void run_inner(struct sws_clusters *self, struct sws_clusters_call *call)
 		set_point(call, SWS_CLUSTER_FULL_DONE, 0, 0);
 		break;
 	case DISCARD:
-		set_discard(self, call);
+		sws_clusters__next_discard(self, call);
 		break;
 	default:
 		set_point(call, self->rules.isolates ? SWS_CLUSTER_MOVE : SWS_CLUSTER_DISCARDED,
@@ -398,7 +383,7 @@ static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
 		break;
 	case STEP:
 		if (self->choose && call->step < DISCARDS && !found(call))
-			sws_clusters__choose(self, call);
+			chosen_step(self, call);
 		else
 			step(self, call);
 		break;
@@ -411,7 +396,7 @@ static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
 		turns_over(self, call);
 		break;
 	case DISCARD_ANY:
-		discard_any(self, call);
+		sws_clusters__discard_any(self, call);
 		break;
 	case DONE:
 	case OVER:

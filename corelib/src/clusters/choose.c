@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clusters/choose.c - the next step of a search, chosen by the user's function. Each choice is one
- * cluster of one list, so that the function sees the lists that the visit before it left.
+ * clusters/choose.c - the next step of a search, chosen by the user's function, which sees the lists
+ * as the visit before it left them.
  */
-#include "clusters/state.h"
+#include "clusters/parts.h"
 
 /* Choices of a search beyond two for each cluster of the device. */
 #define CHOICES_MORE 64U
@@ -39,15 +39,9 @@ static enum sws_cluster_choice ask(struct sws_clusters *self, const struct sws_c
 							   : SWS_CLUSTER_CHOICES;
 }
 
-static void visit_partial(const struct sws_clusters *self, struct sws_clusters_call *call,
-			  uint32_t list)
-{
-	/* The lists of an order of complete clusters have none that fits. */
-	if ((UINT32_C(1) << call->order) < self->size)
-		sws_clusters__from_list(call, list + call->order, 1);
-}
-
-void sws_clusters__choose(struct sws_clusters *self, struct sws_clusters_call *call)
+/* Returns the next choice; SWS_CLUSTER_CHOICES ends a search that takes too many. */
+enum sws_cluster_choice sws_clusters__choose(struct sws_clusters *self,
+					     struct sws_clusters_call *call)
 {
 	const uint32_t most = 2 * self->devices[call->device].n_clusters + CHOICES_MORE;
 	const enum sws_cluster_choice choice =
@@ -56,27 +50,6 @@ void sws_clusters__choose(struct sws_clusters *self, struct sws_clusters_call *c
 	call->times = call->choice == choice ? call->times + 1 : 1;
 	call->choice = (uint8_t)choice;
 	call->asked++;
-	switch (choice) {
-	case SWS_CLUSTER_CHOOSE_FREE:
-		sws_clusters__from_list(call, SWS_CLUSTER_LIST_FREE, 1);
-		break;
-	case SWS_CLUSTER_CHOOSE_NONFULL:
-		visit_partial(self, call, SWS_CLUSTER_LIST_NONFULL);
-		break;
-	case SWS_CLUSTER_CHOOSE_FRAG:
-		visit_partial(self, call, SWS_CLUSTER_LIST_FRAG);
-		break;
-	case SWS_CLUSTER_CHOOSE_FULL:
-		go(call, FULL);
-		break;
-	case SWS_CLUSTER_CHOOSE_LARGER:
-		call->step = DISCARDS;
-		break;
-	case SWS_CLUSTER_CHOOSE_END:
-		go(call, SEARCHED);
-		break;
-	default:
-		self->work.bad_choices++;
-		go(call, SEARCHED);
-	}
+	self->work.bad_choices += choice == SWS_CLUSTER_CHOICES;
+	return choice;
 }

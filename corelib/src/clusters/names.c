@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clusters/names.c - the names of operations, choices and lists. */
+/* clusters/names.c - the names of operations and lists in tables. */
 #include "swapsim/clusters.h"
 
 const char *sws_cluster_op_name(uint32_t op)
@@ -17,17 +17,6 @@ const char *sws_cluster_op_name(uint32_t op)
 	};
 
 	return op < SWS_CLUSTER_OPS ? names[op] : NULL;
-}
-
-const char *sws_cluster_choice_name(uint32_t choice)
-{
-	static const char *const names[SWS_CLUSTER_CHOICES] = {
-		[SWS_CLUSTER_CHOOSE_FREE] = "FREE",     [SWS_CLUSTER_CHOOSE_NONFULL] = "NONFULL",
-		[SWS_CLUSTER_CHOOSE_FRAG] = "FRAG",     [SWS_CLUSTER_CHOOSE_FULL] = "FULL",
-		[SWS_CLUSTER_CHOOSE_LARGER] = "LARGER", [SWS_CLUSTER_CHOOSE_END] = "END",
-	};
-
-	return choice < SWS_CLUSTER_CHOICES ? names[choice] : NULL;
 }
 
 const char *sws_cluster_list_name(uint32_t list)

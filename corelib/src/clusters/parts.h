@@ -127,6 +127,10 @@ uint32_t sws_clusters__target(const struct sws_clusters *self, const struct devi
 			      uint32_t cluster);
 bool sws_clusters__usable(const struct sws_clusters *self, uint32_t cluster, uint32_t order);
 
+/* choose.c */
+enum sws_cluster_choice sws_clusters__choose(struct sws_clusters *self,
+					     struct sws_clusters_call *call);
+
 /* turns.c */
 bool sws_clusters__full(struct sws_clusters *self);
 void sws_clusters__enqueue(struct sws_clusters *self, uint32_t device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clusters/rules.c - the table of rule sets. */
+/* clusters/rules.c - the table of rule sets, and the names of choices. */
 #include "swapsim/cluster_rules.h"
 
 /* The switches that 6.11 and 6.12 share. */
@@ -44,4 +44,15 @@ int sws_cluster_rules_init(enum sws_cluster_rule_set set, struct sws_cluster_rul
 		return SWS_ERROR_BAD_ARGUMENT;
 	*rules = sets[set].rules;
 	return SWS_OK;
+}
+
+const char *sws_cluster_choice_name(uint32_t choice)
+{
+	static const char *const names[SWS_CLUSTER_CHOICES] = {
+		[SWS_CLUSTER_CHOOSE_FREE] = "FREE",     [SWS_CLUSTER_CHOOSE_NONFULL] = "NONFULL",
+		[SWS_CLUSTER_CHOOSE_FRAG] = "FRAG",     [SWS_CLUSTER_CHOOSE_FULL] = "FULL",
+		[SWS_CLUSTER_CHOOSE_LARGER] = "LARGER", [SWS_CLUSTER_CHOOSE_END] = "END",
+	};
+
+	return choice < SWS_CLUSTER_CHOICES ? names[choice] : NULL;
 }

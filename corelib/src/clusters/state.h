@@ -77,12 +77,23 @@ static inline void go(struct sws_clusters_call *call, enum state state)
 	call->state = (uint8_t)state;
 }
 
-/* call.c: visits clusters of a list, at most so many; ends the hold of a visit. */
-void sws_clusters__from_list(struct sws_clusters_call *call, uint32_t list, uint32_t most);
-void sws_clusters__leave(struct sws_clusters *self, struct sws_clusters_call *call);
+/* Sets what a call does next. */
+static inline void set_point(struct sws_clusters_call *call, uint32_t op, uint32_t slot, uint32_t n)
+{
+	call->point = (struct sws_clusters_point){ .op = (uint8_t)op,
+						   .device = call->device,
+						   .order = call->order,
+						   .list = call->list,
+						   .slot = slot,
+						   .n = n };
+}
 
-/* choose.c: the next step of a search by the user's function. */
-void sws_clusters__choose(struct sws_clusters *self, struct sws_clusters_call *call);
+/* discards.c */
+void sws_clusters__next_discard(const struct sws_clusters *self, struct sws_clusters_call *call);
+void sws_clusters__discard_any(const struct sws_clusters *self, struct sws_clusters_call *call);
+
+/* call.c: ends the hold of a visit. */
+void sws_clusters__leave(struct sws_clusters *self, struct sws_clusters_call *call);
 
 /* apply.c: the next full cluster of a reclaim; the locks that a call holds. */
 void sws_clusters__rotate_full(struct sws_clusters *self, struct sws_clusters_call *call);
