@@ -12,8 +12,11 @@ from swapsim import io
 from swapsim.claims.tables import (
     CARDS,
     CLAIMS,
+    FOLIO_FALLBACKS,
+    FOLIO_REQUESTS,
     MAILS,
     PUBLISHED,
+    REMOVED_LISTS,
     RESULTS,
     SIMULATION_TOLERANCES,
     SLOTS_IN_USE,
@@ -368,10 +371,39 @@ def measured_slots(experiment: str) -> pl.DataFrame:
 
     Errors are those of `measured_results`, and that it counted no tree nodes.
     """
-    table = _experiment(experiment) / "slots_in_use.parquet"
-    if not table.exists():
-        raise InputError("it counted no tree nodes: choose one that did", field=experiment)
-    return read_table(table, SLOTS_IN_USE)
+    return _further(experiment, "slots_in_use", SLOTS_IN_USE, "counted no tree nodes")
+
+
+def measured_folios(experiment: str) -> pl.DataFrame:
+    """Read an experiment's counters of large folios, by iteration and size (FOLIO_FALLBACKS).
+
+    Errors are those of `measured_results`, and that it counted no large folios.
+    """
+    return _further(experiment, "folios", FOLIO_FALLBACKS, "counted no large folios")
+
+
+def measured_requests(experiment: str) -> pl.DataFrame:
+    """Read what each process of an experiment asked of the kernel (FOLIO_REQUESTS).
+
+    Errors are those of `measured_results`, and that its requests are not stored.
+    """
+    return _further(experiment, "requests", FOLIO_REQUESTS, "has no requests")
+
+
+def measured_lists(experiment: str) -> pl.DataFrame:
+    """Read what each list of reclaim removed from the swap cache (REMOVED_LISTS).
+
+    Errors are those of `measured_results`, and that it recorded no lists.
+    """
+    return _further(experiment, "lists", REMOVED_LISTS, "recorded no lists")
+
+
+def _further(experiment: str, name: str, table: Table, lack: str) -> pl.DataFrame:
+    """Read a table of an experiment that not all have."""
+    path = _experiment(experiment) / f"{name}.parquet"
+    if not path.exists():
+        raise InputError(f"it {lack}: choose one that did", field=experiment)
+    return read_table(path, table)
 
 
 def measured_provenance(experiment: str) -> dict[str, Any]:

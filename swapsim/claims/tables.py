@@ -473,6 +473,56 @@ SLOTS_IN_USE: Final = Table(
     Column("count", pl.UInt32, "number of slots in the range"),
 )
 
+_FOLIO_ORDER: Final = Column("order", pl.UInt8, "log2 of the folio's pages")
+_ITERATION: Final = Column("iteration", pl.UInt32, "number of the iteration of the test")
+
+REQUEST: Final = Vocabulary(
+    "REQUEST",
+    "What a process of folio_turnover.c does with a chunk; out: the kernel is asked to page it out.",
+    ("unmap", "map", "touch", "out"),
+)
+
+FOLIO_FALLBACKS: Final = Table(
+    "FOLIO_FALLBACKS",
+    "One row per run, iteration and size of folio: the kernel's counters of large folios. Kernel, "
+    "policy and seed are those of the RESULTS of the same experiment.",
+    columns.KERNEL,
+    columns.POLICY,
+    columns.SEED,
+    _ITERATION,
+    _FOLIO_ORDER,
+    Column("swpout", pl.UInt32, "folios that were swapped out whole"),
+    Column("swpout_fallback", pl.UInt32, "folios that were split because no slots were found"),
+)
+
+FOLIO_REQUESTS: Final = Table(
+    "FOLIO_REQUESTS",
+    "One row per action of a process of folio_turnover.c, in its order; the same on every kernel.",
+    Column("process", pl.UInt8, "number of the process, and of its CPU"),
+    _ITERATION,
+    Column("op", REQUEST.dtype, "what it does"),
+    _FOLIO_ORDER,
+    Column("chunk", pl.UInt32, "place of the chunk among those of its process and order"),
+    Column("page", pl.UInt32, "page of the chunk that is touched, else 0"),
+)
+
+REMOVED_LISTS: Final = Table(
+    "REMOVED_LISTS",
+    "One row per call of shrink_folio_list that removed folios from the swap cache. Kernel, policy "
+    "and seed are those of the RESULTS of the same experiment.",
+    columns.KERNEL,
+    columns.POLICY,
+    columns.SEED,
+    Column("list", pl.UInt32, "number of the list in its run, by its end"),
+    columns.PID,
+    columns.CPU,
+    Column("folios", pl.UInt32, "folios that the list removed from the swap cache"),
+    Column("slots", pl.UInt32, "slots of these folios"),
+    Column("clusters", pl.UInt32, "distinct clusters of 512 slots"),
+    Column("runs", pl.UInt32, "longest runs of successive folios in one cluster"),
+    Column("trunks", pl.UInt32, "distinct trunks of 64 MiB"),
+)
+
 RANGES: Final = Table(
     "RANGES",
     "One row per claim: its published change, and the range in which several fits of the same base "

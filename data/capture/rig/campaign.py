@@ -28,6 +28,7 @@ from rig import (
     leftovers,
     packages,
     stalls,
+    stock,
     tree_nodes,
     turns,
     wanderings,
@@ -58,6 +59,8 @@ class Outcome:
     failure: str
     # The slots that tree nodes were for, where they were counted.
     extents: Extents = field(default_factory=list)
+    # On a stock kernel: rows of the table of what was read.
+    rows: stock.Rows = field(default_factory=list)
 
 
 def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again: bool) -> int:
@@ -105,9 +108,13 @@ def _stored_run(
     started = time.monotonic()
     metrics: dict[str, Metrics] = {}
     extents: Extents = []
+    rows: stock.Rows = []
     failure = ""
     try:
-        metrics, extents = _measure(experiment, number, value, cache, busybox, work)
+        if experiment.stock:
+            metrics, rows = _measure_stock(experiment, value, cache, busybox, work / "counted")
+        else:
+            metrics, extents = _measure(experiment, number, value, cache, busybox, work)
     except GuestError as error:
         failure = str(error)
         console = work / "counted" / "console.txt"
@@ -120,6 +127,7 @@ def _stored_run(
         metrics=metrics,
         failure=failure,
         extents=extents,
+        rows=rows,
     )
     if not failure:
         stored.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
@@ -168,8 +176,22 @@ def _measure(
     return {tasks: metrics}, []
 
 
+def _measure_stock(
+    experiment: Experiment, value: str, cache: Path, busybox: Package, work: Path
+) -> tuple[dict[str, Metrics], stock.Rows]:
+    counted = experiment.counted(value)
+    captured = _boot(counted, kernel.get(counted, cache), busybox, work)
+    reader = stock.READERS[experiment.reads]
+    metrics, rows = reader.read(captured, work, experiment.first_iteration)
+    return {str(experiment.tasks[-1]): metrics}, rows
+
+
 def _described(experiment: Experiment, cache: Path) -> dict[str, Any]:
     """Build all kernels of an experiment, and return their descriptions."""
+    if experiment.stock:
+        loads = {load.newer.kernel: load for load in experiment.stock.values() if load.newer}
+        programs = [program for load in experiment.stock.values() for program in load.programs]
+        return {name: kernel.newer(name, cache, programs).described for name in loads}
     if experiment.varies == "kernel":
         counted = {value: experiment.counted(value) for value in experiment.values}
         return {value: kernel.get(load, cache).described for value, load in counted.items()}
@@ -203,6 +225,9 @@ def _identity(experiment: Experiment, value: str) -> str:
         readers.append(Path(instructions.__file__))
     if experiment.ledger:
         readers.append(Path(ledger.__file__))
+    if experiment.stock:
+        digest.update(repr((experiment.reads, experiment.first_iteration)).encode())
+        readers.append(Path(stock.__file__))
     if experiment.stalls:
         readers.append(Path(stalls.__file__))
     elif experiment.by_turns:
@@ -228,6 +253,8 @@ def _write(
         tree_nodes.tabulate(extents).write_parquet(
             unfinished / "slots_in_use.parquet", compression="zstd"
         )
+    if experiment.stock:
+        _write_stock(experiment, outcomes, unfinished)
     tables = _provenance(experiment, described, outcomes, rounds)
     text = "\n".join(toml_table(title, table) for title, table in tables.items())
     heading = "# Where these figures come from; written by data/capture/lab.py.\n"
@@ -235,6 +262,22 @@ def _write(
     if output.exists():
         shutil.rmtree(output)
     unfinished.rename(output)
+
+
+def _write_stock(experiment: Experiment, outcomes: list[Outcome], folder: Path) -> None:
+    """Write the table of what was read, and the requests of a program that prints them."""
+    reader = stock.READERS[experiment.reads]
+    rows = [
+        (*outcome.value.partition(" ")[::2], outcome.round, *row)
+        for outcome in sorted(outcomes, key=lambda outcome: (outcome.value, outcome.round))
+        for row in outcome.rows
+    ]
+    frame = reader.table.check(pl.DataFrame(rows, schema=reader.table.schema, orient="row"))
+    frame.write_parquet(folder / f"{reader.file}.parquet", compression="zstd", compression_level=19)
+    requests = stock.requests(experiment.workload, folder.parent)
+    if requests is not None:
+        path = folder / "requests.parquet"
+        requests.write_parquet(path, compression="zstd", compression_level=19)
 
 
 def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
@@ -257,6 +300,9 @@ def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
 
 def _labels(experiment: Experiment, value: str, group: str) -> dict[str, Any]:
     """Return the labels of one group of metrics of a run: a number of tasks, or a ledger's turn."""
+    if experiment.stock:
+        name, _, setting = value.partition(" ")
+        return {"kernel": name, "policy": setting, "n_tasks": int(group)}
     if experiment.ledger:
         return {"kernel": value, "policy": group, "n_tasks": experiment.tasks[-1]}
     return {"kernel": KERNEL_LABEL, "policy": value, "n_tasks": int(group)}

@@ -2,13 +2,14 @@
 """An experiment: experiments/NAME.toml, a workload on the lab kernel with a switch that varies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rig import workload
 from rig.errors import CaptureError
-from rig.table import read_table
+from rig.stock import READERS
+from rig.table import Table, read_fields, read_table
 from rig.workload import HOME, LAB_KERNELS, RECLAIM_RULES, SWAP_BASES, Switches, Workload
 
 EXPERIMENTS: Final = HOME / "experiments"
@@ -26,6 +27,12 @@ VISITS_A_CPU: Final = "VISITS_A_CPU"
 base, as in "percpu 500"; without it a task stays on its CPU, and with FREE the kernel moves it."""
 
 FREE: Final = "free"
+
+STOCK: Final = "stock kernel"
+"""What varies in an experiment on stock kernels, and with them its settings."""
+
+KERNEL_WORD: Final = "KERNEL"
+"""In the name of a group of probes: the version of the kernel, with an underscore."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +58,11 @@ class Experiment:
     values: tuple[str, ...]
     slot_events: bool
     tree_nodes: bool
+    # On stock kernels: the workload of each value, which is a kernel and the name of a setting.
+    stock: Mapping[str, Workload] = field(default_factory=dict)
+    # What is read of a run there, and the iteration from which a test is counted.
+    reads: str = ""
+    first_iteration: int = 0
 
     @property
     def by_turns(self) -> bool:
@@ -79,6 +91,8 @@ class Experiment:
 
     def counted(self, value: str) -> Workload:
         """Give the workload that counts, at one value of the switch."""
+        if self.stock:
+            return self.stock[value]
         visits = {"": "0", FREE: "-1"}.get(stay := value.partition(" ")[2], stay)
         return replace(
             self.workload,
@@ -123,8 +137,10 @@ def load(name: str) -> Experiment:
     table = read_table(path)
     own = table.take_table("experiment")
     varies = own.take("varies", str)
+    if varies == STOCK:
+        return _on_stock_kernels(path, own)
     if varies not in VARIES:
-        raise own.error("varies", f"is '{varies}': give one of {', '.join(VARIES)}")
+        raise own.error("varies", f"is '{varies}': give one of {', '.join((*VARIES, STOCK))}")
     values = own.take_strings("values")
     for value in values:
         base, _, visits = value.partition(" ")
@@ -160,3 +176,49 @@ def load(name: str) -> Experiment:
         wanted = "false" if no_locks else "true"
         raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")
     return described
+
+
+def _on_stock_kernels(path: Path, own: Table) -> Experiment:
+    """Read an experiment on stock kernels: each of them runs the workload in each setting.
+
+    A setting has fields of the workload that replace the file's.
+    """
+    kernels = own.take_strings("values")
+    settings = own.take_table("settings").rest() or {"stock": {}}
+    stock = {
+        f"{kernel} {setting}": _stock_workload(path, kernel, fields)
+        for setting, fields in settings.items()
+        for kernel in kernels
+    }
+    reads = own.take("reads", str)
+    if reads not in READERS:
+        raise own.error("reads", f"is '{reads}': give one of {', '.join(READERS)}")
+    described = Experiment(
+        name=path.stem,
+        workload=next(iter(stock.values())),
+        patch=own.take("patch", str),
+        rounds=own.take_positive("rounds"),
+        tasks=own.take_numbers("tasks"),
+        varies=STOCK,
+        values=tuple(stock),
+        slot_events=False,
+        tree_nodes=False,
+        stock=stock,
+        reads=reads,
+        first_iteration=own.take_positive("first_iteration", 0),
+    )
+    own.close()
+    return described
+
+
+def _stock_workload(path: Path, kernel: str, setting: dict[str, Any]) -> Workload:
+    fields = read_fields(path)
+    fields.pop("experiment")
+    fields |= {"kernel": kernel, **setting}
+    trace = dict(fields.get("trace", {}))
+    version = kernel.replace(".", "_")
+    groups = [group.replace(KERNEL_WORD, version) for group in trace.get("groups", [])]
+    table = Table(path, "", fields | {"trace": trace | {"groups": groups}})
+    taken = workload.take(table)
+    table.close()
+    return taken

@@ -12,12 +12,15 @@ from rig import packages
 from rig.errors import CaptureError
 from rig.kernel import CLUSTER_SLOTS, Kernel
 from rig.packages import Package, tool
+from rig.table import read_fields
 from rig.workload import (
     CLUSTER_EVENTS,
     CLUSTER_KINDS,
     EVENTS,
     HOME,
+    KERNEL_PROGRAMS,
     LAB_EVENTS,
+    NEWER_EVENTS,
     Newer,
     Switches,
     Workload,
@@ -27,6 +30,8 @@ C_FLAGS = (
     *("-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
     *("-Wcast-qual", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
 )
+# A kernel's own programs are written for no strict compiler.
+KERNEL_C_FLAGS = ("-O2", "-static")
 RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
 LAB = HOME / "guest" / "lab"
@@ -60,7 +65,8 @@ class Guest:
 
 def sources(workload: Workload) -> list[Path]:
     """Return our files that the guest depends on."""
-    programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
+    own = [program for program in workload.programs if program not in KERNEL_PROGRAMS]
+    programs = [HOME / "programs" / f"{program}.c" for program in own]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
         if workload.switches.folio_kibibytes:
@@ -71,6 +77,8 @@ def sources(workload: Workload) -> list[Path]:
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
     if workload.newer is not None:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
+        if {*workload.recording.groups} & read_fields(NEWER_EVENTS).keys():
+            described.append(NEWER_EVENTS)
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
@@ -102,7 +110,9 @@ def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) ->
     shutil.copy(packages.find(busybox, "bin/busybox"), root / "bin" / "busybox")
     for source in sources(workload):
         if source.suffix == ".c":
-            _compile(source, root / "programs" / source.stem)
+            compile_program(source, root / "programs" / source.stem)
+    for name, source in kernel.programs.items():
+        compile_program(source, root / "programs" / name, KERNEL_C_FLAGS)
     _write_settings(workload, root / "capture")
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
@@ -132,8 +142,9 @@ def write_script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def _compile(source: Path, program: Path) -> None:
-    command = [tool("gcc"), *C_FLAGS, "-o", str(program), str(source)]
+def compile_program(source: Path, program: Path, flags: tuple[str, ...] = C_FLAGS) -> None:
+    """Compile one C file to a static program."""
+    command = [tool("gcc"), *flags, "-o", str(program), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CaptureError(f"gcc refuses {source.name}: {done.stderr.splitlines()[0]}")

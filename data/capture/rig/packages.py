@@ -30,6 +30,7 @@ TOOLS = (
     ("apt-get", "apt"),
     ("apt-cache", "apt"),
     ("dpkg-deb", "dpkg"),
+    ("dpkg-query", "dpkg"),
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("gcc", "gcc"),
     ("cpio", "cpio"),

@@ -14,6 +14,8 @@ WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
 CLUSTER_EVENTS = HOME / "clusters" / "events.toml"
 MODULES = HOME / "lab" / "modules"
+# Of stock 6.12 and 7.3, besides their allocators.
+NEWER_EVENTS = HOME / "newer" / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -24,6 +26,11 @@ SWAP_DEVICES = ("brd", "virtio")
 KERNELS = ("6.12", "7.3")
 CLUSTER_KINDS = ("brd", "virtio", "zram", "file")
 CLUSTER_ORDERS = range(1, 10)
+# Programs that come with a kernel's source: its version, and the file in its tree.
+KERNEL_PROGRAMS = {
+    f"thp_swap_allocator_test-{kernel}": (kernel, "tools/mm/thp_swap_allocator_test.c")
+    for kernel in KERNELS
+}
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 # As patches/03-stall-decisions/switch.cocci names them.
@@ -250,7 +257,8 @@ def take(table: Table) -> Workload:
     if switches and switches.batched_removal and STALLS in workload.recording.groups:
         raise table.error("groups", f"has '{STALLS}', which needs batched_removal = false")
     for program in workload.programs:
-        if not (HOME / "programs" / f"{program}.c").is_file():
+        own = (HOME / "programs" / f"{program}.c").is_file()
+        if not own and (program not in KERNEL_PROGRAMS or newer is None):
             raise CaptureError(
                 f"{table.path.name}: field 'commands': there is no programs/{program}.c"
             )
@@ -435,12 +443,12 @@ def _directory(table: Table, field: str) -> str:
 def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
     if switches is not None:
         return LAB_EVENTS
-    return (EVENTS, CLUSTER_EVENTS) if newer else (EVENTS,)
+    return (EVENTS, CLUSTER_EVENTS, NEWER_EVENTS) if newer else (EVENTS,)
 
 
 def _recording(table: Table, described: tuple[Path, ...]) -> Recording:
     known = {group: lines for path in described for group, lines in read_fields(path).items()}
-    groups = table.take_strings("groups", default=() if described is LAB_EVENTS else None)
+    groups = table.take_strings("groups", default=None if described == (EVENTS,) else ())
     for group in groups:
         if group not in known:
             raise table.error("groups", f"has '{group}': there are {', '.join(known)}")
