@@ -478,7 +478,7 @@ _ITERATION: Final = Column("iteration", pl.UInt32, "number of the iteration of t
 
 REQUEST: Final = Vocabulary(
     "REQUEST",
-    "What a process of folio_turnover.c does with a chunk; out: the kernel is asked to page it out.",
+    "What a process of folio_turnover.c does with a chunk; out: the kernel shall page it out.",
     ("unmap", "map", "touch", "out"),
 )
 

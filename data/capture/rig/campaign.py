@@ -24,6 +24,7 @@ from rig import (
     importing,
     instructions,
     kernel,
+    large_folios,
     ledger,
     leftovers,
     packages,
@@ -34,7 +35,7 @@ from rig import (
     wanderings,
 )
 from rig.collect import sha256
-from rig.counts import Metrics
+from rig.counts import Metrics, Rows
 from rig.errors import CaptureError, GuestError
 from rig.experiment import Experiment
 from rig.kernel import Kernel
@@ -60,7 +61,7 @@ class Outcome:
     # The slots that tree nodes were for, where they were counted.
     extents: Extents = field(default_factory=list)
     # On a stock kernel: rows of the table of what was read.
-    rows: stock.Rows = field(default_factory=list)
+    rows: Rows = field(default_factory=list)
 
 
 def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again: bool) -> int:
@@ -108,7 +109,7 @@ def _stored_run(
     started = time.monotonic()
     metrics: dict[str, Metrics] = {}
     extents: Extents = []
-    rows: stock.Rows = []
+    rows: Rows = []
     failure = ""
     try:
         if experiment.stock:
@@ -178,7 +179,7 @@ def _measure(
 
 def _measure_stock(
     experiment: Experiment, value: str, cache: Path, busybox: Package, work: Path
-) -> tuple[dict[str, Metrics], stock.Rows]:
+) -> tuple[dict[str, Metrics], Rows]:
     counted = experiment.counted(value)
     captured = _boot(counted, kernel.get(counted, cache), busybox, work)
     reader = stock.READERS[experiment.reads]
@@ -190,8 +191,8 @@ def _described(experiment: Experiment, cache: Path) -> dict[str, Any]:
     """Build all kernels of an experiment, and return their descriptions."""
     if experiment.stock:
         loads = {load.newer.kernel: load for load in experiment.stock.values() if load.newer}
-        programs = [program for load in experiment.stock.values() for program in load.programs]
-        return {name: kernel.newer(name, cache, programs).described for name in loads}
+        programs = {program for load in experiment.stock.values() for program in load.programs}
+        return {name: kernel.newer(name, cache, (*sorted(programs),)).described for name in loads}
     if experiment.varies == "kernel":
         counted = {value: experiment.counted(value) for value in experiment.values}
         return {value: kernel.get(load, cache).described for value, load in counted.items()}
@@ -227,7 +228,7 @@ def _identity(experiment: Experiment, value: str) -> str:
         readers.append(Path(ledger.__file__))
     if experiment.stock:
         digest.update(repr((experiment.reads, experiment.first_iteration)).encode())
-        readers.append(Path(stock.__file__))
+        readers.append(stock.READERS[experiment.reads].module)
     if experiment.stalls:
         readers.append(Path(stalls.__file__))
     elif experiment.by_turns:
@@ -267,6 +268,8 @@ def _write(
 def _write_stock(experiment: Experiment, outcomes: list[Outcome], folder: Path) -> None:
     """Write the table of what was read, and the requests of a program that prints them."""
     reader = stock.READERS[experiment.reads]
+    if reader.table is None:
+        return
     rows = [
         (*outcome.value.partition(" ")[::2], outcome.round, *row)
         for outcome in sorted(outcomes, key=lambda outcome: (outcome.value, outcome.round))
@@ -274,7 +277,7 @@ def _write_stock(experiment: Experiment, outcomes: list[Outcome], folder: Path) 
     ]
     frame = reader.table.check(pl.DataFrame(rows, schema=reader.table.schema, orient="row"))
     frame.write_parquet(folder / f"{reader.file}.parquet", compression="zstd", compression_level=19)
-    requests = stock.requests(experiment.workload, folder.parent)
+    requests = large_folios.requests(experiment.workload)
     if requests is not None:
         path = folder / "requests.parquet"
         requests.write_parquet(path, compression="zstd", compression_level=19)

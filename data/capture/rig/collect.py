@@ -4,12 +4,16 @@
 import hashlib
 import mmap
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
+
+import polars as pl
 
 from rig.boot import Run
 from rig.errors import GuestError
 from rig.workload import Workload
+from swapsim import traces
 
 CHUNK = 1 << 20
 
@@ -57,6 +61,38 @@ def collect(workload: Workload, run: Run, work: Path) -> Captured:
     for disk in work.glob("*.disk"):
         disk.unlink()
     return captured
+
+
+def events(
+    captured: Captured, work: Path, *names: str, missing: bool = False
+) -> dict[str, pl.DataFrame]:
+    """Import a run's text into work/trace, and return events by name.
+
+    Raises
+    ------
+    GuestError
+        An event did not occur and none may be missing; else its frame has no columns.
+    """
+    folder = work / "trace"
+    shutil.rmtree(folder, ignore_errors=True)
+    traces.import_text(captured.text, folder)
+    paths = {name: folder / f"{name}.parquet" for name in names}
+    for name, path in paths.items():
+        if not path.exists() and not missing:
+            raise GuestError(f"the run has no event {name}")
+    return {
+        name: pl.read_parquet(path) if path.exists() else pl.DataFrame()
+        for name, path in paths.items()
+    }
+
+
+def moved(captured: Captured, counter: str) -> int:
+    """Return by how much a counter of /proc/vmstat moved during a run."""
+    before, after = (
+        dict(map(str.split, captured.report[f"vmstat-{at}"].splitlines()))
+        for at in ("before", "after")
+    )
+    return int(after[counter]) - int(before[counter])
 
 
 def sha256(path: Path) -> str:

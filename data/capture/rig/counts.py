@@ -42,6 +42,8 @@ _NO_SITE: Final = re.compile(r"^(lock_acquire|_raw_\w+|__raw_\w+|trace_\w+|rt_sp
 _OUTPUT: Final = re.compile(r"^(\d+) (visits in|bytes /) (\d+) usecs", re.MULTILINE)
 
 Metrics = dict[str, tuple[float, str]]
+# Of a run: the columns of a further table behind kernel, policy and seed.
+Rows = list[list[int]]
 
 
 def counts(report: Mapping[str, str], name: str, *, sites: bool = False) -> Metrics:

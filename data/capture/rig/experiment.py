@@ -215,7 +215,7 @@ def _stock_workload(path: Path, kernel: str, setting: dict[str, Any]) -> Workloa
     fields = read_fields(path)
     fields.pop("experiment")
     fields |= {"kernel": kernel, **setting}
-    trace = dict(fields.get("trace", {}))
+    trace = read_fields(path).get("trace", {}) | setting.get("trace", {})
     version = kernel.replace(".", "_")
     groups = [group.replace(KERNEL_WORD, version) for group in trace.get("groups", [])]
     table = Table(path, "", fields | {"trace": trace | {"groups": groups}})

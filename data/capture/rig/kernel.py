@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a guest boots: a stock Debian kernel, or the lab kernel, built from Debian's source."""
 
+import functools
 import hashlib
 import os
 import shutil
@@ -128,7 +129,8 @@ def stock(cache: Path) -> Kernel:
     )
 
 
-def newer(version: str, cache: Path, programs: Iterable[str] = ()) -> Kernel:
+@functools.cache
+def newer(version: str, cache: Path, programs: tuple[str, ...] = ()) -> Kernel:
     """Unpack the newest Debian cloud kernel of a newer series, and programs of kernels' sources."""
     taken = {name: _program(name, cache) for name in programs if name in KERNEL_PROGRAMS}
     image, modules = packages.fetch_newer_kernel(version, cache)
