@@ -12,18 +12,9 @@ import pytest
 from swapsim.io.paths import data_root
 
 MODULES = (
-    *(
-        "boot",
-        "by_script",
-        "counts",
-        "errors",
-        "experiment",
-        "guest",
-        "kernel",
-        "leftovers",
-        "ledger",
-    ),
-    *("packages", "reclaim", "removals", "stalls", "table", "turns", "wanderings", "workload"),
+    *("boot", "by_script", "collect", "counts", "errors", "experiment", "guest"),
+    *("kernel", "large_folios", "ledger", "leftovers", "packages", "reclaim", "reclaim_decisions"),
+    *("removal_lists", "removals", "stalls", "table", "turns", "wanderings", "workload"),
 )
 
 

@@ -510,6 +510,9 @@ def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
     for name in rig.experiment.names():
         described = rig.experiment.load(name)
         for value in described.values:
+            if described.stock:
+                assert described.counted(value).newer.kernel == value.split()[0]
+                continue
             no_locks = described.tree_nodes or described.stalls or described.sampled_slots
             assert described.counted(value).switches.lock_statistics != no_locks
             assert not described.traced(value).switches.lock_statistics

@@ -106,19 +106,26 @@ static void say(const struct turnover *own, const char *what, const struct chunk
 /* Room for the addresses of all places, none of them mapped. */
 static void reserve(struct turnover *own)
 {
+	char *rooms[SIZES] = { NULL };
+	size_t bytes[SIZES] = { 0 };
+
 	for (unsigned size = 0; size < SIZES; size++) {
 		size_t stride = 2 * pages_of(size) * PAGE_BYTES;
-		size_t bytes = 0;
-		char *area = NULL;
 
 		own->places[size] = own->pages / pages_of(size) + BLOCK_PAGES / pages_of(size);
 		own->taken[size] = calloc(own->places[size], sizeof(bool));
-		bytes = own->places[size] * stride + 2 * BLOCK_PAGES * PAGE_BYTES;
-		area = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			    0);
-		if (own->taken[size] == NULL || area == MAP_FAILED || munmap(area, bytes))
+		bytes[size] = (own->places[size] + 1) * stride;
+		rooms[size] = mmap(NULL, bytes[size], PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (own->taken[size] == NULL || rooms[size] == MAP_FAILED)
 			fail("folio_turnover: no addresses");
-		own->areas[size] = area + (stride - (uintptr_t)area % stride) % stride;
+		own->areas[size] =
+			rooms[size] + (stride - (uintptr_t)rooms[size] % stride) % stride;
+	}
+	/* All at once, or the next room would have the same addresses. */
+	for (unsigned size = 0; size < SIZES; size++) {
+		if (munmap(rooms[size], bytes[size]))
+			fail("folio_turnover: munmap");
 	}
 }
 

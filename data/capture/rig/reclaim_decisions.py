@@ -20,6 +20,11 @@ _EVENTS: Final = (
     *(_PASS, "node_decided", "throttle", "flushers_woken"),
     *("mm_vmscan_lru_shrink_inactive", "mm_vmscan_throttled"),
 )
+# Bits of enum pgdat_flags; 7.3 has no flag for dirty pages.
+_NODE_FLAGS: Final[Mapping[str, Mapping[str, int]]] = {
+    "6.12": {"DIRTY": 1 << 0, "WRITEBACK": 1 << 1},
+    "7.3": {"WRITEBACK": 1 << 0},
+}
 _COUNTERS: Final = (
     *("pswpout", "pgscan_kswapd", "pgscan_direct", "pgsteal_kswapd", "pgsteal_direct"),
     *("nr_vmscan_write", "nr_vmscan_immediate_reclaim", "nr_throttled_written"),
@@ -39,6 +44,8 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
     recorded = events(captured, work, *_EVENTS, missing=True)
     if recorded[_PASS].is_empty():
         raise GuestError("there was no reclaim")
+    release = captured.report["kernel"].splitlines()[0]
+    flags = _NODE_FLAGS[".".join(release.split(".")[:2])]
     by_reclaimer = _by_reclaimer(recorded)
     metrics: Metrics = {}
     for reclaimer in RECLAIMERS:
@@ -46,8 +53,11 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
             name: frame.filter(pl.col("by") == reclaimer) if frame.width else frame
             for name, frame in by_reclaimer.items()
         }
-        counted = {f"{name} {reclaimer}": value for name, value in _counts(of).items()}
-        metrics |= counted
+        counted = _counts(of) | {
+            f"passes flagged {flag}": (_flagged(of[_PASS], bit), "pass")
+            for flag, bit in flags.items()
+        }
+        metrics |= {f"{name} {reclaimer}": value for name, value in counted.items()}
     for counter in _COUNTERS:
         metrics[counter] = (moved(captured, counter), "1")
     return metrics, []
@@ -95,3 +105,10 @@ def _counts(of: Mapping[str, pl.DataFrame]) -> Metrics:
         slept = count("mm_vmscan_throttled", "reason", f"VMSCAN_THROTTLE_{reason}")
         metrics[f"stalls {reason}"] = (slept, "1")
     return metrics
+
+
+def _flagged(passes: pl.DataFrame, bit: int) -> int:
+    """Count passes that begin on a node with a flag."""
+    return passes.filter(
+        pl.col("node_flags").cast(pl.UInt64, wrap_numerical=True) & bit != 0
+    ).height
