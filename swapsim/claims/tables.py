@@ -513,7 +513,7 @@ REMOVED_LISTS: Final = Table(
     columns.KERNEL,
     columns.POLICY,
     columns.SEED,
-    Column("list", pl.UInt32, "number of the list in its run, by its end"),
+    Column("list", pl.UInt32, "number of the list in its run, by its begin"),
     columns.PID,
     columns.CPU,
     Column("folios", pl.UInt32, "folios that the list removed from the swap cache"),

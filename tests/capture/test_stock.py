@@ -123,18 +123,18 @@ def removal(slot: int, *, order: int | None = None) -> str:
 
 
 def test_removals_are_counted_by_list_and_cluster(rig: SimpleNamespace, tmp_path: Path) -> None:
-    """A list ends with its task's next end; one without an end, or without folios, has no row."""
-    end = "list_end: (a+0x1/0x2 <- b)"
+    """A list is the last that its task began; one without folios has no row."""
+    begin = "list_begin: (f+0x1/0x2)"
     wb = "(f+0x1/0x2) mapping={} flags={} size={}"
     lines = [
+        f"a-5 {removal(9)}",
+        f"a-5 {begin}",
         f"a-5 {removal(3)}",
+        f"b-6 {begin}",
+        f"b-6 {begin}",
         f"b-6 {removal(1 << 20, order=4)}",
         f"a-5 {removal(600)}",
         f"a-5 {removal(4)}",
-        f"a-5 {end}",
-        f"b-6 {end}",
-        f"b-6 {end}",
-        f"b-6 {removal(9)}",
         f"a-5 wb_start: {wb.format('0xffff888000000001', '0x40', '0x4')}",
         f"a-5 wb_start: {wb.format('0xffff888000000000', '0x0', '0x0')}",
         f"a-5 wb_end: {wb.format('0xffff888000000001', '0x40', '0x4')}",
@@ -143,7 +143,7 @@ def test_removals_are_counted_by_list_and_cluster(rig: SimpleNamespace, tmp_path
         captured(rig, tmp_path, lines, **counters(pswpout=32)), tmp_path, 0
     )
     # list, pid, cpu, folios, slots, clusters, runs, trunks
-    assert rows == [[1, 5, 0, 3, 3, 2, 3, 1], [2, 6, 0, 1, 16, 1, 1, 1]]
+    assert rows == [[1, 5, 0, 3, 3, 2, 3, 1], [3, 6, 0, 1, 16, 1, 1, 1]]
     assert metrics["lists"] == (2, "list")
     assert metrics["clusters of lists"] == (3, "1")
     assert metrics["writeback starts"] == (1 / 32, "1/page")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the rig needs: tools that must be installed, and Debian packages that it only unpacks."""
 
+import functools
 import re
 import shutil
 import subprocess
@@ -120,6 +121,7 @@ def fetch_newer_kernel(series: str, cache: Path) -> tuple[Package, Package]:
     return fetched[0], fetched[-1]
 
 
+@functools.cache
 def _newest(pattern: str, cache: Path) -> str:
     prefix = pattern.partition("(")[0].replace("\\", "")
     for apt in _apts(cache):
@@ -157,6 +159,7 @@ def _further_apt(cache: Path) -> tuple[str, str]:
     return options
 
 
+@functools.cache
 def _mirror() -> str:
     """Return the address from which this machine's apt takes the suite bookworm."""
     wanted = ("--format", "$(RELEASE) $(REPO_URI)", "Created-By: Packages", "Component: main")
@@ -203,6 +206,7 @@ def find(package: Package, pattern: str) -> Path:
     return found[0]
 
 
+@functools.cache
 def _candidate(name: str, cache: Path) -> tuple[str, tuple[str, ...]]:
     """Return the version that apt would take, for which its index has a hash, and apt's options."""
     for apt in _apts(cache):

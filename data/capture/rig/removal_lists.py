@@ -30,12 +30,12 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
     GuestError
         Nothing was swapped out, or no list took a folio out of the swap cache.
     """
-    recorded = events(captured, work, "list_removal", "list_end", "wb_start", "wb_end")
+    recorded = events(captured, work, "list_removal", "list_begin", "wb_start", "wb_end")
     pages = moved(captured, "pswpout")
     removals = _sized(recorded["list_removal"])
     if not pages or removals.is_empty():
         raise GuestError("no page was swapped out, or none was taken out of the swap cache")
-    lists = _lists(removals, recorded["list_end"])
+    lists = _lists(removals, recorded["list_begin"])
     metrics: Metrics = {
         "pages out": (pages, "page"),
         "lists": (lists.height, "list"),
@@ -52,17 +52,14 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
     return metrics, [list(row) for row in lists.iter_rows()]
 
 
-def _lists(removals: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per list that removed anything; the end of a task's list is its next one.
-
-    A list that the end of the recording cut short is left out.
-    """
-    numbered = ends.select("seq", "pid").sort("seq").with_row_index("list", 1)
+def _lists(removals: pl.DataFrame, begins: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per list that removed anything: a task's list is the last that it began."""
+    numbered = begins.select("seq", "pid").sort("seq").with_row_index("list", 1)
     slot = _unsigned("entry") & ((1 << SWAP_TYPE_SHIFT) - 1)
     return (
         removals.sort("seq")
         .with_columns(cluster=slot // CLUSTER_SLOTS, trunk=slot // (1 << TRUNK_SHIFT))
-        .join_asof(numbered, on="seq", by="pid", strategy="forward", check_sortedness=False)
+        .join_asof(numbered, on="seq", by="pid", check_sortedness=False)
         .drop_nulls("list")
         .group_by("list", "pid", maintain_order=True)
         .agg(
