@@ -5,10 +5,8 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
-import polars as pl
 import pytest
 
-from swapsim import claims
 from swapsim.io.paths import data_root
 
 CAPTURE = data_root() / "capture"
@@ -211,72 +209,3 @@ def test_a_turnover_replaces_what_it_unmaps(rig: SimpleNamespace) -> None:
                 mapped[order, chunk] = pages
             elif op == "unmap":
                 del mapped[order, chunk]
-
-
-@pytest.mark.parametrize("name", [KERNEL_TEST, TURNOVER])
-def test_stored_counters_are_those_of_the_results(name: str, rig: SimpleNamespace) -> None:
-    """Iterations add up to each run's metrics, and each run has all of them for each size."""
-    described = rig.experiment.load(name)
-    run = ["kernel", "policy", "seed"]
-    folios = claims.measured_folios(name)
-    runs = claims.measured_results(name).pivot(on="metric", index=run, values="value")
-    assert {f"{kernel} {policy}" for kernel, policy in runs.select("kernel", "policy").rows()} == {
-        *described.values
-    }
-    counted = folios.filter(pl.col("iteration") >= described.first_iteration)
-    for (*labels, order), rows in counted.group_by(*run, "order"):
-        size = f"{4 << order}K" if order < 8 else f"{4 << order >> 10}M"
-        mine = runs.filter(
-            (pl.col(column) == label for column, label in zip(run, labels, strict=True))
-        )
-        for counter in ("swpout", "swpout_fallback"):
-            assert mine[f"{counter} {size}"].item() == rows[counter].sum()
-    per_run = folios.group_by(*run, "order").agg(pl.len(), last=pl.col("iteration").max())
-    assert per_run["len"].n_unique() == 1
-    assert per_run["last"].n_unique() == 1
-
-
-def test_the_kernels_test_printed_100_lines() -> None:
-    """Both kernels print all lines in all settings, and the settings differ."""
-    folios = claims.measured_folios(KERNEL_TEST)
-    assert set(folios["iteration"]) == {*range(1, 101)}
-    plain = folios.filter(policy="plain", seed=1)["swpout"]
-    assert (plain > 900).all()
-    assert (folios.filter(policy="aligned", seed=1)["swpout"] < 500).all()
-
-
-def test_the_stored_requests_are_those_of_the_program(rig: SimpleNamespace) -> None:
-    """The stream that the model takes is the program's today."""
-    requests = rig.large_folios.requests(rig.experiment.load(TURNOVER).workload)
-    assert claims.measured_requests(TURNOVER).equals(requests)
-
-
-def test_stored_lists_add_up_to_the_results() -> None:
-    """Folios, clusters and trunks of the lists of a run; none is larger than it can be."""
-    lists = claims.measured_lists(LISTS)
-    assert (lists["clusters"] <= lists["runs"]).all()
-    assert (lists["runs"] <= lists["folios"]).all()
-    assert (lists["trunks"] <= lists["clusters"]).all()
-    run = ["kernel", "policy", "seed"]
-    runs = claims.measured_results(LISTS).pivot(on="metric", index=run, values="value")
-    added = lists.group_by(run).agg(pl.len(), pl.col("folios", "slots", "clusters", "trunks").sum())
-    joined = runs.join(added, on=run, how="full", coalesce=True)
-    for column, metric in (
-        ("len", "lists"),
-        ("folios", "folios removed"),
-        ("slots", "slots removed"),
-        ("clusters", "clusters of lists"),
-        ("trunks", "trunks of lists"),
-    ):
-        assert joined[column].cast(pl.Float64).equals(joined[metric], null_equal=False), column
-
-
-def test_generations_decide_for_a_cgroup_alone() -> None:
-    """With generations no pass over all memory reaches the decisions; with lists each does."""
-    runs = claims.measured_results("stall-rules-generations")
-    wide = runs.pivot(on="metric", index=["kernel", "policy", "seed"], values="value")
-    for reclaimer in ("kswapd", "direct"):
-        passes, decide = wide[f"passes {reclaimer}"], wide[f"passes that decide {reclaimer}"]
-        assert (passes > 0).all()
-        assert ((decide > 0) == (wide["policy"] == "lists")).all()
-    assert (wide["passes that decide cgroup"] > 0).all()

@@ -81,9 +81,9 @@ def kernel_parameters(workload: Workload) -> tuple[str, ...]:
 def _lab_parameters(workload: Workload) -> tuple[str, ...]:
     """Switches of the lab kernel, and the size of its RAM disk, which is no module."""
     switches = workload.switches
-    if switches is None:
-        return ()
     # The early check of the timer's interrupts fails where the emulator is starved for a moment.
+    if switches is None:
+        return ("no_timer_check",) if workload.newer else ()
     parameters = ["no_timer_check"]
     if switches.kernel == "6.1":
         parameters += [f"swap_base={switches.swap_base}", f"swap_tags={int(switches.swap_tags)}"]
