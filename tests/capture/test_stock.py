@@ -5,8 +5,10 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
+from swapsim import claims
 from swapsim.io.paths import data_root
 
 CAPTURE = data_root() / "capture"
@@ -209,3 +211,32 @@ def test_a_turnover_replaces_what_it_unmaps(rig: SimpleNamespace) -> None:
                 mapped[order, chunk] = pages
             elif op == "unmap":
                 del mapped[order, chunk]
+
+
+@pytest.mark.parametrize("name", [TURNOVER])
+def test_stored_counters_are_those_of_the_results(name: str, rig: SimpleNamespace) -> None:
+    """Iterations add up to each run's metrics, and each run has all of them for each size."""
+    described = rig.experiment.load(name)
+    run = ["kernel", "policy", "seed"]
+    folios = claims.measured_folios(name)
+    runs = claims.measured_results(name).pivot(on="metric", index=run, values="value")
+    assert {f"{kernel} {policy}" for kernel, policy in runs.select("kernel", "policy").rows()} == {
+        *described.values
+    }
+    counted = folios.filter(pl.col("iteration") >= described.first_iteration)
+    for (*labels, order), rows in counted.group_by(*run, "order"):
+        size = f"{4 << order}K" if order < 8 else f"{4 << order >> 10}M"
+        mine = runs.filter(
+            (pl.col(column) == label for column, label in zip(run, labels, strict=True))
+        )
+        for counter in ("swpout", "swpout_fallback"):
+            assert mine[f"{counter} {size}"].item() == rows[counter].sum()
+    per_run = folios.group_by(*run, "order").agg(pl.len(), last=pl.col("iteration").max())
+    assert per_run["len"].n_unique() == 1
+    assert per_run["last"].n_unique() == 1
+
+
+def test_the_stored_requests_are_those_of_the_program(rig: SimpleNamespace) -> None:
+    """The stream that the model takes is the program's today."""
+    requests = rig.large_folios.requests(rig.experiment.load(TURNOVER).workload)
+    assert claims.measured_requests(TURNOVER).equals(requests)

@@ -89,6 +89,11 @@ class Experiment:
         """Whether a sample of the slots that are handed out is all that is recorded."""
         return self.workload.switches is not None and self.workload.switches.sampled_slots
 
+    @property
+    def no_locks(self) -> bool:
+        """Whether something else than locks is counted."""
+        return self.tree_nodes or self.stalls or self.sampled_slots or self.instructions
+
     def counted(self, value: str) -> Workload:
         """Give the workload that counts, at one value of the switch."""
         if self.stock:
@@ -166,14 +171,8 @@ def load(name: str) -> Experiment:
         raise table.error("experiment.tasks", "are several: set lab.by_turns, or give one number")
     if described.ledger != (varies == "kernel"):
         raise own.error("varies", "is 'kernel' if lab.folio_kibibytes is given, and only then")
-    no_locks = (
-        described.tree_nodes
-        or described.stalls
-        or described.sampled_slots
-        or described.instructions
-    )
-    if no_locks == described.workload.switches.lock_statistics:
-        wanted = "false" if no_locks else "true"
+    if described.no_locks == described.workload.switches.lock_statistics:
+        wanted = "false" if described.no_locks else "true"
         raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")
     return described
 
