@@ -2,11 +2,13 @@
 """The lock ledger: what is stored is consistent, and its tables are computed from it."""
 
 import math
+from typing import Any
 
 import polars as pl
 import pytest
 
 from swapsim import claims, clusters
+from swapsim.clusters import ledger as ledger_module
 from swapsim.clusters.ledger import EXPERIMENTS, LACKS, LOCKS
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
@@ -17,6 +19,7 @@ WITH_SITES = sorted(clusters.lock_sites()["experiment"].unique())
 CLUSTER_TRACES = [name for name in shipped_traces() if name.startswith("clusters-")]
 SINGLE_PAGES = "lock-ledger-newer-brd"
 LARGE_FOLIOS = "lock-ledger-newer-brd-64k"
+ONE_CPU = "lock-ledger-newer-1-cpu"
 
 
 def test_pages_and_folios_are_compared() -> None:
@@ -135,6 +138,45 @@ def test_changes_are_those_of_the_ledger() -> None:
     assert LARGE_FOLIOS not in set(clusters.lock_changes("6.1", "7.3")["experiment"])
     with pytest.raises(InputError, match=r"no such kernel: '6\.2'; choose 6\.1"):
         clusters.lock_changes("6.2", "7.3")
+
+
+def with_interval(row: dict[str, Any], names: tuple[str, str, str], by: float, form: str) -> str:
+    """Return a median and its interval as the docstring has them."""
+    median, low, high = (format(row[name] / by, form) for name in names)
+    return f"{median} ({low}-{high})"
+
+
+def test_the_docstring_has_the_figures_of_the_ledger() -> None:
+    """Acquisitions and holds of si->lock on 6.12 and 7.3, each with its interval and direction."""
+    rows = clusters.lock_ledger().filter(lock="si->lock")
+    changes = clusters.lock_changes().filter(lock="si->lock")
+    seen = {"falls": "less often", "rises": "more often", "either": "either"}
+    acquired = ("acquisitions_a_page", "low", "high")
+    held = ("hold_ns", "hold_low_ns", "hold_high_ns")
+    lines = [" ".join(line.split()) for line in (ledger_module.__doc__ or "").splitlines()]
+    for change in changes.iter_rows(named=True):
+        keys = {"experiment": change["experiment"], "turn": change["turn"]}
+        old, new = (
+            rows.filter(**keys, kernel=kernel).row(0, named=True) for kernel in ("6.12", "7.3")
+        )
+        counts = " ".join(with_interval(row, acquired, 1, ".4f") for row in (old, new))
+        assert any(line.endswith(f"{counts} {seen[change['seen']]}") for line in lines), counts
+        if change["experiment"] == ONE_CPU:
+            times = " ".join(with_interval(row, held, 1000, ".1f") for row in (old, new))
+            assert any(line.endswith(times) for line in lines), times
+
+
+def test_si_lock_of_7_3_is_held_for_a_hundredth_of_the_time() -> None:
+    """Intervals are 100 times apart in both turns; the cluster lock is held longer instead."""
+    rows = clusters.lock_ledger().filter(experiment=ONE_CPU)
+    for turn in ("fill", "visits"):
+        of_turn = rows.filter(turn=turn)
+        old, new = (
+            {row["lock"]: row for row in of_turn.filter(kernel=kernel).iter_rows(named=True)}
+            for kernel in ("6.12", "7.3")
+        )
+        assert new["si->lock"]["hold_high_ns"] * 100 < old["si->lock"]["hold_low_ns"]
+        assert new["cluster lock"]["hold_low_ns"] > 2 * old["cluster lock"]["hold_high_ns"]
 
 
 @pytest.mark.parametrize("name", CLUSTER_TRACES)
