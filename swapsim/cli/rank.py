@@ -16,6 +16,8 @@ from swapsim.cli.verbs import Verb
 if TYPE_CHECKING:
     import altair as alt
 
+    from swapsim.policies.lists import ListPolicy
+
 _IN_WORDS = {
     "pages moved": "pages out and in that the machine moves a second",
     "lock.moved.add": "on the workbench: additions to the swap cache that fetch the lock's line "
@@ -30,7 +32,8 @@ _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
     cls=Verb,
     help="Rank the policies of a file among the built-in ones, by throughput and by counts.\n\n"
     "POLICY.py is Python and runs as you: each function that it decorates with "
-    "@swapsim.policy is ranked. A rank counts the policies that are surely better; "
+    "@swapsim.policy (the scan base, up to 6.11) or @swapsim.list_policy (lists of clusters, "
+    "from 6.12 on) is ranked. A rank counts the policies that are surely better; "
     "policies whose intervals overlap are tied.",
 )
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
@@ -39,14 +42,54 @@ _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
 )
 @shows(charts=True)
 def rank(file: Path, seeds: int) -> Found:
+    from swapsim.errors import InputError
     from swapsim.patches import cluster_next as patch
-    from swapsim.policies.policy import policies_in
+    from swapsim.policies.lists import ListPolicy
+    from swapsim.policies.policy import Policy, policies_in
 
     policies = policies_in(file)
-    ranking = patch.rank(policies, seeds=seeds, progress=sys.stderr.isatty())
+    of_lists = [policy for policy in policies if isinstance(policy, ListPolicy)]
+    of_bases = [policy for policy in policies if isinstance(policy, Policy)]
+    if of_lists and of_bases:
+        raise InputError(
+            f"has policies for the scan base ({of_bases[0].name}) and for lists of clusters "
+            f"({of_lists[0].name}): put each kind into a file of its own",
+            path=file,
+        )
+    if of_lists:
+        return _ranked_lists(of_lists, seeds)
+    ranking = patch.rank(of_bases, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
         [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
         chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
+        in_file=ranking,
+    )
+
+
+def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
+    """Rank choices of lists among the alternatives to the rules of 7.3."""
+    from swapsim.clusters import alternatives, charts
+    from swapsim.clusters.tables import CLUSTER_RANKING
+
+    ranking = alternatives.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
+    names = ", ".join(policy.name for policy in policies)
+
+    def table(metric: str) -> Printed:
+        ranked = ranking.filter(metric=metric)
+        unit, better = ranked["unit"][0], ranked["better"][0]
+        columns = CLUSTER_RANKING.by_name | {
+            name: replace(CLUSTER_RANKING[name], unit=unit) for name in ("median", "low", "high")
+        }
+        return Printed(
+            metric,
+            ranked.select(_COLUMNS).sort("rank", maintain_order=True),
+            columns,
+            title=f"{metric}, change from the rules of {alternatives.BASE} ({better} is better)",
+        )
+
+    return Found(
+        [table(metric) for metric in alternatives.METRICS],
+        chart=lambda: charts.alternatives(ranking, title=f"{names} among today's alternatives"),
         in_file=ranking,
     )
 

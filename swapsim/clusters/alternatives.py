@@ -188,10 +188,9 @@ def stream(
     return Stream(name=name, seed=seed, rows=rows, slots=slots, groups=known)
 
 
-def shipped_streams() -> list[Stream]:
-    """Return the streams of TRACES."""
-    folder = paths.data_root() / "traces"
-    return [stream(cluster_rows(folder / name), name) for name in TRACES]
+def shipped_stream(name: str) -> Stream:
+    """Return the stream of a shipped trace."""
+    return stream(cluster_rows(paths.data_root() / "traces" / name), name)
 
 
 def generated_stream(seed: int) -> Stream:
@@ -202,7 +201,7 @@ def generated_stream(seed: int) -> Stream:
 
 def default_streams(seeds: int = SEEDS) -> list[Stream]:
     """Return the shipped streams, and generated ones of the seeds from 1 on."""
-    return [*shipped_streams(), *map(generated_stream, range(1, seeds + 1))]
+    return [*map(shipped_stream, TRACES), *map(generated_stream, range(1, seeds + 1))]
 
 
 def measure(
@@ -376,6 +375,7 @@ def rank_policies(
     policies: Sequence[ListPolicy],
     streams: Iterable[Stream] | None = None,
     *,
+    seeds: int = SEEDS,
     progress: bool = False,
 ) -> pl.DataFrame:
     """Rank a user's choices of lists among the alternatives.
@@ -386,6 +386,8 @@ def rank_policies(
         `policies.policy.policies_in` reads those of a file.
     streams : iterable of Stream, optional
         Default: `default_streams`.
+    seeds : int
+        Generated streams among these, from 1.
     progress : bool
         Show a progress bar on stderr.
 
@@ -398,10 +400,14 @@ def rank_policies(
     ------
     InputError
         Two policies have one name, or a policy has that of an alternative; or as for `measure`.
+    ConfigError
+        seeds is below 1.
     """
+    if seeds < 1:
+        raise ConfigError(f"seeds={seeds}: choose at least 1")
     names = sorted(each.name for each in [*ALTERNATIVES, *policies])
     for first, second in pairwise(names):
         if first == second:
             raise InputError(f"two policies are called {first}: rename one", field="policies")
-    used = default_streams() if streams is None else list(streams)
+    used = default_streams(seeds) if streams is None else list(streams)
     return ranked(measure(used, [*ALTERNATIVES, *policies], progress=progress))

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Charts of clusters of swap slots."""
 
+from typing import Final
+
 import altair as alt
 import polars as pl
 
-from swapsim.charts.colours import CLUSTERS
+from swapsim.charts.colours import CLUSTERS, FAINT, ORDERS, PATCHED, UNPATCHED
 from swapsim.charts.interaction import interactive
-from swapsim.clusters.tables import CLUSTER_LIST_SUMS
+from swapsim.clusters.tables import (
+    CLUSTER_LIST,
+    CLUSTER_LIST_SUMS,
+    CLUSTER_PICTURES,
+    CLUSTER_RANKING,
+)
+from swapsim.errors import InputError
+
+MOST_CELLS: Final = 5_000
+"""Cells of a chart: what altair takes, and less than 1 MB."""
 
 
 @interactive(rules="rules", seq="row of the trace", clusters="clusters")
@@ -38,5 +49,209 @@ def lists_over_time(lists: pl.DataFrame, *, title: str, subtitle: str = "") -> a
             column=alt.Column("rules:N", title=None, sort=rules),
         )
         .properties(width=220, height=220)
+    )
+    return chart
+
+
+def _of_one_device(pictures: pl.DataFrame) -> pl.DataFrame:
+    """Return pictures of one device with the kind of each list, as texts."""
+    CLUSTER_PICTURES.check(pictures)
+    if pictures["device"].n_unique() != 1:
+        raise InputError(
+            f"the pictures have {pictures['device'].n_unique()} devices: give those of one",
+            field="device",
+        )
+    return pictures.with_columns(
+        pl.col("rules", "list").cast(pl.String),
+        kind=pl.col("list").cast(pl.String).str.strip_chars_end("0123456789"),
+        order=pl.when(pl.col("in_use") > 0).then(pl.col("order").cast(pl.String)),
+    )
+
+
+def _require_room(frame: pl.DataFrame) -> pl.DataFrame:
+    if frame.height > MOST_CELLS:
+        raise InputError(
+            f"the chart would have {frame.height} cells, at most {MOST_CELLS} fit: take fewer "
+            "pictures (times=) or rule sets",
+            field="cluster",
+        )
+    return frame
+
+
+def _stretches(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the stretches of pictures in which a cluster keeps the kind of its list, and order."""
+    keys = ["rules", "cluster"]
+    step = pl.col("seq").min()
+    state = pl.struct("kind", "order")
+    return (
+        frame.sort(*keys, "seq")
+        .with_columns(
+            until=pl.coalesce(pl.col("seq").shift(-1).over(keys), pl.col("seq") + step),
+            run=(state != state.shift(1)).fill_null(value=True).cum_sum().over(keys),
+        )
+        .group_by(*keys, "run", maintain_order=True)
+        .agg(pl.first("seq", "kind", "order"), pl.last("until"))
+        .with_columns(last=pl.col("cluster") + 1, order=pl.col("order").fill_null("none"))
+        .drop("run")
+    )
+
+
+_KIND: Final = alt.Color(
+    "kind:N",
+    title="on the list",
+    scale=alt.Scale(domain=list(CLUSTERS), range=list(CLUSTERS.values())),
+)
+_WORDS: Final = {
+    "rules": "rules",
+    "list": "list and order",
+    "kind": "list",
+    "seq": "row of the trace",
+    "cluster": "cluster",
+    "order": "order",
+    "in_use": "slots in use",
+    "position": "place in its list",
+}
+
+
+@interactive(**_WORDS)
+def device_over_time(pictures: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.VConcatChart:
+    """Draw each cluster of a device along a trace: above by its list, below by its order.
+
+    Parameters
+    ----------
+    pictures : polars.DataFrame
+        Schema CLUSTER_PICTURES, of one device; pictures between which a cluster keeps its list
+        and order are one cell.
+    title, subtitle : str
+
+    Raises
+    ------
+    InputError
+        There are several devices, or more than MOST_CELLS cells.
+    """
+    of_device = _of_one_device(pictures)
+    orders = of_device["order"].drop_nulls().unique().sort().to_list()
+    frame = _require_room(_stretches(of_device))
+    rules = frame["rules"].unique(maintain_order=True).to_list()
+    cells = (
+        alt.Chart(frame)
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "seq:Q",
+                title="row of the trace",
+                axis=alt.Axis(tickCount=4, format="~s"),
+                scale=alt.Scale(nice=False),
+            ),
+            x2="until:Q",
+            y=alt.Y("cluster:Q", title="cluster", scale=alt.Scale(nice=False)),
+            y2="last:Q",
+            column=alt.Column("rules:N", title=None, sort=rules),
+        )
+        .properties(width=300, height=190)
+    )
+    by_order = alt.Color(
+        "order:N",
+        title="order",
+        scale=alt.Scale(
+            domain=["none", *orders], range=[FAINT, *(ORDERS[int(each)] for each in orders)]
+        ),
+    )
+    chart: alt.VConcatChart = alt.vconcat(
+        cells.encode(color=_KIND),
+        cells.encode(color=by_order),
+        title=alt.TitleParams(title, subtitle=subtitle),
+    ).resolve_scale(color="independent")
+    return chart
+
+
+@interactive(**_WORDS)
+def queues(pictures: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Draw the lists of a device as queues, from the head on; a slider moves along the trace.
+
+    Parameters
+    ----------
+    pictures : polars.DataFrame
+        Schema CLUSTER_PICTURES, of one device.
+    title, subtitle : str
+
+    Raises
+    ------
+    InputError
+        There are several devices, or more than MOST_CELLS rows.
+    """
+    frame = _require_room(_of_one_device(pictures)).with_columns(
+        picture=pl.col("seq").rank("dense").cast(pl.Int64)
+    )
+    last = int(frame["picture"].max())  # type: ignore[arg-type]
+    shown = alt.param(
+        name="picture_shown",
+        value=(last + 1) // 2,
+        bind=alt.binding_range(min=1, max=last, step=1, name="picture "),
+    )
+    lists = [name for name in CLUSTER_LIST.words if name in frame["list"]]
+    rules = frame["rules"].unique(maintain_order=True).to_list()
+    chart: alt.Chart = (
+        alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
+        .mark_square(size=60, opacity=1)
+        .encode(
+            x=alt.X(
+                "position:Q",
+                title="place in the list, 0 is its head",
+                scale=alt.Scale(domain=[-1, int(frame["position"].max()) + 1]),  # type: ignore[arg-type]
+            ),
+            y=alt.Y("list:N", title=None, sort=lists, scale=alt.Scale(domain=lists)),
+            color=alt.Color("in_use:Q", title="slots in use", scale=alt.Scale(scheme="viridis")),
+            column=alt.Column("rules:N", title=None, sort=rules),
+        )
+        .add_params(shown)
+        .transform_filter("datum.picture == picture_shown")
+        .properties(width=300, height=22 * len(lists))
+    )
+    return chart
+
+
+@interactive(
+    policy="alternative",
+    median="median change",
+    low="from",
+    high="to",
+    rank="rank",
+    lowest="lowest of a stream",
+    highest="highest of a stream",
+)
+def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
+    """Draw each alternative's change from the rules of 7.3, the best on top, a panel per metric.
+
+    Parameters
+    ----------
+    ranking : polars.DataFrame
+        Schema CLUSTER_RANKING.
+    title, subtitle : str
+    """
+    CLUSTER_RANKING.check(ranking)
+    panels = []
+    for metric in ranking["metric"].unique(maintain_order=True):
+        frame = ranking.filter(metric=metric)
+        unit, better = frame["unit"][0], frame["better"][0]
+        base = alt.Chart(frame.drop("tied_with"), title=f"{metric} ({better} is better)").encode(
+            y=alt.Y("policy:N", title=None, sort=frame["policy"].to_list()),
+            color=alt.Color(
+                "user:N",
+                title="whose",
+                scale=alt.Scale(domain=[False, True], range=[UNPATCHED, PATCHED]),
+                legend=None,
+            ),
+        )
+        of_unit = "points" if unit == "%" else unit
+        axis = f"change, {of_unit}"
+        panels.append(
+            alt.layer(
+                base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=axis), x2="high:Q"),
+                base.mark_circle(size=60, opacity=1).encode(x=alt.X("median:Q", title=axis)),
+            ).properties(width=230, height=18 * frame.height)
+        )
+    chart: alt.ConcatChart = alt.concat(
+        *panels, columns=3, title=alt.TitleParams(title, subtitle=subtitle)
     )
     return chart

@@ -17,6 +17,7 @@ from swapsim.clusters.tables import (
     CLUSTER_LIST,
     CLUSTER_LIST_SUMS,
     CLUSTER_LISTS,
+    CLUSTER_PICTURES,
     CLUSTER_WORK,
 )
 from swapsim.errors import ConfigError, InputError
@@ -135,14 +136,9 @@ def replay(
     serving = Serving(
         switches=changed, owners=check_owners(rows, owners), slots=check_sizes(rows, slots)
     )
-    able = [name for name in CLUSTER_RULES if serves(name, rows.devices, changed)]
     for name in wanted:
-        if name not in able:
-            raise ConfigError(
-                f"rules={name!r}: they have no clusters for a hard disk; choose "
-                f"{' or '.join(able) or 'a trace of other devices'}"
-            )
-    wanted = wanted or tuple(able)
+        _require_clusters(rows, changed, name)
+    wanted = wanted or tuple(name for name in CLUSTER_RULES if serves(name, rows.devices, changed))
     served = {}
     with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
         for name in wanted:
@@ -202,6 +198,62 @@ def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | N
             f"{rows.devices.height} devices"
         )
     return list(slots)
+
+
+def pictures(
+    source: ClusterRows | Path | str,
+    rules: str | Sequence[str],
+    *,
+    times: int = 60,
+    switches: Mapping[str, bool | int] | None = None,
+    slots: Sequence[int] | None = None,
+) -> pl.DataFrame:
+    """Return every cluster at some rows of a recording that is served under rules.
+
+    Parameters
+    ----------
+    source, rules, switches, slots
+        As for `replay`.
+    times : int
+        About how many pictures, from 1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CLUSTER_PICTURES.
+
+    Raises
+    ------
+    ConfigError, InputError
+        As for `replay`, or times is below 1.
+    """
+    if times < 1:
+        raise ConfigError(f"times={times}: give at least 1")
+    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
+    changed = check_switches(switches)
+    rows = check_cluster_rows(source) if isinstance(source, ClusterRows) else cluster_rows(source)
+    serving = Serving(switches=changed, slots=check_sizes(rows, slots))
+    names, found = CLUSTER_PICTURES.names(), []
+    for name in wanted:
+        check_choice("rules", name, CLUSTER_RULES)
+        _require_clusters(rows, changed, name)
+        served = serve(rows, name, serving, samples=0, pictures=times, tick=lambda _: None)
+        for seq, placed in served.pictures:
+            found += [
+                (name, seq, *each[:2], CLUSTER_LIST.words[each[2]], *each[3:]) for each in placed
+            ]
+    frame = pl.DataFrame(found, schema=dict(CLUSTER_PICTURES.schema), orient="row")
+    return CLUSTER_PICTURES.check(frame.select(names).sort("rules", "seq", "device", "cluster"))
+
+
+def _require_clusters(rows: ClusterRows, changed: Mapping[str, bool | int], name: str) -> None:
+    """Require rules that have clusters for the devices of a recording."""
+    if not serves(name, rows.devices, changed):
+        able = [each for each in CLUSTER_RULES if serves(each, rows.devices, changed)]
+        raise ConfigError(
+            f"rules={name!r}: they have no clusters for a hard disk; choose "
+            f"{' or '.join(able) or 'a trace of other devices'}"
+        )
 
 
 def _grants(rules: str, served: Served) -> pl.DataFrame:

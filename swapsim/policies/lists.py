@@ -138,7 +138,7 @@ def list_policy(
 
     Examples
     --------
-    The rule of Linux 7.3:
+    The rule of Linux 7.3 for a device that does not discard:
 
     >>> from swapsim.policies.lists import FRAG, FREE, LARGER, NONFULL
     >>> @swapsim.list_policy()

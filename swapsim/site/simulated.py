@@ -3,19 +3,24 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from typing import Final
 
+from swapsim.clusters import studies as cluster_studies
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
 from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
+_MODULES: Final = (*(patch.studies for patch in PATCHES), cluster_studies)
+"""The modules whose values are studies."""
+
 
 def studies(names: Sequence[str] = ()) -> list[Study]:
-    """Return the studies of all patches; each follows those that it depends on."""
+    """Return the studies of all patches and subjects; each follows those that it depends on."""
     found: dict[str, Study] = {}
-    for patch in PATCHES:
-        values = vars(patch.studies).values()
+    for module in _MODULES:
+        values = vars(module).values()
         found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:
