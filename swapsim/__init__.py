@@ -47,7 +47,7 @@ Each command is done by a function of the same or nearly the same name::
     swapsim verify slots            slots.verify_slots
     swapsim verify stalls           stall.verify_stalls
     swapsim verify clusters         clusters.verify_clusters
-    swapsim rank                    patches.cluster_next.rank, clusters.rank
+    swapsim rank                    patches.cluster_next.rank, clusters.alternatives.rank_policies
     swapsim compare                 site.overview.compare
     swapsim report                  site.report.write
     swapsim notebooks               site.notebooks.lay_out

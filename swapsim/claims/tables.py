@@ -597,3 +597,24 @@ UNMATCHED: Final = Table(
     Column("runs", pl.UInt32, "runs of both kernels that have the metric"),
     Column("why", pl.String, "why the metric fits no claim"),
 )
+
+_SHARE: Final = "large folios that were split, of all that were to be swapped out"
+
+FALLBACK_SHARES: Final = Table(
+    "FALLBACK_SHARES",
+    "One row per size of large folios, and published pair of shares: how many were split, because "
+    "no run of swap slots was found, in print and on the user's two kernels.",
+    Column("size", pl.String, "size of the folios"),
+    Column("table", pl.String, "mail and table of the published pair; null without one"),
+    Column("published_base", pl.Float64, f"{_SHARE}: published, without the change", "%"),
+    Column("published_patched", pl.Float64, f"{_SHARE}: published, with it", "%"),
+    Column("base", pl.Float64, f"{_SHARE}: median of the user's rounds without the change", "%"),
+    Column("base_low", pl.Float64, "lower end of its interval", "%"),
+    Column("base_high", pl.Float64, "upper end of its interval", "%"),
+    Column("patched", pl.Float64, f"{_SHARE}: median of the user's rounds with it", "%"),
+    Column("patched_low", pl.Float64, "lower end of its interval", "%"),
+    Column("patched_high", pl.Float64, "upper end of its interval", "%"),
+    Column("base_rounds", pl.UInt32, "rounds without the change that swapped such folios out"),
+    Column("patched_rounds", pl.UInt32, "rounds with it"),
+    Column("seen", SEEN.dtype, "what the difference of equal rounds says; null without one"),
+)

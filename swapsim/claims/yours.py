@@ -8,6 +8,7 @@ import polars as pl
 
 from swapsim import io
 from swapsim.claims.judging import verdict_on
+from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import require_unique
 from swapsim.claims.tables import (
     CLAIMS,
@@ -48,7 +49,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     path : Path or str
         A CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a run, or
         with ``metric, base, patched, unit``, a line a metric; or a folder with results of lkp-tests
-        or of mmtests, for two kernels or more. A metric has the name that its tool or a mail gives
+        or of mmtests, or with counters of large folios (`claims.mthp`), for two kernels or more. A metric has the name that its tool or a mail gives
         it, or that of a claim.
 
     Returns
@@ -87,7 +88,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
 
 def _folder(folder: Path) -> pl.DataFrame:
     """Read the results of the tool that wrote a folder."""
-    for read in (lkp_rows, mmtests_rows):
+    for read in (lkp_rows, mmtests_rows, mthp_rows):
         rows = read(folder)
         if rows:
             with io.translate_errors(
@@ -102,8 +103,9 @@ def _folder(folder: Path) -> pl.DataFrame:
                 )
             return YOUR_RUNS.check(frame)
     raise InputError(
-        "holds no known results: neither of lkp-tests (stats.json or matrix.json of a run) nor "
-        "of mmtests (logs of parallelio or usemem, tests-timestamp)",
+        "holds no known results: neither of lkp-tests (stats.json or matrix.json of a run), nor "
+        "of mmtests (logs of parallelio or usemem, tests-timestamp), nor counters of large folios "
+        "(KERNEL/ROUND/hugepages-64kB/stats/swpout, or KERNEL/ROUND.txt of grep)",
         path=folder,
     )
 

@@ -72,7 +72,11 @@ def bench(only: Sequence[str]) -> None:
     "  a CSV file     kernel,test,metric,value,unit,run   a line a run\n"
     "                 metric,base,patched,unit            a line a metric\n"
     "  a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json\n"
-    "                 of mmtests: NAME/.../parallelio or usemem, and tests-timestamp\n\n"
+    "                 of mmtests: NAME/.../parallelio or usemem, and tests-timestamp\n"
+    "                 of counters of large folios, copied from\n"
+    "                 /sys/kernel/mm/transparent_hugepage, or the output of grep:\n"
+    "                 KERNEL/ROUND/hugepages-64kB/stats/swpout, KERNEL/ROUND.txt,\n"
+    "                 or KERNEL/ROUND/before.txt and after.txt\n\n"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
     "it, or that of a claim (A-throughput). Metrics that fit no claim are listed, too. "
@@ -84,9 +88,9 @@ def bench(only: Sequence[str]) -> None:
 @click.option(
     "--without-simulated", is_flag=True, help="Leave that column empty and run no simulation."
 )
-@shows(only=("compared", "unmatched"))
+@shows(only=("compared", "unmatched", "shares"))
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
-    from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
+    from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
     from swapsim.site import overview
 
     found = overview.compare(
@@ -96,16 +100,16 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
         simulate=not without_simulated,
         progress=sys.stderr.isatty(),
     )
-    return Found(
-        [
-            Printed(
-                "compared",
-                found.columns,
-                FOUR_COLUMNS.by_name,
-                title=f"changes from {found.base} to {found.patched}, in percent",
-            ),
-            Printed(
-                "unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"
-            ),
-        ]
-    )
+    printed = [
+        Printed(
+            "compared",
+            found.columns,
+            FOUR_COLUMNS.by_name,
+            title=f"changes from {found.base} to {found.patched}, in percent",
+        ),
+        Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
+    ]
+    if not found.shares.is_empty():
+        title = "large folios that were split when they were swapped out, percent"
+        printed.append(Printed("shares", found.shares, FALLBACK_SHARES.by_name, title=title))
+    return Found(printed)

@@ -10,6 +10,7 @@ import polars as pl
 
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim import progress as bars
+from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import CHANCES, RESULTS, SIMULATED_CLAIMS, THREE_COLUMNS
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
@@ -239,10 +240,14 @@ _FIGURES: Final[Mapping[str, _Figure]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Metrics that fit claims (FOUR_COLUMNS), those that do not (UNMATCHED), and both kernels."""
+    """Metrics that fit claims (FOUR_COLUMNS), those that do not (UNMATCHED), and both kernels.
+
+    ``shares`` (FALLBACK_SHARES) is empty unless the counters of large folios are given.
+    """
 
     columns: pl.DataFrame
     unmatched: pl.DataFrame
+    shares: pl.DataFrame
     base: str
     patched: str
 
@@ -268,7 +273,10 @@ def compare(
     columns, unmatched = claims.four_columns(
         pl.concat(three), runs, fitting, base=kernels[0], patched=kernels[1]
     )
-    return Compared(columns=columns, unmatched=unmatched, base=kernels[0], patched=kernels[1])
+    shares = fallback_shares(runs, claims.published_claims(), base=kernels[0], patched=kernels[1])
+    return Compared(
+        columns=columns, unmatched=unmatched, shares=shares, base=kernels[0], patched=kernels[1]
+    )
 
 
 if __name__ == "__main__":
