@@ -29,10 +29,6 @@ STANDING: Final = Vocabulary(
     ("fitted", "modelled", "not modelled"),
 )
 
-PER: Final = Vocabulary(
-    "PER", "Whether figures are compared for the complete run or per second.", ("run", "second")
-)
-
 COVERS: Final = Vocabulary(
     "COVERS",
     "What a printed figure of patch 03 covers; iteration: the one with the fewest operations; run: "
@@ -188,7 +184,6 @@ SIMULATION_TOLERANCES: Final = Table(
     columns.TABLE,
     Column("metric", pl.String, "row of the table"),
     _STANDING,
-    Column("per", PER.dtype, "whether figures are compared for the complete run or per second"),
     Column("covers", COVERS.dtype, "what the printed figure covers"),
     Column("identifies", pl.String, "rule sets whose cell gives a constant, and is not judged"),
     Column("nothing", pl.Float64, "largest printed figure that counts as zero", BY_ROW),

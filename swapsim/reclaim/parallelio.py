@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import check_share
-from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS, RECLAIM_DEFAULTS
+from swapsim.checks import check_number, check_share
+from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS, RECLAIM_DEFAULTS, RECLAIM_RANGES
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.study import constants as files
 
@@ -21,12 +21,18 @@ MIB_PAGES: Final = 256
 MS_NS: Final = 1_000_000
 SECOND_NS: Final = 1_000_000_000
 FILES_MIB: Final = (0, 715, 2385, 4055)
-"""Sizes of the mail's files, one per round."""
+"""Sizes of the mail's files; 0: a round without a file."""
+
+WARM_UP: Final = 1
+"""Rounds without a file before those that are reported."""
+
+ITERATIONS: Final = {"disk": 1, "nfs": 5}
+"""Rounds of each size: the mail's times are those of 1 + 4 and 1 + 20 rounds."""
 
 _SHRUNK: Final = (
     *("dma32_pages", "normal_pages", "program_pages", "working_pages", "cached_pages"),
     *("min_free_pages", "start_used_pages", "swap_pages", "disk_pages", "items", "serve_ns"),
-    "write_delay_ns",
+    *("write_delay_ns", "gap_ns", "start_look_ns", "program_interval_ns", "working_interval_ns"),
 )
 
 LAB_ITEM_PAGES: Final = 4
@@ -38,9 +44,11 @@ MAIL: Final = files.ConstantsFile(
     costs=RECLAIM_COSTS,
     others=(
         *("memory_pages", "pool_pages", "dma32_pages", "other_pages", "program_pages"),
-        *("cached_pages", "min_free_pages", "swap_pages", "disk_rate", "seek_near_ns"),
-        *("seek_far_ns", "nr_requests", "net_rate", "server_rate", "server_seek_ns"),
-        *("item_pages", "write_delay_ms"),
+        *("program_interval_ms", "working_pages", "working_interval_ms", "executable_percent"),
+        *("read_around_pages", "cached_pages", "cached_normal_percent", "min_free_pages"),
+        *("swap_pages", "disk_rate", "seek_near_ns", "seek_far_ns", "nr_requests", "net_rate"),
+        *("server_rate", "server_seek_ns", "item_pages", "gap_ms", "start_percent"),
+        *("start_look_ms", "write_delay_ms"),
     ),
     most=RECLAIM_COST_MAX,
 )
@@ -134,9 +142,14 @@ def costs(file: files.ConstantsFile, frame: pl.DataFrame | None) -> dict[str, in
 
 
 def parallelio(
-    rules: str = "3.9", constants: pl.DataFrame | None = None, *, nfs: bool = False, seed: int = 1
+    rules: str = "3.9",
+    constants: pl.DataFrame | None = None,
+    *,
+    nfs: bool = False,
+    iterations: int | None = None,
+    seed: int = 1,
 ) -> ReclaimConfig:
-    """Return the config of the mail's tables.
+    """Return the config of the mail's tables: a warm-up round, then the iterations of each size.
 
     Parameters
     ----------
@@ -146,13 +159,15 @@ def parallelio(
         Schema CONSTANTS; default: data/reclaim.csv.
     nfs : bool
         Whether the file is on a server, as in the second table.
+    iterations : int, optional
+        Rounds of each size, from 1 on; default: those of ITERATIONS.
     seed : int
         Of the client's draws.
 
     Returns
     -------
     ReclaimConfig
-        ``pool_pages`` of the client, in items of ``item_pages``; four rounds.
+        ``pool_pages`` of the client, in items of ``item_pages``.
 
     Raises
     ------
@@ -163,20 +178,33 @@ def parallelio(
 
     Source
     ------
-    mmtests' parallelio and memcachetest, config of 2013: facts of `patches/03-stall-decisions`.
+    mmtests' parallelio and memcachetest of May 2013: facts of `patches/03-stall-decisions`. The
+    file starts when ``start_percent`` of the pool's target, four fifths of memory, are in use;
+    other_pages are in use, too, outside of the zones.
     """
     found = values(MAIL, constants)
+    target = "nfs" if nfs else "disk"
+    most = (RECLAIM_RANGES["rounds"][1] - WARM_UP) // len(FILES_MIB)
+    rounds = ITERATIONS[target] if iterations is None else iterations
+    check_number("iterations", rounds, 1, most)
     normal = found["memory_pages"] - found["dma32_pages"] - found["other_pages"]
+    start = found["memory_pages"] * 4 // 5 * found["start_percent"] // 100 - found["other_pages"]
     return ReclaimConfig(
         rules=rules,
         **_of_the_same_name(found),
+        **_in_ns(found, "program_interval", "working_interval", "gap", "start_look", "write_delay"),
         normal_pages=max(normal, 0),
         nfs=nfs,
         items=found["pool_pages"] // found["item_pages"],
-        write_delay_ns=found["write_delay_ms"] * MS_NS,
-        files=tuple(size * MIB_PAGES for size in FILES_MIB),
+        start_used_pages=max(start, 0),
+        files=(*[0] * WARM_UP, *(mib * MIB_PAGES for mib in FILES_MIB for _ in range(rounds))),
         seed=seed,
     )
+
+
+def _in_ns(constants: dict[str, int], *names: str) -> dict[str, Any]:
+    """Return the times of a config that are constants in ms."""
+    return {f"{name}_ns": constants[f"{name}_ms"] * MS_NS for name in names}
 
 
 def _of_the_same_name(constants: dict[str, int]) -> dict[str, Any]:

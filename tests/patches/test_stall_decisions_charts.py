@@ -20,10 +20,10 @@ from swapsim.patches.stall_decisions.tables import (
 
 CELLS = pl.DataFrame(
     [
-        ("t", "Ops a", "3.9", 10.0, 5.0, 4.0, 6.0, 0.5, None),
-        ("t", "Ops a", "mmotm", 10.0, 1e6, 1e6, 1e6, 1e5, False),
-        ("t", "b", "series-8", 10.0, 0.0, 0.0, 0.0, None, False),
-        ("t", "b", "mmotm", 10.0, 0.001, 0.0, 0.0, 1e-4, False),
+        ("t", "Ops a", "3.9", 10.0, 5.0, 4.0, 6.0, 0.5, True, False),
+        ("t", "Ops a", "mmotm", 10.0, 1e6, 1e6, 1e6, 1e5, False, True),
+        ("t", "b", "series-8", 10.0, 0.0, 0.0, 0.0, None, False, True),
+        ("t", "b", "mmotm", 10.0, 0.001, 0.0, 0.0, 1e-4, False, True),
     ],
     schema=SIMULATED_CELLS.schema,
     orient="row",

@@ -12,8 +12,8 @@ from test_stall_decisions_mail import SCANNED, mailed
 
 from swapsim import claims, reclaim
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import fitting, lab, lab_guest, rounds, what_if
-from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
+from swapsim.patches.stall_decisions import changes, fitting, lab, lab_guest, mail, rounds, what_if
+from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, SIZES
 from swapsim.patches.stall_decisions.runs import Run, mail_rows
 from swapsim.patches.stall_decisions.tables import SIMULATED_WHAT_IF
 from swapsim.study.constants import Moved
@@ -28,10 +28,15 @@ SMALL: dict[str, Any] = {
         "min_free_pages": 256,
         "swap_pages": 40_000,
         "pool_pages": 20_000,
+        "working_pages": 100,
+        "working_interval_ms": 500,
+        "gap_ms": 50,
+        "start_percent": 0,
         "write_delay_ms": 100,
     },
-    "fields": {"serve_ns": 2_000_000_000, "files": (0, 10_000)},
+    "fields": {"serve_ns": 2_000_000_000, "files": (0, 0, 10_000)},
 }
+ONE_FILE = SMALL | {"fields": SMALL["fields"] | {"files": (10_000,)}}
 
 
 def test_a_run_has_the_rows_of_the_mail() -> None:
@@ -50,17 +55,19 @@ def test_a_run_has_the_rows_of_the_mail() -> None:
     assert "Swap Outs" in patch.rows_of_target(rows, "disk")["metric"]
 
 
-def test_the_fit_uses_no_other_column_or_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 3.9's cells of 0M and 4055M alone the targets are the same."""
-    seen = claims.published_tables().filter(
-        pl.col("kernel") == "vanilla", pl.col("metric").str.contains("-0M$|-4055M$")
-    )
-    monkeypatch.setattr(claims, "published_tables", lambda: seen)
-    assert fitting.fit_targets() == {
+def test_the_fit_uses_the_cells_that_were_stored_for_it() -> None:
+    """Each target of 3.9's column on the disk is one that `identifies` names, and no other."""
+    rows = claims.simulation_tolerances().drop_nulls("identifies")
+    of_base = rows.filter(pl.col("identifies").str.split(" ").list.contains("3.9"))
+    assert set(of_base["table"]) == {"parallelio, disk"}
+    assert set(of_base["metric"]) == set(fitting.FIT_TARGETS) - {ELAPSED}
+    targets = fitting.fit_targets()
+    assert targets.pop(ELAPSED) == pytest.approx(1158.8, abs=0.05)
+    assert targets == {
         "Ops memcachetest-0M": 23117,
-        "Ops memcachetest-4055M": 4104,
         "Ops io-duration-4055M": 160,
         "Ops majorfaults-4055M": 21357,
+        "Ops swaptotal-715M": 140138,
     }
 
 
@@ -68,26 +75,28 @@ def test_the_search_finds_what_meets_the_figures(monkeypatch: pytest.MonkeyPatch
     """Figures that each follow one constant lead to it; one out of reach, to the range's end."""
     rows = list(fitting.FREE.values())
 
-    def figures(constants: Mapping[str, int]) -> dict[str, float]:
-        delay, rate, seek = (constants[name] for name in fitting.FREE)
+    def figures(constants: Mapping[str, int], **_fields: object) -> dict[str, float]:
+        rate, seek = (constants[name] for name in fitting.FREE)
         return {
-            rows[0]: 4104 * (20_000 / delay) ** 0.5,
-            rows[1]: 160 * (30_000 / rate) * (seek / 3_000_000) ** 0.1,
-            rows[2]: 21357 * (9_000_000 / seek),
+            rows[0]: 160 * (30_000 / rate) * (seek / 3_000_000) ** 0.1,
+            rows[1]: 21357 * (9_000_000 / seek),
+            fitting.SWAPPED: max(180_138 - constants["cached_pages"], 0),
+            ELAPSED: 1108.78 + 5 * constants[fitting.GAP] / 1000 - 50,
         }
 
     monkeypatch.setattr(fitting, "fit_figures", figures)
     found = fitting.search()
-    assert found["write_delay_ms"] == pytest.approx(20_000, rel=0.02)
+    assert found["cached_pages"] == pytest.approx(40_000, rel=0.02)
     assert found["disk_rate"] == pytest.approx(30_000 * (5 / 3) ** 0.1, rel=0.02)
     assert found["seek_near_ns"] == 5_000_000
+    assert found[fitting.GAP] == pytest.approx(20_000, rel=0.01)
 
 
 def test_the_constants_are_those_of_the_stored_fit() -> None:
     """Each has the value that was found, in its range, and no figure is far off."""
     rows = pl.read_parquet(patch.studies.fitted.path)
     found = fitting.fitted_constants(rows)
-    assert set(found) == set(fitting.FREE)
+    assert set(found) == {*fitting.FREE, fitting.CACHED, fitting.GAP}
     for row in reclaim.constants().filter(pl.col("name").is_in(list(found))).to_dicts():
         assert row["low"] <= found[row["name"]] == row["value"] <= row["high"]
     missed = patch.residuals_of(rows)
@@ -95,9 +104,48 @@ def test_the_constants_are_those_of_the_stored_fit() -> None:
     assert missed["off_percent"].abs().max() < 20  # type: ignore[operator]
 
 
+def test_a_run_is_that_of_the_script_or_of_the_first_simulation() -> None:
+    """Without its warm-up it has one round of each size; the default has the mail's iterations."""
+    sizes = (0, 183_040, 610_560, 1_038_080)
+    assert Run(rules="3.9").config()[0].files == (0, *sizes)
+    over_nfs = Run(rules="3.9", target="nfs").config()[0].files
+    assert over_nfs == (0, *(size for size in sizes for _ in range(5)))
+    assert Run(rules="3.9", iterations=1, warm_up=0).config()[0].files == sizes
+    for change, run in changes.change_points():
+        config, constants = run.config()
+        assert config.simplified_reclaim is not change.reclaim
+        assert (
+            len(config.files) == {True: {"disk": 5, "nfs": 21}[run.target], False: 4}[change.script]
+        )
+        if change.name == changes.ALL:
+            assert constants.equals(reclaim.constants())
+            assert config == Run(rules=run.rules, target=run.target, seed=run.seed).config()[0]
+
+
+def test_the_changes_are_judged_one_by_one() -> None:
+    """The mail itself has all rows; counts of the first simulation are compared per second."""
+    rows = mailed()
+    names = [change.name for change in changes.CHANGES]
+    results = pl.concat(rows.with_columns(kernel=pl.lit(name)) for name in names)
+    table = patch.compare_changes(results)
+    assert table["change"].to_list() == names
+    assert set(table.select("sized_before", "cells_before").rows()) == {(104, 288)}
+    assert set(table["order_contradicted"]) == {0}
+    one = rows.filter(policy="3.9", seed=1)
+    run = Run(rules="3.9", target="nfs")
+    scaled = changes._as_totals(one, run)
+    values = dict(scaled.select("metric", "value").iter_rows())
+    before = dict(one.select("metric", "value").iter_rows())
+    scale = mail.printed_values()["nfs", ELAPSED, "3.9"] / before[f"nfs: {ELAPSED}"]
+    for metric in ("Swap Outs", "Kswapd pages scanned"):
+        assert values[f"nfs: {metric}"] == pytest.approx(before[f"nfs: {metric}"] * scale)
+    for metric in ("Kswapd velocity", "Kswapd efficiency", "Ops memcachetest-0M"):
+        assert values[f"nfs: {metric}"] == before[f"nfs: {metric}"]
+
+
 def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is complete at each second; shares are shares; the spans of a page fill the round."""
-    monkeypatch.setattr(rounds, "Run", lambda rules, **_: Run(rules=rules, **SMALL))
+    monkeypatch.setattr(rounds, "Run", lambda rules, **_: Run(rules=rules, **ONE_FILE))
     found = rounds.by_second("3.9")
     kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
     total = found.select(pl.sum_horizontal(*kinds)).to_series()

@@ -14,7 +14,7 @@ from swapsim import claims, reclaim
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
 from swapsim.io.paths import data_root
-from swapsim.reclaim.parallelio import FILES_MIB, LAB_GUEST, MAIL
+from swapsim.reclaim.parallelio import FILES_MIB, LAB_GUEST, MAIL, WARM_UP
 from swapsim.reclaim.report import SECTORS
 
 SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
@@ -79,7 +79,11 @@ def test_the_mails_config_is_as_large_as_its_files_say() -> None:
     """Four fifths of 7150 MB hold the pool; a share of it is above 0, and not too small."""
     config = reclaim.parallelio()
     assert 4 / 5 < config.items * config.item_pages / (5720 * 256) <= 1
-    assert config.files == (0, 715 * 256, 2385 * 256, 4055 * 256)
+    assert config.files == (0, 0, 715 * 256, 2385 * 256, 4055 * 256)
+    assert config.start_used_pages == int(0.64 * 7150 * 256) - 64_000
+    for iterations in (0, 16):
+        with pytest.raises(ConfigError, match=f"iterations={iterations}: choose a whole number"):
+            reclaim.parallelio(iterations=iterations)
     assert config.dma32_pages + config.normal_pages + 64_000 == 7150 * 256
     for share, message in ((0, "share=0"), (1 / 10_000, "choose 256 pages or more")):
         with pytest.raises(ConfigError, match=message):
@@ -176,11 +180,33 @@ def test_without_a_file_the_rules_do_not_matter(rules: str) -> None:
 def test_the_rows_of_a_run_are_rows_of_the_mail() -> None:
     """Each row that is judged is one that a run has, quotients of two rows apart."""
     names = pl.concat([reclaim.ops(RUN), reclaim.vmstat(RUN), reclaim.iostat(RUN)])["metric"]
-    sizes = {f"-{pages // 256}M": size for pages, size in zip(SMALL.files, FILES_MIB, strict=True)}
+    files = SMALL.files[WARM_UP:]
+    sizes = {f"-{pages // 256}M": size for pages, size in zip(files, FILES_MIB, strict=True)}
     found = {re.sub(r"-\d+M$", lambda size: f"-{sizes[size[0]]}M", name) for name in names}
     judged = claims.simulation_tolerances().filter(~pl.col("metric").str.contains(" : "))
     assert set(judged.filter(pl.col("standing") != "not modelled")["metric"]) <= found
     assert found <= set(judged["metric"])
+
+
+def test_the_worst_iteration_is_printed_with_its_own_figures() -> None:
+    """The one with the fewest operations of each size, of equal ones the first; no warm-up."""
+    rounds = pl.DataFrame(
+        {
+            "file_pages": [0, 0, 0, 2560, 2560, 2560],
+            "ops_per_second": [1.0, 9.0, 8.0, 7.0, 5.0, 5.0],
+            "io_ns": [0, 0, 0, 3 * SECOND, 1 * SECOND, 2 * SECOND],
+            **{name: [0, 1, 2, 3, 4, 5] for name in ("swapped_in", "swapped_out")},
+            **{name: [0, 1, 2, 3, 4, 5] for name in ("minor_faults", "major_faults")},
+        }
+    )
+    found = dict(reclaim.ops(dataclasses.replace(RUN, rounds=rounds)).iter_rows())
+    assert found["Ops memcachetest-0M"] == 8
+    assert found["Ops memcachetest-10M"] == 5
+    assert found["Ops io-duration-10M"] == 1
+    assert found["Ops swaptotal-10M"] == 8
+    assert len(found) == 12
+    with_all = dict(reclaim.ops(dataclasses.replace(RUN, rounds=rounds), warm_up=0).iter_rows())
+    assert with_all["Ops memcachetest-0M"] == 1
 
 
 def test_the_rows_of_iostat_are_over_samples() -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
 from swapsim.patches.stall_decisions import studies
+from swapsim.patches.stall_decisions.changes import compare_changes
 from swapsim.patches.stall_decisions.conclusions import (
     chances,
     counted,
@@ -14,7 +15,7 @@ from swapsim.patches.stall_decisions.conclusions import (
     verdict_in_lab_guest,
 )
 from swapsim.patches.stall_decisions.fitting import residuals_of
-from swapsim.patches.stall_decisions.judgement import cells, score, verdicts
+from swapsim.patches.stall_decisions.judgement import cells, count_by_the_old_rule, score, verdicts
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     along_rules,
@@ -60,8 +61,10 @@ __all__ = [
     "cells",
     "chances",
     "code_claims",
+    "compare_changes",
     "compare_orders",
     "compare_with_lab",
+    "count_by_the_old_rule",
     "counted",
     "differences",
     "differing_lists",

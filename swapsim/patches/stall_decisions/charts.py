@@ -76,7 +76,7 @@ def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         .then(pl.lit(_ABOVE))
         .when(edge > pl.col("ratio"))
         .then(pl.lit(_BELOW))
-        .when(pl.col("inside").is_null())
+        .when(~pl.col("judged"))
         .then(pl.lit(_FITTED))
         .otherwise(pl.lit(_PREDICTED)),
     )
@@ -107,7 +107,7 @@ def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> al
             shape=alt.Shape("kind:N", title="the cell is", scale=_scale(_CELL_SHAPES), legend=None),
         )
     )
-    legend = "hollow: fitted; a triangle: beyond the axis; grey: within twice"
+    legend = "hollow: gives a constant; a triangle: beyond the axis; grey: within twice"
     chart: alt.LayerChart = (band + marks).properties(
         width=420, height=alt.Step(15), title=alt.TitleParams(title, subtitle=[subtitle, legend])
     )

@@ -12,8 +12,7 @@ from swapsim import claims, reclaim
 from swapsim.claims.tables import RESULTS
 from swapsim.frames.table import Table
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
-
-# The mail's tests.
+from swapsim.reclaim.parallelio import WARM_UP
 
 TARGETS: Final = ("disk", "nfs")
 """Where the file is: in the mail's first table, and in its second."""
@@ -26,20 +25,27 @@ class Run:
     """A run of the mail's test, or of the lab's, by one rule set.
 
     ``constants`` are values of data/reclaim.csv, or data/reclaim-lab-guest.csv, and ``fields``
-    values of the config, that differ from those of the test.
+    values of the config, that differ from those of the test. ``iterations`` are rounds of each size
+    in the mail's test, by default the mail's, and ``warm_up`` rounds come before them.
     """
 
     rules: str
     target: str = "disk"
     seed: int = 1
+    iterations: int | None = None
+    warm_up: int = WARM_UP
     constants: Mapping[str, int] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def config(self) -> tuple[reclaim.ReclaimConfig, pl.DataFrame]:
         """Return the config and the constants."""
         found = reclaim.change_constants(reclaim.constants(), self.constants)
-        config = reclaim.parallelio(self.rules, found, nfs=self.target == "nfs", seed=self.seed)
-        return replace(config, **self.fields), found
+        nfs = self.target == "nfs"
+        config = reclaim.parallelio(
+            self.rules, found, nfs=nfs, iterations=self.iterations, seed=self.seed
+        )
+        files = config.files[WARM_UP - self.warm_up :]
+        return replace(config, **{"files": files, **self.fields}), found
 
 
 def mails_constants() -> dict[str, int]:
@@ -56,7 +62,8 @@ def labelled(rows: pl.DataFrame, table: Table, *labels: object) -> pl.DataFrame:
 def mail_rows(run: Run) -> pl.DataFrame:
     """Run the mail's test and return its rows under the names of CLAIMS (RESULTS)."""
     result = reclaim.run(*run.config())
-    rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result), reclaim.iostat(result)])
+    ops = reclaim.ops(result, run.warm_up)
+    rows = pl.concat([ops, reclaim.vmstat(result), reclaim.iostat(result)])
     elapsed = pl.DataFrame({"metric": [ELAPSED], "value": [result.elapsed_ns / 1e9]})
     named = pl.concat([rows, elapsed]).with_columns(
         metric=pl.format("{}: {}", pl.lit(run.target), "metric"),

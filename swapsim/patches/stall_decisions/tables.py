@@ -20,8 +20,7 @@ _INSIDE: Final = Column("inside", pl.Boolean, "whether it is within the allowed 
 
 SIMULATED_CELLS: Final = Table(
     "SIMULATED_CELLS",
-    "One row per cell of the mail's tables that is modelled. Figures are per second where the row "
-    "is compared so.",
+    "One row per cell of the mail's tables that is modelled.",
     columns.TABLE,
     _METRIC,
     _RULES,
@@ -31,6 +30,7 @@ SIMULATED_CELLS: Final = Table(
     Column("high", pl.Float64, "highest figure over the seeds", BY_ROW),
     Column("ratio", pl.Float64, "simulated by published; null where either is zero", RATIO),
     _INSIDE,
+    Column("judged", pl.Boolean, "whether it is judged; a cell that gives a constant is not"),
 )
 
 SIMULATED_VERDICTS: Final = Table(
@@ -63,6 +63,25 @@ SIMULATED_SCORE: Final = Table(
     Column("sized", pl.UInt32, "rows with all judged cells inside"),
     Column("cells", pl.UInt32, "cells that are judged by size"),
     Column("cells_sized", pl.UInt32, "cells that are inside"),
+)
+
+SIMULATED_CHANGES: Final = Table(
+    "SIMULATED_CHANGES",
+    "One row per change from the first simulation of the mail's machine to the second.",
+    Column("change", pl.String, "what is changed"),
+    Column("sized", pl.UInt32, "rows with all judged cells inside"),
+    Column("cells_sized", pl.UInt32, "judged cells that are inside"),
+    Column("sized_before", pl.UInt32, "rows inside by the rule of the first simulation, of 104"),
+    Column("cells_before", pl.UInt32, "cells inside by the rule of the first simulation, of 288"),
+    Column("order_holds", pl.UInt32, "rows that have the mail's order"),
+    Column("order_contradicted", pl.UInt32, "rows that have another order"),
+    Column("order_open", pl.UInt32, "rows whose order is open"),
+    Column("ops", pl.Float64, "3.9's operations per second at 4055M on the disk", "1/s"),
+    Column("scanned", pl.Float64, "pages that kswapd scanned by mmotm on the disk", COUNT),
+    Column("file_writes", pl.Float64, "file pages written by reclaim, likewise", COUNT),
+    Column("swapped", pl.Float64, "pages swapped out, likewise", COUNT),
+    Column("swapped_series", pl.Float64, "pages swapped out by the series on the disk", COUNT),
+    Column("collapse", pl.Boolean, "whether over NFS 3.9 collapses and the others do not"),
 )
 
 SIMULATED_WHAT_IF: Final = Table(

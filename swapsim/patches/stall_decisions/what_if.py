@@ -40,7 +40,7 @@ def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
     """Run the mail's test with a constant at an end of its range (SIMULATED_OPEN)."""
     moved, rules = point
     target = "nfs" if moved.constant in OF_THE_SERVER else "disk"
-    run = Run(rules=rules, target=target, constants={moved.constant: moved.value})
+    run = Run(rules=rules, target=target, iterations=1, constants={moved.constant: moved.value})
     return labelled(cells(mail_rows(run)), SIMULATED_OPEN, moved.constant, moved.end)
 
 
@@ -117,7 +117,8 @@ def server_points() -> list[tuple[int, int, Run]]:
     found = []
     for net, server, name, seed in product(NET_MB, SERVER_MB, rules, WHAT_IF_SEEDS):
         rates = {"net_rate": net * MIB_PAGES, "server_rate": server * MIB_PAGES}
-        found.append((net, server, Run(rules=name, target="nfs", seed=seed, constants=rates)))
+        run = Run(rules=name, target="nfs", seed=seed, iterations=1, constants=rates)
+        found.append((net, server, run))
     return found
 
 
@@ -291,17 +292,3 @@ def by_lists(results: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
         pl.col("policy").alias("rules"),
         *(pl.col(metric).round(1).alias(row) for metric, row in named.items()),
     )
-
-
-TOGETHER: Final = {"program_pages": "low", "submit_ns": "high"}
-"""Two constants at ends of their ranges. They were chosen after each had been moved alone for all
-three kernels, so moving both explains a miss and predicts nothing."""
-
-
-def together_points() -> list[Run]:
-    """Return the mail's kernels with both constants moved, with each seed."""
-    limits = reclaim.constants().rows_by_key("name", named=True, unique=True)
-    moved = {name: limits[name][end] for name, end in TOGETHER.items()}
-    return [
-        Run(rules=rules, seed=seed, constants=moved) for rules, seed in product(RULES, range(1, 11))
-    ]
