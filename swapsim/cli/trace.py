@@ -83,8 +83,8 @@ def info(folder: Path | None, form: str | None) -> None:
     "replays",
     multiple=True,
     metavar="REPLAY",
-    help="Replay that the trace shall feed: writeback-tags or batched-removal; may be given twice. "
-    "Default: each that the kernel can feed.",
+    help="Replay that the trace shall feed: writeback-tags, batched-removal, or clusters (6.12 "
+    "and 7.3, by its name only); may be given twice. Default: each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     from swapsim.traces import probes as recordings
