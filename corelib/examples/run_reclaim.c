@@ -25,7 +25,7 @@ static const struct sws_reclaim_costs costs = {
 	.age_ns = 150,
 	.remove_ns = 500,
 	.submit_ns = 400,
-	.redirty_ns = 400,
+	.redirty_ns = 800,
 	.look_ns = 5000,
 	.drop_ns = 300,
 };

@@ -634,7 +634,7 @@ static void each_default_lies_in_its_range(void)
 		CHECK(sws_reclaim_range_of(ranges)->low <= sws_reclaim_range_of(ranges)->high);
 		ranges++;
 	}
-	CHECK(ranges == 42);
+	CHECK(ranges == 47);
 	CHECK(!sws_reclaim_range_of(UINT32_MAX));
 }
 
