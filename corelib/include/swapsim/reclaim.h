@@ -13,6 +13,7 @@
  *                      balance_dirty_pages, the flusher, fdatasync
  *   mm/memory.c, mm/swap_state.c, mm/swapfile.c
  *                      faults, the swap cache, readahead of a cluster, slots of a disk
+ *   mm/filemap.c       faults on pages of programs, and what is read around them
  *   block/blk-core.c   a queue with nr_requests, its merges and its congestion
  *   fs/nfs/write.c     write calls, unstable pages, commits
  * The decisions of reclaim about dirty pages and pages under writeback are those of stall.h.
@@ -101,7 +102,10 @@
  *                     keeps its slot and is dirty
  *   exit              pages under writeback become free when the writeback ends
  *   out of memory     also reported where the kernels of 2013 would try for ever: no page is dirty
- *                     or under writeback, kswapd sleeps, and 16 attempts reclaimed no page
+ *                     or under writeback, the disk has no request, kswapd sleeps or has no result,
+ *                     and 16 attempts reclaimed no page. As in these kernels, it is also reported
+ *                     if kswapd scanned all pages of each zone six times before a write ended,
+ *                     which takes a millisecond in a simulation of a few hundred pages
  *   server            writes to its disk for commits and stable writes only
  *   programs          each page is mapped by one task; the windows of a part are those of its
  *                     faults; the tasks have a CPU of their own
@@ -121,8 +125,8 @@
  *
  * Left out: ZONE_DMA; huge pages and their compaction; memory cgroups; slab and its shrinkers (the
  * kernel's own pages lie outside of the zones); pagevecs and per-CPU lists; waits for isolated
- * pages (three reclaimers isolate at most 96) and for the reserve of the network; journals; other
- * tasks; mlock.
+ * pages (three reclaimers isolate at most 96) and for the reserve of the network; journals; the
+ * anonymous memory and the writes of other tasks; mlock.
  *
  * data/published/README.md says which results were known while the simulator was built.
  */
