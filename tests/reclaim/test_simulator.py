@@ -48,15 +48,25 @@ EVENTS = 1200
 """Of one comparison; later events repeat what happened before."""
 
 CONFIGS = st.builds(
-    lambda kernel, **changes: dataclasses.replace(SMALL, **kernel, **changes),
+    lambda kernel, queue, limits, **changes: dataclasses.replace(
+        SMALL,
+        **kernel,
+        **dict(zip(("nr_requests", "write_requests"), queue, strict=True)),
+        **dict(zip(("dirty_limit_pages", "background_limit_pages"), limits, strict=True)),
+        **changes,
+    ),
     kernel=st.builds(
-        lambda rules, pages: {
+        lambda rules, pages, refaults: {
             "rules": rules,
-            "normal_pages": pages if rules in RECLAIM_RULES else 0,
+            "normal_pages": (normal := pages if rules in RECLAIM_RULES else 0),
+            "refault_distance": refaults and not normal,
         },
         st.sampled_from(STALL_RULES),
         st.sampled_from([0, 100, 400]),
+        st.booleans(),
     ),
+    queue=st.sampled_from([(1, 0), (2, 0), (8, 2), (9, 0), (16, 1), (16, 0), (32, 4)]),
+    limits=st.sampled_from([(0, 0), (0, 0), (60, 30), (200, 0)]),
     program_pages=st.sampled_from([0, 0, 30]),
     program_interval_ns=st.sampled_from([0, 1, 20_000_000]),
     working_pages=st.sampled_from([0, 0, 1, 90, 900]),
@@ -76,11 +86,13 @@ CONFIGS = st.builds(
     flush_age_ns=st.sampled_from([10**8, 30 * 10**9]),
     disk_rate=st.sampled_from([500, 5000, 30720]),
     seek_near_ns=st.sampled_from([0, 500_000, 4_000_000]),
-    nr_requests=st.sampled_from([1, 2, 8, 9, 16, 32]),
     async_turn_ns=st.sampled_from([1_000_000, 40_000_000]),
     request_pages=st.sampled_from([1, 2, 16, 128]),
     delays_allocation=st.booleans(),
     shared_cpu=st.booleans(),
+    flush_chunk_pages=st.sampled_from([0, 0, 1, 40]),
+    assumed_rate=st.sampled_from([0, 0, 3000, 25600]),
+    surroundings_6_1=st.booleans(),
     nfs=st.booleans(),
     net_rate=st.sampled_from([1000, 29440]),
     server_rate=st.sampled_from([500, 15360]),
