@@ -102,8 +102,8 @@ class ReclaimConfig:
     assumed_rate : int
         Pages per second of the disk as the writer's throttle assumes them; 0: as measured.
     surroundings_6_1 : bool
-        Whether a written page is not marked as referenced, and reclaim does not wait for writeback
-        above the dirty limit, as in 6.1.
+        Whether a written page is not marked as referenced, reclaim does not wait for writeback
+        above the dirty limit, and readahead from swap follows its hits, as in 6.1.
     refault_distance : bool
         Whether anonymous pages age as in 6.1: new ones begin inactive, two references activate
         one, and one that is read back is active after a short refault distance; needs

@@ -58,8 +58,9 @@ LAB_GUEST: Final = files.ConstantsFile(
     name="reclaim-lab-guest.csv",
     costs=RECLAIM_COSTS,
     others=(
-        *("available_pages", "kernel_pages", "gap_pages", "dirty_percent", "background_percent"),
-        *("swap_pages", "disk_pages", "disk_rate", "seek_ns", "nr_requests", "writes_turn_ms"),
+        *("available_pages", "kernel_pages", "gap_pages", "dirty_limit_pages"),
+        *("background_limit_pages", "assumed_rate", "flush_chunk_pages", "swap_pages"),
+        *("disk_pages", "disk_rate", "seek_ns", "nr_requests", "write_requests", "writes_turn_ms"),
     ),
     most=RECLAIM_COST_MAX,
 )
@@ -274,6 +275,9 @@ def lab_guest(
         seek_far_ns=found["seek_ns"],
         sync_turn_ns=1,
         async_turn_ns=found["writes_turn_ms"] * MS_NS,
+        shared_cpu=True,
+        surroundings_6_1=True,
+        refault_distance=True,
         items=pool // LAB_ITEM_PAGES,
         item_pages=LAB_ITEM_PAGES,
         serve_ns=LAB_SERVE_NS,

@@ -13,6 +13,7 @@ from swapsim.io.paths import data_root
 
 MODULES = (
     *("boot", "by_script", "collect", "counts", "errors", "experiment", "guest"),
+    "instructions",
     *("kernel", "large_folios", "ledger", "leftovers", "packages", "reclaim", "reclaim_decisions"),
     *("removal_lists", "removals", "stalls", "table", "turns", "wanderings", "workload"),
 )

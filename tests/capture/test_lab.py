@@ -517,6 +517,22 @@ def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
             assert not described.traced(value).switches.lock_statistics
 
 
+MODES = ("skipped", "written", "dropped", "copied", "touched", "redirtied", "file-system")
+
+
+def test_instructions_are_medians_per_page(rig: SimpleNamespace) -> None:
+    """The loop gives the ticks of an instruction; a list with an interrupt does not count."""
+    ticks = {mode: 32 * 8 * (100 + 50 * number) for number, mode in enumerate(MODES)}
+    lines = [f"{mode}: {each} {each} {9 * each}" for mode, each in ticks.items()]
+    output = "\n".join(["loop: 256000 256000", *lines, ""])
+    found = rig.instructions.read({"output": output}, "redirty-cost")
+    assert found["Ticks per instruction"] == (8.0, "1")
+    assert found["Instructions of a write that comes back"] == (50.0, "instructions")
+    assert found["Instructions of the file system in it"] == (50.0, "instructions")
+    with pytest.raises(rig.errors.GuestError, match="nothing was counted of copied"):
+        rig.instructions.read({"output": output.replace("copied", "other")}, "redirty-cost")
+
+
 @pytest.mark.parametrize("name", list(shipped_measurements()))
 def test_a_measurement_is_of_the_present_sources(name: str) -> None:
     """The table has its schema, and the hashes are those of the files."""

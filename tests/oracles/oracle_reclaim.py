@@ -216,6 +216,8 @@ class Simulation:
         # Refault distances.
         self.age = self.activated = self.settled = self.paid = 0
         self.cost = [0, 0]
+        # The window of readahead from swap.
+        self.hits, self.previous, self.window = 4, 0, 0
         self.shadows: dict[int, tuple[int, bool]] = {}
         self.serving: list[int] | None = None
         self.head = self.queue_counted = self.measured_at = self.measured = self.in_memory = 0
@@ -1527,6 +1529,8 @@ class Simulation:
                 yield "run", self.costs["map_ns"]
                 continue
             frame = self.cached[number]
+            self.hits += "readahead" in self.pages[frame].marks
+            self.pages[frame].marks.discard("readahead")
             if "reading" in self.pages[frame].marks:
                 yield "sleep", READ
                 continue
@@ -1538,8 +1542,21 @@ class Simulation:
         self.counts["minor_faults"] += not major
         yield "run", self.costs["map_ns"]
 
+    def _window(self, slot: int) -> int:
+        """Return the slots that are read together; in 6.1 they follow the hits of the last ones."""
+        most = 1 << self.config["readahead_shift"]
+        if not self.config["surroundings_6_1"] or most == 1:
+            return most
+        hits, self.hits = self.hits, 0
+        pages = next(size for size in (4, 8, 16, 32, 64) if size >= min(hits + 2, most))
+        if not hits:
+            pages = 2 if abs(slot - self.previous) == 1 else 1
+            self.previous = slot
+        self.window = max(min(pages, most), self.window // 2)
+        return self.window
+
     def _read_cluster(self, slot: int, frame: int) -> None:
-        size = 1 << self.config["readahead_shift"]
+        size = self._window(slot)
         first = slot // size * size
         run = []
         for at in range(first, first + size):
@@ -1553,6 +1570,8 @@ class Simulation:
                 page.index, page.slot = self.owners[at], at  # type: ignore[assignment]
                 page.marks.add("reading")
                 self.cached[at] = found
+                if at != slot and self.config["surroundings_6_1"]:
+                    page.marks.add("readahead")
                 self._list_add(found, self._refault(at, found))
                 self.counts["swapped_in"] += 1
                 run.append(at)
@@ -1764,7 +1783,8 @@ class Simulation:
         names = ("file", "dirty", "writeback", "reclaim", "referenced", "mapped", "reading")
         for frame in sorted(self.pages):
             page = self.pages[frame]
-            bits = (*names, "orphan", "unstable", "program", "touched", "executable")
+            more = ("program", "touched", "executable", "workingset", "readahead")
+            bits = (*names, "orphan", "unstable", *more)
             flags = sum(1 << i for i, name in enumerate(bits) if name in page.marks)
             words.append(page.slot << 16 | flags)
         for index in range(self.config["items"] * self.config["item_pages"]):

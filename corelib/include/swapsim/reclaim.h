@@ -374,8 +374,9 @@ struct sws_reclaim_config {
 	 */
 	uint64_t assumed_rate;
 	/*
-	 * True if reclaim around the rules is that of 6.1: a page that is written is not marked as
-	 * referenced, and there is no throttle_vm_writeout; default false.
+	 * True if what surrounds the rules is that of 6.1: a page that is written is not marked as
+	 * referenced, there is no throttle_vm_writeout, and readahead from swap has a window that
+	 * grows with its hits; default false.
 	 */
 	bool surroundings_6_1;
 	/*

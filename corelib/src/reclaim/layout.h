@@ -70,7 +70,9 @@ enum page_flag {
 	/* A page of a program that is mapped with VM_EXEC. */
 	PAGE_EXECUTABLE = 2048,
 	/* It was active before, with refault_distance. */
-	PAGE_WORKINGSET = 16384,
+	PAGE_WORKINGSET = 4096,
+	/* Read ahead and not mapped yet, with surroundings_6_1. */
+	PAGE_READAHEAD = 8192,
 };
 
 struct page {
@@ -166,6 +168,10 @@ struct swap {
 	uint32_t pages;
 	uint32_t used;
 	uint32_t cursor;
+	/* Of the window of readahead: pages that were mapped after it, its last slot, its size. */
+	uint32_t hits;
+	uint32_t previous;
+	uint32_t window;
 };
 
 /* The queues: reads, in order of arrival; writes of fdatasync and other writes, by position. */

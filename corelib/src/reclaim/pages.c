@@ -118,8 +118,8 @@ void sws_reclaim__file_add(struct sws_reclaim *self, uint32_t index, uint32_t fr
 	struct file *file = &self->file;
 
 	page->index = index;
-	page_set(page, PAGE_FILE | PAGE_DIRTY |
-			       (self->config.surroundings_6_1 ? 0 : PAGE_REFERENCED));
+	page_set(page,
+		 PAGE_FILE | PAGE_DIRTY | (self->config.surroundings_6_1 ? 0 : PAGE_REFERENCED));
 	file->frames[index] = frame + 1;
 	set_bit(file->dirty_bits, index);
 	if (!file->dirty++)

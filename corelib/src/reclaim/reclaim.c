@@ -44,8 +44,8 @@ static int make_queues(struct sws_reclaim *self)
 		if (!self->disk.queues[i].requests)
 			return SWS_ERROR_NO_MEMORY;
 	}
-	self->disk.chunks = sws_allocate_zeroed(&self->allocator, (size_t)self->disk.room * NR_QUEUES,
-						sizeof(struct chunk));
+	self->disk.chunks = sws_allocate_zeroed(
+		&self->allocator, (size_t)self->disk.room * NR_QUEUES, sizeof(struct chunk));
 	if (!self->disk.chunks)
 		return SWS_ERROR_NO_MEMORY;
 	return SWS_OK;
@@ -61,6 +61,8 @@ static int allocate_parts(struct sws_reclaim *self)
 	self->n_pages = config->dma32_pages + config->normal_pages;
 	self->n_ptes = config->items * config->item_pages;
 	self->swap.pages = config->swap_pages;
+	/* As swapin_readahead_hits begins. */
+	self->swap.hits = 4;
 	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
 	self->ptes = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->ptes));
 	self->file.frames = sws_allocate_zeroed(allocator, file, sizeof(uint32_t));

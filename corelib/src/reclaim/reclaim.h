@@ -57,6 +57,9 @@ int sws_reclaim__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep 
 /* Returns the context of the reclaiming actor for stall.h. */
 struct sws_stall_context sws_reclaim__context(const struct actor *actor, uint32_t zone);
 
+/* Returns the bits of enum sws_stall_page of a page, as reclaim meets it. */
+uint16_t sws_reclaim__bits_of(const struct sws_reclaim *self, const struct page *page);
+
 /* Clears flags of a zone by the rules. */
 void sws_reclaim__clear_flags(struct sws_reclaim *self, uint32_t zone, enum sws_stall_clear why);
 

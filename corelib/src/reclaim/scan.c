@@ -49,7 +49,8 @@ static void forget_old(const struct sws_reclaim *self, uint32_t zone, struct lru
 		}
 }
 
-static struct scan_balance balance_of(struct sws_reclaim *self, const struct scan *scan, uint32_t zone)
+static struct scan_balance balance_of(struct sws_reclaim *self, const struct scan *scan,
+				      uint32_t zone)
 {
 	static const struct scan_balance files_alone = { { 0, 1 }, 1 };
 	static const struct scan_balance anon_alone = { { 1, 0 }, 1 };

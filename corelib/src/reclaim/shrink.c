@@ -26,24 +26,6 @@ enum { FREED = PLACE_FREE };
 /* The reason for a stop within the list. */
 enum stop { NO_STOP, STOP_ASLEEP, STOP_FOR_ROOM, STOP_FOR_COMMIT };
 
-static uint16_t bits_of(const struct sws_reclaim *self, const struct page *page)
-{
-	const bool file = page_is(page, PAGE_FILE);
-	const bool remote = self->config.nfs && page->index < self->first_program;
-	const bool congested = remote ? self->server.congested : self->disk.congested;
-
-	return (uint16_t)((file && self->config.nfs ? sws_reclaim__ask_nfs(self, page) : 0) |
-			  (file ? SWS_STALL_PAGE_FILE : 0) |
-			  (page_is(page, PAGE_DIRTY) ? SWS_STALL_PAGE_DIRTY : 0) |
-			  (page_is(page, PAGE_RECLAIM)
-				   ? SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED
-				   : 0) |
-			  (page_is(page, PAGE_WRITEBACK)
-				   ? SWS_STALL_PAGE_WRITEBACK | SWS_STALL_PAGE_UNDER_WRITEBACK
-				   : 0) |
-			  (file && congested ? SWS_STALL_PAGE_DEVICE_CONGESTED : 0));
-}
-
 static enum page_place inactive(const struct page *page)
 {
 	return page_is(page, PAGE_FILE) ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
@@ -267,7 +249,7 @@ static int test_page(struct actor *actor, enum stop *stop)
 	}
 	scan->scanned += page_is(page, PAGE_MAPPED) || page->slot ? 2 : 1;
 	scan->stall.flags = self->zones[zone_of(self, scan->pages[scan->at])].flags;
-	error = sws_stall_meet(&scan->stall, bits_of(self, page), 1);
+	error = sws_stall_meet(&scan->stall, sws_reclaim__bits_of(self, page), 1);
 	return error ? error : act_on_state(actor, stop);
 }
 

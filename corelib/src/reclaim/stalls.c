@@ -5,6 +5,7 @@
  * visible before the throttle ends: series-3 sets WRITEBACK after the throttle, series-4 before it.
  */
 #include "reclaim/disk.h"
+#include "reclaim/nfs.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
@@ -20,6 +21,24 @@ struct sws_stall_context sws_reclaim__context(const struct actor *actor, uint32_
 		.priority = actor->scan.priority,
 		.flags = actor->reclaim->zones[zone].flags,
 	};
+}
+
+uint16_t sws_reclaim__bits_of(const struct sws_reclaim *self, const struct page *page)
+{
+	const bool file = page_is(page, PAGE_FILE);
+	const bool remote = self->config.nfs && page->index < self->first_program;
+	const bool congested = remote ? self->server.congested : self->disk.congested;
+
+	return (uint16_t)((file && self->config.nfs ? sws_reclaim__ask_nfs(self, page) : 0) |
+			  (file ? SWS_STALL_PAGE_FILE : 0) |
+			  (page_is(page, PAGE_DIRTY) ? SWS_STALL_PAGE_DIRTY : 0) |
+			  (page_is(page, PAGE_RECLAIM)
+				   ? SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED
+				   : 0) |
+			  (page_is(page, PAGE_WRITEBACK)
+				   ? SWS_STALL_PAGE_WRITEBACK | SWS_STALL_PAGE_UNDER_WRITEBACK
+				   : 0) |
+			  (file && congested ? SWS_STALL_PAGE_DEVICE_CONGESTED : 0));
 }
 
 void sws_reclaim__clear_flags(struct sws_reclaim *self, uint32_t zone, enum sws_stall_clear why)

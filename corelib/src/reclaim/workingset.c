@@ -83,7 +83,7 @@ void sws_reclaim__note_cost(struct sws_reclaim *self, bool file, uint32_t pages)
 }
 
 struct scan_balance sws_reclaim__balance_by_cost(const struct sws_reclaim *self, uint32_t zone,
-					    uint8_t priority)
+						 uint8_t priority)
 {
 	static const struct scan_balance files_alone = { { 0, 1 }, 1 };
 	static const struct scan_balance anon_alone = { { 1, 0 }, 1 };

@@ -31,6 +31,6 @@ void sws_reclaim__note_cost(struct sws_reclaim *self, bool file, uint32_t pages)
 
 /* prepare_scan_count and get_scan_count, behind the tests for swap and for priority 0. */
 struct scan_balance sws_reclaim__balance_by_cost(const struct sws_reclaim *self, uint32_t zone,
-					    uint8_t priority);
+						 uint8_t priority);
 
 #endif
