@@ -62,8 +62,7 @@ static int write_file(const char *name, long mebibytes)
 static int touch_pages(long mebibytes)
 {
 	size_t bytes = (size_t)mebibytes * BLOCK_BYTES;
-	char *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED) {
 		perror("redirty_cost: memory");
