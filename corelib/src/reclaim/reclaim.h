@@ -32,9 +32,6 @@ int sws_reclaim__shrink_zone(struct actor *actor, uint32_t zone);
 /* get_scan_count: sets the number of pages of each list that are to be scanned. */
 void sws_reclaim__set_targets(struct actor *actor, uint32_t zone);
 
-/* Returns true if the inactive list is so short that active pages have to be deactivated. */
-bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone, bool file);
-
 /* shrink_active_list: deactivates pages from the tail and returns the time of that work. */
 uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, uint32_t pages);
 

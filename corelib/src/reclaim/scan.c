@@ -27,16 +27,6 @@ static uint32_t file_pages(const struct sws_reclaim *self, uint32_t zone)
 	       list_pages_of(self, zone, LRU_ACTIVE_FILE);
 }
 
-bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone, bool file)
-{
-	if (file)
-		return list_pages_of(self, zone, LRU_ACTIVE_FILE) >
-		       list_pages_of(self, zone, LRU_INACTIVE_FILE);
-	return self->swap.pages && (uint64_t)list_pages_of(self, zone, LRU_INACTIVE_ANON) *
-						   self->zones[zone].inactive_ratio <
-					   list_pages_of(self, zone, LRU_ACTIVE_ANON);
-}
-
 /* Halves the scanned and rotated counts, so that older counts weigh less. */
 static void forget_old(const struct sws_reclaim *self, uint32_t zone, struct lru *lru)
 {

@@ -13,7 +13,7 @@
 #include "reclaim/workingset.h"
 
 #include "reclaim/lists.h"
-#include "reclaim/reclaim.h"
+#include "reclaim/zones.h"
 
 void sws_reclaim__evict(struct sws_reclaim *self, const struct page *page)
 {

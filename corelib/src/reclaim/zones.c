@@ -94,6 +94,16 @@ uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *self, uint32_t zone)
 	return pages;
 }
 
+bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone, bool file)
+{
+	if (file)
+		return list_pages_of(self, zone, LRU_ACTIVE_FILE) >
+		       list_pages_of(self, zone, LRU_INACTIVE_FILE);
+	return self->swap.pages && (uint64_t)list_pages_of(self, zone, LRU_INACTIVE_ANON) *
+						   self->zones[zone].inactive_ratio <
+					   list_pages_of(self, zone, LRU_ACTIVE_ANON);
+}
+
 bool sws_reclaim__is_reclaimable(const struct sws_reclaim *self, uint32_t zone)
 {
 	return self->zones[zone].pages_scanned < (uint64_t)sws_reclaim__reclaimable(self, zone) * 6;

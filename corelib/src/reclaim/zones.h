@@ -22,6 +22,9 @@ bool sws_reclaim__balanced_up_to(const struct sws_reclaim *self, uint32_t zones)
 /* As sws_reclaim__balanced_up_to for all zones. */
 bool sws_reclaim__all_balanced(const struct sws_reclaim *self);
 
+/* Returns true if the inactive list is so short that active pages have to be deactivated. */
+bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone, bool file);
+
 uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *self, uint32_t zone);
 
 /*
