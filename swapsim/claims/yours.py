@@ -49,8 +49,8 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     path : Path or str
         A CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a run, or
         with ``metric, base, patched, unit``, a line a metric; or a folder with results of lkp-tests
-        or of mmtests, or with counters of large folios (`claims.mthp`), for two kernels or more. A metric has the name that its tool or a mail gives
-        it, or that of a claim.
+        or of mmtests, or with counters of large folios (`claims.mthp`), for two
+        kernels or more. A metric has the name that its tool or a mail gives it, or that of a claim.
 
     Returns
     -------

@@ -282,7 +282,10 @@ def _metrics(served: Served) -> Iterable[tuple[str, str, float | None]]:
     free = [(lists[0], sum(lists)) for _, _, lists in served.samples]
     values = {
         "fallbacks": _percent(sum(asked[1:]) - sum(got[1:]), sum(asked[1:])),
-        **{name: sum(counts[part] for part in parts) / grants for name, parts in a_grant.items()},
+        **{
+            name: sum(counts[part] for part in parts) / grants if grants else None
+            for name, parts in a_grant.items()
+        },
         **{name: _percent(counts[part], counts[of]) for name, (part, of) in sizes.items()},
         "free clusters": _percent(sum(n for n, _ in free), sum(n for _, n in free)),
     }
@@ -405,9 +408,10 @@ def rank_policies(
     """
     if seeds < 1:
         raise ConfigError(f"seeds={seeds}: choose at least 1")
-    names = sorted(each.name for each in [*ALTERNATIVES, *policies])
+    ranked_ones: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]
+    names = sorted(each.name for each in ranked_ones)
     for first, second in pairwise(names):
         if first == second:
             raise InputError(f"two policies are called {first}: rename one", field="policies")
     used = default_streams(seeds) if streams is None else list(streams)
-    return ranked(measure(used, [*ALTERNATIVES, *policies], progress=progress))
+    return ranked(measure(used, ranked_ones, progress=progress))

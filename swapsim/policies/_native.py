@@ -52,7 +52,7 @@ class Observation(Generic[P]):
         self._error: BaseException | None = None
         self._callback = ffi.callback(kind, self._call, onerror=self._remember)
         address = int(ffi.cast("intptr_t", self._callback))
-        self.policy = replace(policy, address=address, _callback=self._callback)
+        self.policy: P = replace(policy, address=address, _callback=self._callback)
 
     def check(self) -> None:
         """Raise the error of the first call that failed: an InputError with file, line and call."""

@@ -23,7 +23,7 @@ from swapsim.charts.theme import MIME
 from swapsim.claims import charts as claims_charts
 from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters.tables import CLUSTER_LIST_SUMS
+from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_PICTURES, CLUSTER_RANKING
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.patches import batched_removal, stall_decisions
@@ -103,6 +103,29 @@ LISTS_OF_CLUSTERS = pl.DataFrame(
     schema=CLUSTER_LIST_SUMS.schema,
     orient="row",
 )
+PICTURES = pl.DataFrame(
+    [
+        (rules, seq, 0, cluster, list_, position, order, in_use)
+        for rules in ("6.12", "7.3")
+        for seq in (10, 20, 30)
+        for cluster, list_, position, order, in_use in (
+            (0, "nonfull0", 0, 0, 1),
+            (1, "free", 0, 0, 0),
+            (2, "frag4", 0, 4, seq),
+        )
+    ],
+    schema=CLUSTER_PICTURES.schema,
+    orient="row",
+)
+CHANGED_RULES = pl.DataFrame(
+    [
+        (metric, "%", "lower", rank, policy, policy == "mine", 5.0, 4.0, 6.0, [], 3.0, 7.0, 8)
+        for metric in ("fallbacks", "mixed")
+        for rank, policy in enumerate(("7.3", "mine"), 1)
+    ],
+    schema=CLUSTER_RANKING.schema,
+    orient="row",
+)
 ONE = RANKING.filter(setting="2")
 RANKS = pl.DataFrame(
     [
@@ -130,6 +153,9 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, title="T"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "page_states": lambda: stall_decisions.charts.page_states(simulated.SPANS, title="T"),
+    "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
+    "device_over_time": lambda: clusters_charts.device_over_time(PICTURES, title="T"),
+    "queues": lambda: clusters_charts.queues(PICTURES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
     "metric_along": lambda: slots_charts.metric_along(

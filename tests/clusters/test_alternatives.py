@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Alternatives to the rules of 7.3, and a user's choice of lists, on identical requests."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from recording import recording
+
+import swapsim
+from swapsim import clusters
+from swapsim.cli import main
+from swapsim.clusters import alternatives
+from swapsim.clusters.alternatives import Alternative, Stream, measure, ranked, stream
+from swapsim.clusters.churn import GROUPS, churn
+from swapsim.errors import ConfigError, InputError
+from swapsim.policies.lists import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
+
+RECORDED = stream(recording("7.3", calls=300), "recorded", fill=0.8)
+
+
+@swapsim.list_policy()
+def as_7_3(free: int, nonfull: int, frag: int, last: int, swap_full: int) -> int:
+    """Choose lists as 7.3 does."""
+    if nonfull:
+        return NONFULL
+    if free:
+        return FREE
+    if swap_full and last < FRAG:
+        return FULL
+    return FRAG if frag and last != FRAG else LARGER
+
+
+def generated(requests: int = 1500) -> Stream:
+    """Return a short generated stream."""
+    rows, groups = churn(3, requests=requests)
+    return stream(rows, "generated", seed=3, groups=groups)
+
+
+def value(measures: pl.DataFrame, policy: str, metric: str) -> float:
+    """Return a figure of one stream."""
+    return float(measures.filter(policy=policy, metric=metric)["value"].item())
+
+
+def test_a_choice_like_that_of_7_3_gives_the_same_grants() -> None:
+    """A few lines of Python rank exactly like the rules that they write down."""
+    found = measure([RECORDED, generated()], [alternatives.ALTERNATIVES[0], as_7_3])
+    for metric in ("fallbacks", "in sequence", "mixed", "visits", "free clusters"):
+        of_metric = found.filter(metric=metric)
+        ours, theirs = (of_metric.filter(policy=name)["value"] for name in ("as_7_3", "7.3"))
+        assert ours.to_list() == theirs.to_list(), metric
+
+
+def test_free_clusters_only_are_refused_most_and_all_frag_clusters_least() -> None:
+    """The order that the rules imply on a full device: every frag cluster tried, one, none."""
+    found = measure([generated(6000)])
+    split = {
+        name: value(found, name, "fallbacks") for name in ("free-only", "frag-0", "7.3", "frag-all")
+    }
+    assert split["free-only"] > split["frag-0"] >= split["7.3"] >= split["frag-all"]
+    shares = found.filter(pl.col("metric").str.starts_with("fallbacks of order"))
+    assert set(shares["metric"]) == {f"fallbacks of order {order}" for order in (2, 4, 9)}
+
+
+def test_a_cluster_of_a_group_is_visited_by_more_cpus_than_one_of_a_cpu() -> None:
+    """And that of a task by the task's CPU, so that its slots lie in sequence."""
+    found = measure([generated(6000)])
+    names = ("per-group", "7.3", "per-task")
+    others = [value(found, name, "visits after another CPU") for name in names]
+    runs = [value(found, name, "in sequence") for name in names]
+    assert others[0] > max(others[1:])
+    assert runs[0] < runs[1] < runs[2]
+
+
+def test_a_ranking_is_of_the_changes_from_7_3() -> None:
+    """The rules of 7.3 change nothing; a user's policy is marked."""
+    ranking = ranked(measure([RECORDED], [*alternatives.ALTERNATIVES, as_7_3]))
+    base = ranking.filter(policy="7.3")
+    assert base.select("median", "low", "high").unique().rows() == [(0.0, 0.0, 0.0)]
+    assert ranking.filter("user")["policy"].unique().to_list() == ["as_7_3"]
+    first = ranking.filter(metric="fallbacks")
+    assert first["median"].is_sorted()
+    assert set(alternatives.METRICS) == set(ranking["metric"])
+
+
+def test_a_ranking_without_7_3_or_of_no_metric_is_refused() -> None:
+    """The error names what is missing."""
+    measures = measure([RECORDED], [Alternative(name="frag-0", asks="?")])
+    with pytest.raises(InputError, match=r"a stream lacks the rules of 7\.3"):
+        ranked(measures)
+    with pytest.raises(InputError, match="no such metric: 'speed'"):
+        ranked(measures, ["speed"])
+
+
+def test_a_stream_without_frees_is_refused() -> None:
+    """Its lists are never tried; a wrong fill is refused, too."""
+    rows = recording("7.3", calls=20)
+    only = replace(rows, events=rows.events.filter(pl.col("op") != "free"))
+    with pytest.raises(InputError, match="stream mine frees no slot"):
+        stream(only, "mine")
+    with pytest.raises(ConfigError, match=r"fill=1\.2: give a share"):
+        stream(rows, "mine", fill=1.2)
+
+
+def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
+    """The same for a seed, with tasks that end, and served on a device that is nearly full."""
+    rows, groups = churn(5, requests=3000)
+    again, _ = churn(5, requests=3000)
+    assert rows.events.equals(again.events)
+    assert set(groups.values()) == set(range(GROUPS))
+    assert rows.events["pid"].n_unique() > 12
+    made = stream(rows, "generated", groups=groups)
+    assert made.groups == {pid: groups[pid] for pid in made.groups}
+    assert sum(made.slots) < rows.devices["slots"].sum()
+
+
+def test_bad_owners_numbers_and_sizes_are_refused() -> None:
+    """By the name of the argument."""
+    rows = RECORDED.rows
+    for wrong, error in (
+        ({"switches": {"frag_tries": 300}}, "'frag_tries': 300.*0 to 254"),
+        ({"switches": {"frag_tries": True}}, "'frag_tries': True"),
+        ({"switches": {"trylock": 2}}, "'trylock': 2.*True or False"),
+        ({"switches": {"own_by_task": True}}, "give owners="),
+        ({"owners": {70: -1, 71: 0}}, r"owners=\{70: -1\}"),
+        ({"slots": [4096]}, r"slots=\[4096\].*each of the 2 devices"),
+    ):
+        with pytest.raises(ConfigError, match=error):
+            clusters.replay(rows, "7.3", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="task 71 of cluster_events has no owner"):
+        clusters.replay(rows, "7.3", owners={70: 0})
+
+
+def test_pictures_have_every_cluster_once() -> None:
+    """At each of some rows; positions of a list count from its head."""
+    shown = clusters.pictures(RECORDED.rows, ["6.12", "7.3"], times=5)
+    clusters_of = pl.struct("device", "cluster").n_unique().alias("clusters")
+    once = shown.group_by("rules", "seq").agg(pl.len(), clusters_of)
+    assert set(once.select("len", "clusters").rows()) == {(12, 12)}
+    places = shown.group_by("rules", "seq", "device", "list").agg(pl.col("position").sort())
+    assert all(each == [*range(len(each))] for each in places["position"].to_list())
+    with pytest.raises(ConfigError, match="times=0"):
+        clusters.pictures(RECORDED.rows, "7.3", times=0)
+
+
+@swapsim.list_policy()
+def endless(frag: int) -> int:
+    """Try the frag list for ever."""
+    return FRAG + min(frag, 0)
+
+
+@swapsim.list_policy()
+def no_list(order: int) -> int:
+    """Return no choice for large orders."""
+    if order > 3:
+        return 17
+    return FREE
+
+
+@swapsim.list_policy()
+def divides(free: int) -> int:
+    """Divide by the length of a list that becomes empty."""
+    return FREE * (7 // free)
+
+
+FAULTS = {
+    "endless": (endless, r"policy endless: has chosen \d+ times in one search at the call frag="),
+    "no_list": (no_list, "policy no_list: returns 17, which is no choice, at the call order="),
+    "divides": (divides, "policy divides: raises ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_bad_choice_is_named_with_its_line(name: str) -> None:
+    """File, line, call and what to return, as for a policy of the scan base."""
+    policy, error = FAULTS[name]
+    with pytest.raises(InputError, match=rf"test_alternatives.py, line \d+: {error}"):
+        measure([RECORDED], [policy])
+
+
+def test_a_function_that_cannot_choose_is_refused_at_once() -> None:
+    """With the parameters that there are, and the values of the decorator."""
+    with pytest.raises(InputError, match="it takes 'nonfull_0': use any of order, asked, most"):
+        swapsim.list_policy()(lambda nonfull_0: nonfull_0)
+    with pytest.raises(InputError, match="returns a float"):
+        swapsim.list_policy()(lambda free: free / 2)
+    with pytest.raises(ConfigError, match=r"rules='6\.13'"):
+        swapsim.list_policy(rules="6.13")
+    with pytest.raises(ConfigError, match="owner='mm'"):
+        swapsim.list_policy(owner="mm")
+
+
+def test_names_are_unique() -> None:
+    """A policy must not have the name of another one."""
+    with pytest.raises(InputError, match="two policies are called as_7_3: rename one"):
+        alternatives.rank_policies([as_7_3, as_7_3], [RECORDED])
+    with pytest.raises(ConfigError, match="seeds=0"):
+        alternatives.rank_policies([as_7_3], seeds=0)
+    assert isinstance(as_7_3, ListPolicy)
+
+
+MINE = """
+import swapsim
+from swapsim.policies.lists import FREE, LARGER, NONFULL
+
+@swapsim.list_policy()
+def mine(free, nonfull):
+    return FREE if free else NONFULL if nonfull else LARGER
+"""
+BASES = """
+@swapsim.policy(base_of="cpu")
+def base(next):
+    return next
+"""
+
+
+def test_the_command_ranks_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table per metric; a file with policies of both kinds is refused."""
+    monkeypatch.setattr(alternatives, "default_streams", lambda _: [RECORDED])
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    assert main(["rank", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("change from the rules of 7.3") == len(alternatives.METRICS)
+    assert "| mine " in printed
+    assert "fallbacks, change from the rules of 7.3 (lower is better)" in printed
+    file.write_text(MINE + BASES)
+    assert main(["rank", str(file)]) != 0
+    assert "put each kind into a file of its own" in capsys.readouterr().err
+
+
+def test_pictures_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two devices, or with more cells than a page holds; the error says what to take."""
+    shown = clusters.pictures(RECORDED.rows, "7.3", times=5)
+    for draw in (clusters.charts.device_over_time, clusters.charts.queues):
+        with pytest.raises(InputError, match="the pictures have 2 devices: give those of one"):
+            draw(shown, title="T")
+        monkeypatch.setattr(clusters.charts, "MOST_CELLS", 3)
+        with pytest.raises(InputError, match=r"at most 3 fit: take fewer\s+pictures"):
+            draw(shown.filter(device=0), title="T")
+        monkeypatch.undo()
