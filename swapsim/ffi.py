@@ -127,6 +127,9 @@ CLUSTER_LISTS: Final = _names(lib.sws_cluster_list_name)
 CLUSTER_FAULTS: Final = _names(lib.sws_cluster_replay_fault_name)
 """How an event first differs from the model's: ``enum sws_cluster_replay_fault``."""
 
+FOLIO_STEPS: Final = _names(lib.sws_cluster_folios_step_name)
+"""What a process does with its pages, of ``cluster_folios.h``, by number."""
+
 CLUSTER_ORDERS: Final[int] = lib.SWS_CLUSTERS_ORDERS
 """Orders of folios that swap: from single pages to a huge page."""
 

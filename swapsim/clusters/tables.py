@@ -211,6 +211,75 @@ CLUSTER_PICTURES: Final = Table(
     Column("in_use", pl.UInt16, "slots in use, those beyond the device's end included"),
 )
 
+FOLIO_STEP: Final = Vocabulary(
+    "FOLIO_STEP",
+    "What a process does with a range of its pages, by the names of ``cluster_folios.h``. "
+    "``access``: each page is written; ``drop``: they are given back; ``out``: the resident ones "
+    "are swapped out in the order of addresses.",
+    ffi.FOLIO_STEPS,
+)
+
+_ORDER_OF_FOLIO: Final = Column("order", pl.UInt8, "log2 of the pages of a folio")
+_STAGE: Final = Column("stage", pl.UInt32, "part of the stream of steps, from 1 on")
+
+FOLIO_STEPS: Final = Table(
+    "FOLIO_STEPS",
+    "One row per step of a stream of memory operations, in their order.",
+    Column("process", pl.UInt32, "process, from 0 on"),
+    columns.CPU,
+    Column("step", FOLIO_STEP.dtype, "what it does"),
+    Column("order", pl.UInt8, "log2 of the pages of folios in this area, at most"),
+    Column("page", pl.UInt32, "first page"),
+    Column("n", pl.UInt32, "number of pages"),
+)
+
+FOLIOS_OUT: Final = Table(
+    "FOLIOS_OUT",
+    "One row per rule set, stage of a stream and order: what became of the folios.",
+    _RULES,
+    _STAGE,
+    _ORDER_OF_FOLIO,
+    Column("mapped", pl.UInt64, "folios of empty pages"),
+    Column("swapped_in", pl.UInt64, "folios swapped in"),
+    Column("swapped_out", pl.UInt64, "folios swapped out whole (swpout of sysfs)"),
+    Column("fallbacks", pl.UInt64, "folios split for lack of a run of slots (swpout_fallback)"),
+)
+
+FREE_RUNS: Final = Table(
+    "FREE_RUNS",
+    "One row per rule set, stage of a stream and order: free ranges of the device at its end, "
+    "aligned by their size and not part of a larger one.",
+    _RULES,
+    _STAGE,
+    Column("order", pl.UInt8, "log2 of the slots of a range"),
+    Column("runs", pl.UInt64, "number of free ranges"),
+)
+
+FALLBACK_CHANGES: Final = Table(
+    "FALLBACK_CHANGES",
+    "One row per order of large folios: one stream on one device, under two rule sets.",
+    Column("order", pl.UInt8, "log2 of the pages of a folio"),
+    Column("base_swapped_out", pl.UInt64, "folios swapped out whole under the base's rules"),
+    Column("base_fallbacks", pl.UInt64, "folios split under the base's rules"),
+    Column("value_swapped_out", pl.UInt64, "folios swapped out whole under the other rules"),
+    Column("value_fallbacks", pl.UInt64, "folios split under the other rules"),
+    Column("base_percent", pl.Float64, "share of split folios under the base's rules"),
+    Column("value_percent", pl.Float64, "share of split folios under the other rules"),
+    Column("change", pl.Float64, "change of the number of split folios", "%"),
+)
+
+FALLBACK_RATES: Final = Table(
+    "FALLBACK_RATES",
+    "One row per rule set, order and stage of a stream: share of large folios that are split.",
+    _RULES,
+    Column("order", pl.UInt8, "log2 of the pages of a folio"),
+    _STAGE,
+    Column("requests", pl.UInt64, "large folios that are to be swapped out, of all seeds"),
+    Column("fallback_percent", pl.Float64, "share that is split, over all seeds"),
+    Column("low", pl.Float64, "lowest share of a seed", "%"),
+    Column("high", pl.Float64, "highest share of a seed", "%"),
+)
+
 _EXPERIMENT: Final = Column("experiment", pl.String, "experiment, by its folder in data/measured")
 _TURN: Final = Column(
     "turn",

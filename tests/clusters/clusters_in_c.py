@@ -191,3 +191,54 @@ class WhatIfInC:
     def lists(self, device: int) -> list[list[int]]:
         """Return the clusters of each list of a device."""
         return lists_of(lib.sws_cluster_what_if_clusters(self.handle), device)
+
+
+class FoliosInC:
+    """Memory of processes of the library."""
+
+    def __init__(self, rules: Rules, slots: int, pages: int, orders: int, **fixed: int) -> None:
+        """Start with empty memory and an empty device."""
+        target = ffi.new("struct sws_cluster_folios_config *")
+        out = ffi.new("struct sws_cluster_folios **")
+        lib.sws_cluster_folios_config_init(target)
+        target.no_return_cache = not fixed.pop("return_cache")
+        alive = fill_config(target.clusters, rules, [DeviceConfig(slots)], **fixed)
+        target.processes, target.pages, target.swap_in_orders = 2, pages, orders
+        assert lib.sws_cluster_folios_new(target, out) == lib.SWS_OK
+        del alive
+        self.handle = ffi.gc(out[0], lib.sws_cluster_folios_free)
+
+    def step(self, process: int, cpu: int, step: int, order: int, page: int, n: int) -> None:
+        """Run a row, and check every invariant."""
+        rows = ffi.new("struct sws_cluster_folios_rows *")
+        values = {
+            "process": ("uint32_t[]", process),
+            "cpu": ("uint16_t[]", cpu),
+            "step": ("uint8_t[]", step),
+            "order": ("uint8_t[]", order),
+            "page": ("uint32_t[]", page),
+            "n": ("uint32_t[]", n),
+        }
+        alive = {name: ffi.new(kind, [value]) for name, (kind, value) in values.items()}
+        for name, column in alive.items():
+            setattr(rows, name, column)
+        reason = ffi.new("const char **")
+        assert lib.sws_cluster_folios_feed(self.handle, rows, 1) == lib.SWS_OK
+        code = lib.sws_cluster_folios_verify(self.handle, reason)
+        assert code == lib.SWS_OK, ffi.string(reason[0])
+
+    def totals(self) -> Any:
+        """Return the totals."""
+        out = ffi.new("struct sws_cluster_folios_totals *")
+        lib.sws_cluster_folios_totals(self.handle, out)
+        return out
+
+    def page(self, process: int, page: int) -> tuple[int, int]:
+        """Return the slot and the order of a page."""
+        order = ffi.new("uint32_t *")
+        slot = lib.sws_cluster_folios_slot(self.handle, process, page, order)
+        return int(slot), int(order[0])
+
+    def lists(self) -> list[list[int]]:
+        """Return the clusters of each list."""
+        return lists_of(lib.sws_cluster_folios_clusters(self.handle), 0)

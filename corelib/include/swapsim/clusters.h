@@ -453,6 +453,12 @@ uint32_t sws_clusters_cluster(const struct sws_clusters *self, uint32_t device, 
 /* Returns the slot where a CPU (own_by_task: an owner) goes on for an order in a device; 0 for none. */
 uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t owner, uint32_t order,
 			   uint32_t device);
+/*
+ * Counts the free ranges of a device by order: aligned by their size, and not part of a larger one,
+ * as /proc/buddyinfo counts pages; all zero for an unknown device. Complexity: O(slots).
+ */
+void sws_clusters_free_runs(const struct sws_clusters *self, uint32_t device,
+			    uint64_t runs[SWS_CLUSTERS_ORDERS]);
 /* Copies the counts of the work done. */
 void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work *out);
 /* Returns the bytes of memory that the devices take. */

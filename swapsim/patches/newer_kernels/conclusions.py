@@ -40,6 +40,6 @@ def counted() -> str:
     )
     falls = (pairs["change"] < 0).sum()
     return (
-        f"For large folios on newer kernels {pairs.height} pairs of fallbacks are published, before "
-        f"and after a change; {falls} fall."
+        f"For large folios on newer kernels {pairs.height} pairs of fallbacks are published, "
+        f"before and after a change; {falls} fall."
     )

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory of processes in folios, of the C library (``cluster_folios.h``)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.errors import InputError
+from swapsim.ffi import CLUSTER_LISTS, CLUSTER_ORDERS, CLUSTER_RULES, check
+
+PROCESSES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PROCESSES_MAX
+PAGES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PAGES_MAX
+
+COUNTS: Final = ("mapped", "swapped_in", "swapped_out", "fallbacks")
+"""The counts by order, of ``struct sws_cluster_folios_totals``."""
+
+_ROW_TYPES: Final = {
+    name: f"{field.type.item.cname}[]"
+    for name, field in ffi.typeof("struct sws_cluster_folios_rows").fields
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """State at the end of a stage: counts by order since the start, and the device."""
+
+    counts: Mapping[str, Sequence[int]]
+    stayed: int
+    in_use: int
+    free_runs: Sequence[int]
+    lists: Sequence[int]
+
+
+def run_steps(
+    steps: pl.DataFrame,
+    marks: Sequence[int],
+    rules: str,
+    switches: Mapping[str, bool | int],
+    *,
+    sizes: Mapping[str, int],
+    return_cache: bool,
+    tick: Callable[[int], object],
+) -> list[Stage]:
+    """Run checked FOLIO_STEPS and return the state at each mark, a number of rows.
+
+    ``sizes`` has slots, cpus, processes, pages and swap_in_orders. An ``InputError`` names the row.
+    """
+    made = ffi.new("struct sws_cluster_folios_config *")
+    lib.sws_cluster_folios_config_init(made)
+    clusters = made.clusters
+    check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), ffi.addressof(clusters.rules)))
+    for name, value in switches.items():
+        setattr(clusters.rules, name, value)
+    device = ffi.new("struct sws_clusters_device *", {"slots": sizes["slots"]})
+    clusters.devices, clusters.n_devices, clusters.cpus = device, 1, sizes["cpus"]
+    made.processes, made.pages = sizes["processes"], sizes["pages"]
+    made.swap_in_orders, made.no_return_cache = sizes["swap_in_orders"], not return_cache
+    out = ffi.new("struct sws_cluster_folios **")
+    check(lib.sws_cluster_folios_new(made, out))
+    handle = ffi.gc(out[0], lib.sws_cluster_folios_free)
+    stages, done = [], 0
+    for mark in marks:
+        _feed(handle, steps.slice(done, mark - done))
+        tick(mark - done)
+        done = mark
+        stages.append(_stage(handle))
+    return stages
+
+
+def _feed(handle: Any, steps: pl.DataFrame) -> None:
+    physical = steps.with_columns(pl.col("step").to_physical())
+    arrays = {name: np.ascontiguousarray(physical[name].to_numpy()) for name in _ROW_TYPES}
+    rows = ffi.new("struct sws_cluster_folios_rows *")
+    for name, kind in _ROW_TYPES.items():
+        setattr(rows, name, ffi.from_buffer(kind, arrays[name]))
+    code = lib.sws_cluster_folios_feed(handle, rows, steps.height)
+    at = ffi.new("uint64_t *")
+    problem = lib.sws_cluster_folios_problem(handle, at)
+    if problem != lib.SWS_CLUSTER_FOLIOS_NO_PROBLEM:
+        wrong = ffi.string(lib.sws_cluster_folios_problem_text(problem)).decode()
+        raise InputError(f"row {at[0]} of the steps is refused: {wrong}", field="steps")
+    check(code)
+
+
+def _stage(handle: Any) -> Stage:
+    totals = ffi.new("struct sws_cluster_folios_totals *")
+    lib.sws_cluster_folios_totals(handle, totals)
+    clusters = lib.sws_cluster_folios_clusters(handle)
+    runs = ffi.new("uint64_t[]", CLUSTER_ORDERS)
+    lib.sws_clusters_free_runs(clusters, 0, runs)
+    return Stage(
+        counts={name: [int(value) for value in getattr(totals, name)] for name in COUNTS},
+        stayed=int(totals.stayed),
+        in_use=int(lib.sws_clusters_in_use(clusters, 0)),
+        free_runs=[int(value) for value in runs],
+        lists=[
+            int(lib.sws_clusters_list_length(clusters, 0, number))
+            for number in range(len(CLUSTER_LISTS))
+        ],
+    )

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Streams of memory operations under rules: which large folios are swapped out whole."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from swapsim.checks import check_choice
+from swapsim.clusters._native_folios import COUNTS, PROCESSES_MAX, Stage, run_steps
+from swapsim.clusters._native_limits import SIZE_MAX, SLOTS_MAX
+from swapsim.clusters.replay import check_switches
+from swapsim.clusters.requests import Requests
+from swapsim.clusters.tables import (
+    CLUSTER_LISTS,
+    FALLBACK_CHANGES,
+    FALLBACK_RATES,
+    FOLIO_STEPS,
+    FOLIOS_OUT,
+    FREE_RUNS,
+)
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_RULES
+from swapsim.ffi import CLUSTER_LISTS as LISTS
+from swapsim.progress import bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolioRun:
+    """A stream of memory operations, run under rule sets.
+
+    Attributes
+    ----------
+    out, free_runs, lists : polars.DataFrame
+        Schemas FOLIOS_OUT, FREE_RUNS and CLUSTER_LISTS, the latter with the stage as ``seq``.
+    stayed : dict of str to int
+        Rule set -> pages that stayed resident because no slot was free.
+    stream : str
+        Name of the stream.
+    slots : int
+        Slots of the device.
+    warm_up : int
+        Stages at the begin that are not counted.
+    """
+
+    out: pl.DataFrame
+    free_runs: pl.DataFrame
+    lists: pl.DataFrame
+    stayed: Mapping[str, int]
+    stream: str
+    slots: int
+    warm_up: int
+
+
+def run(
+    requests: Requests,
+    rules: str | Sequence[str] = CLUSTER_RULES,
+    *,
+    slots: int | None = None,
+    switches: Mapping[str, bool | int] | None = None,
+    return_cache: bool = True,
+    progress: bool = False,
+) -> FolioRun:
+    """Run a stream of memory operations under rules of a swap device.
+
+    It is a closed loop: a large folio that obtains no run of slots is split, and its pages are
+    swapped out and in one by one from then on. All rule sets see the same operations.
+
+    Parameters
+    ----------
+    requests : Requests
+        Of `clusters.requests`.
+    rules : str or sequence of str
+        Of CLUSTER_RULES.
+    slots : int, optional
+        Slots of the device with its header; default: those of the requests.
+    switches : mapping of str to bool or int, optional
+        Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
+    return_cache : bool
+        Whether freed slots wait in a cache, under rules with slot cache (until 6.13).
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    FolioRun
+        Counts of each stage of the requests, not cumulative; the device at its end.
+
+    Raises
+    ------
+    ConfigError
+        There is no such rule set or switch, or the device is too small or too large.
+    InputError
+        The stream has no step that frees slots, or a step, by its row, cannot be run.
+
+    Source
+    ------
+    mm/vmscan.c: shrink_folio_list; mm/memory.c: do_swap_page; mm/madvise.c.
+    """
+    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
+    changed = check_switches(switches)
+    for name in wanted:
+        check_choice("rules", name, CLUSTER_RULES)
+    sizes = _sizes(requests, requests.slots if slots is None else slots)
+    stages = {}
+    with bar(requests.steps.height * len(wanted), "run", "steps", shown=progress) as counted:
+        for name in wanted:
+            stages[name] = run_steps(
+                requests.steps,
+                requests.marks,
+                name,
+                changed,
+                sizes=sizes,
+                return_cache=return_cache,
+                tick=counted.update,
+            )
+    return FolioRun(
+        out=FOLIOS_OUT.check(pl.concat(_out(*item) for item in stages.items())),
+        free_runs=FREE_RUNS.check(pl.concat(_free_runs(*item) for item in stages.items())),
+        lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in stages.items())),
+        stayed={name: found[-1].stayed for name, found in stages.items()},
+        stream=requests.name,
+        slots=sizes["slots"],
+        warm_up=requests.warm_up,
+    )
+
+
+def _sizes(requests: Requests, slots: int) -> dict[str, int]:
+    """Return the sizes for the library; an error names what a stream lacks or has too much."""
+    steps = FOLIO_STEPS.check(requests.steps)
+    if not SIZE_MAX <= slots <= SLOTS_MAX:
+        raise ConfigError(f"slots={slots}: give at least a cluster, {SIZE_MAX}, to {SLOTS_MAX}")
+    if steps.is_empty() or not steps["step"].is_in(["drop", "access"]).any():
+        raise InputError(
+            "the stream has no step that frees slots: add access or drop", field="step"
+        )
+    if not (steps["step"] == "out").any():
+        raise InputError("the stream has no page-out: add steps of out", field="step")
+    largest = {name: int(steps[name].max()) for name in ("process", "cpu")}  # type: ignore[arg-type]
+    pages = int(steps.select((pl.col("page").cast(pl.UInt64) + pl.col("n")).max()).item())
+    if largest["process"] >= PROCESSES_MAX or largest["cpu"] >= CLUSTER_CPUS_MAX:
+        raise InputError(
+            f"the stream has process {largest['process']} and CPU {largest['cpu']}: at most "
+            f"{PROCESSES_MAX} and {CLUSTER_CPUS_MAX} are modelled",
+            field="process",
+        )
+    return {
+        "slots": slots,
+        "cpus": largest["cpu"] + 1,
+        "processes": largest["process"] + 1,
+        "pages": pages,
+        "swap_in_orders": sum(1 << order for order in requests.swap_in_orders),
+    }
+
+
+def _out(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
+    rows = []
+    before = [[0] * 10 for _ in COUNTS]
+    for number, stage in enumerate(stages, start=1):
+        now = [list(stage.counts[name]) for name in COUNTS]
+        for order in range(10):
+            counts = [new[order] - old[order] for new, old in zip(now, before, strict=True)]
+            rows.append((rules, number, order, *counts))
+        before = now
+    frame = pl.DataFrame(rows, schema=FOLIOS_OUT.schema, orient="row")
+    used = frame.group_by("order").agg(pl.max_horizontal(*COUNTS).sum().alias("n"))
+    return frame.join(used.filter(pl.col("n") > 0), on="order", how="semi", maintain_order="left")
+
+
+def _free_runs(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
+    rows = [
+        (rules, number, order, runs)
+        for number, stage in enumerate(stages, start=1)
+        for order, runs in enumerate(stage.free_runs)
+    ]
+    return pl.DataFrame(rows, schema=FREE_RUNS.schema, orient="row")
+
+
+def _lists(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
+    rows = [
+        (rules, number, stage.in_use, name, clusters)
+        for number, stage in enumerate(stages, start=1)
+        for name, clusters in zip(LISTS, stage.lists, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
+
+
+def compare(base: FolioRun, value: FolioRun) -> pl.DataFrame:
+    """Compare two runs of one stream on one device, each under one rule set, after the warm-up.
+
+    Parameters
+    ----------
+    base, value : FolioRun
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema FALLBACK_CHANGES, one row per order from 1 on.
+
+    Raises
+    ------
+    InputError
+        The runs are of different streams or devices, or of several rule sets.
+    """
+    if base.slots != value.slots:
+        raise InputError(
+            f"the runs are of devices with {base.slots} and {value.slots} slots: give runs of one",
+            field="slots",
+        )
+    if base.stream != value.stream:
+        raise InputError(
+            f"the runs are of the streams {base.stream!r} and {value.stream!r}: give runs of one",
+            field="stream",
+        )
+    sides = []
+    for name, each in (("base", base), ("value", value)):
+        if each.out["rules"].n_unique() != 1:
+            raise InputError("a run has several rule sets: give one", field="rules")
+        sums = (
+            each.out.filter(pl.col("stage") > each.warm_up, pl.col("order") > 0)
+            .group_by("order")
+            .agg(pl.col("swapped_out", "fallbacks").sum())
+        )
+        sides.append(sums.rename({what: f"{name}_{what}" for what in ("swapped_out", "fallbacks")}))
+    share = "100 * {0}_fallbacks / ({0}_fallbacks + {0}_swapped_out)"
+    frame = (
+        sides[0]
+        .join(sides[1], on="order", how="full", coalesce=True)
+        .fill_null(0)
+        .with_columns(
+            pl.sql_expr(share.format(name)).fill_nan(None).alias(f"{name}_percent")
+            for name in ("base", "value")
+        )
+        .with_columns(
+            change=pl.when(pl.col("base_fallbacks") > 0).then(
+                100 * (pl.col("value_fallbacks") / pl.col("base_fallbacks") - 1)
+            )
+        )
+        .sort("order")
+    )
+    typed = [pl.col(name).cast(dtype) for name, dtype in FALLBACK_CHANGES.schema.items()]
+    return FALLBACK_CHANGES.check(frame.select(typed))
+
+
+def lines_of(out: pl.DataFrame, order: int = 4) -> list[tuple[int, int]]:
+    """Return (swpout, swpout_fallback) of each stage, as the kernel's test prints them.
+
+    Parameters
+    ----------
+    out : polars.DataFrame
+        Schema FOLIOS_OUT, of one rule set.
+    order : int
+        Log2 of the pages of the folios.
+
+    Raises
+    ------
+    InputError
+        The table has more than one rule set.
+    """
+    FOLIOS_OUT.check(out)
+    if out["rules"].n_unique() > 1:
+        raise InputError("the table has several rule sets: give one", field="rules")
+    rows = out.filter(order=order).sort("stage").select("swapped_out", "fallbacks")
+    return list(rows.iter_rows())
+
+
+def rates(runs: Sequence[pl.DataFrame], *, stages: int = 1) -> pl.DataFrame:
+    """Return the share of large folios that are split, over several seeds.
+
+    Parameters
+    ----------
+    runs : sequence of polars.DataFrame
+        Schema FOLIOS_OUT, one of each seed, of streams with equal stages.
+    stages : int
+        How many stages are one point in time.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema FALLBACK_RATES; the stage is the last one of each point.
+
+    Raises
+    ------
+    ConfigError
+        stages is below 1.
+    InputError
+        Two runs differ in their stages.
+    """
+    if stages < 1:
+        raise ConfigError(f"stages={stages}: give at least 1")
+    lengths = {FOLIOS_OUT.check(each)["stage"].max() for each in runs}
+    if len(lengths) != 1:
+        raise InputError("the runs have different stages: give those of one stream", field="stage")
+    point = (((pl.col("stage") - 1) // stages + 1) * stages).cast(pl.UInt32)
+    of_seeds = (
+        pl.concat(each.with_columns(seed=pl.lit(number)) for number, each in enumerate(runs))
+        .filter(pl.col("order") > 0)
+        .group_by("rules", "order", point, "seed")
+        .agg(pl.col("swapped_out", "fallbacks").sum())
+        .with_columns(requests=pl.col("swapped_out") + pl.col("fallbacks"))
+        .filter(pl.col("requests") > 0)
+        .with_columns(share=100 * pl.col("fallbacks") / pl.col("requests"))
+    )
+    frame = (
+        of_seeds.group_by("rules", "order", "stage")
+        .agg(
+            pl.col("requests").sum(),
+            fallback_percent=100 * pl.col("fallbacks").sum() / pl.col("requests").sum(),
+            low=pl.col("share").min(),
+            high=pl.col("share").max(),
+        )
+        .sort(pl.col("rules").to_physical(), "order", "stage")
+    )
+    return FALLBACK_RATES.check(frame.select(FALLBACK_RATES.names()))

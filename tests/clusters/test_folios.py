@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory of processes in folios: the library against a plain model, and streams under rules."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from clusters_in_c import FoliosInC
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_cluster_folios import Memory
+from oracle_clusters import RULES, Allocator, DeviceConfig, Rules
+
+from swapsim.clusters import folios, requests
+from swapsim.clusters.tables import FOLIO_STEPS
+from swapsim.errors import ConfigError, InputError
+
+SIZE, CPUS, PAGES = 16, 2, 48
+FIXED = {"cluster_size": SIZE, "trunk_shift": 6, "cpus": CPUS}
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[tuple[int, int, int, int, int, int]]:
+    """Draw rows: process, CPU, step, order, page, n; ranges are often aligned."""
+    rows = []
+    for _ in range(draw(st.integers(1, 60))):
+        order = draw(st.integers(0, 4))
+        page = draw(st.integers(0, PAGES - 1))
+        if draw(st.booleans()):
+            page = page >> order << order
+        n = min(draw(st.sampled_from([1, 3, 1 << order, 16])), PAGES - page)
+        cpu = draw(st.integers(0, CPUS - 1))
+        rows.append((draw(st.integers(0, 1)), cpu, draw(st.integers(0, 2)), order, page, n))
+    return rows
+
+
+@settings(max_examples=80)
+@given(
+    st.sampled_from(list(RULES.values())),
+    st.one_of(st.integers(2, 8 * SIZE), st.integers(660, 800)),
+    st.integers(0, 31),
+    st.booleans(),
+    steps(),
+)
+def test_memory_is_that_of_the_plain_model(
+    rules: Rules, slots: int, orders: int, return_cache: bool, rows: list[tuple[int, ...]]
+) -> None:
+    """Slots, folios, lists and counts are equal after each step, with caches and without."""
+    ours = FoliosInC(rules, slots, PAGES, orders, return_cache=return_cache, **FIXED)
+    allocator = Allocator(rules, [DeviceConfig(slots)], SIZE, 6)
+    plain = Memory(allocator, CPUS, PAGES, orders, return_cache)
+    for process, cpu, step, order, page, n in rows:
+        ours.step(process, cpu, step, order, page, n)
+        wanted = range(page, page + n)
+        if step == 0:
+            plain.access(process, cpu, order, wanted)
+        elif step == 1:
+            plain.drop(process, cpu, wanted)
+        else:
+            plain.out(process, cpu, wanted)
+        for each in range(2):
+            for at in range(PAGES):
+                folio = plain.folios.get((each, at))
+                state = 0xFFFFFFFF if folio is None else len(folio).bit_length() - 1
+                assert ours.page(each, at) == (plain.slots.get((each, at), 0), state)
+    totals = ours.totals()
+    for name in ("mapped", "swapped_in", "swapped_out", "fallbacks"):
+        assert list(getattr(totals, name)) == [plain.counts[name, order] for order in range(10)]
+    assert totals.stayed == plain.stayed
+    assert ours.lists() == [list(members) for members in allocator.devices[0].lists]
+
+
+def test_glibc_numbers_are_those_of_the_manual() -> None:
+    """The first numbers without a seed are known; a seed of 42 gives others."""
+    numbers = requests.glibc_rand()
+    assert [next(numbers) for _ in range(4)] == [1804289383, 846930886, 1681692777, 1714636915]
+    other = requests.glibc_rand(42)
+    assert [next(other) for _ in range(2)] == [71876166, 708592740]
+
+
+def test_the_first_program_prints_the_published_lines() -> None:
+    """Under the rule before 6.12 large folios fall back from iteration 5 on, line by line."""
+    stream = requests.allocator_test(first=True, swap_in_whole=False, iterations=7)
+    lines = folios.lines_of(folios.run(stream, "6.11").out)
+    assert lines == [(222, 0), (219, 0), (222, 0), (219, 0), (110, 117), (0, 230), (0, 229)]
+
+
+def test_a_build_has_the_shares_that_it_is_made_of() -> None:
+    """Slots in use, the pages of single folios, and the orders are near what was asked for."""
+    small = replace(requests.BUILDS["64K"], jobs=8, device=64 * 512, memory=8192)
+    made = requests.Churn(small, requests.Random(3), 0.7, 0.25)
+    made.run()
+    stream = requests.Requests(
+        name="small",
+        steps=made.rows.frame(),
+        marks=tuple(made.rows.marks),
+        slots=2 * small.device,
+        swap_in_orders=(4,),
+        warm_up=8,
+    )
+    run = folios.run(stream, "7.3")
+    of_order = (
+        run.out.filter(pl.col("stage") > 8).group_by("order").agg(pl.col("swapped_out").sum())
+    )
+    pages = {order: count << order for order, count in of_order.iter_rows()}
+    assert set(pages) == {0, 4}
+    assert 0.15 < pages[0] / sum(pages.values()) < 0.35
+    in_use = run.lists.filter(pl.col("seq") > 8)["in_use"].mean()
+    assert 0.5 < in_use / small.device < 0.9
+    again = requests.Churn(small, requests.Random(3), 0.7, 0.25)
+    again.run()
+    assert again.rows.frame().equals(stream.steps)
+
+
+def stream_of(
+    rows: list[tuple[int, int, str, int, int, int]], slots: int = 1024
+) -> requests.Requests:
+    """Return a stream of one stage."""
+    frame = pl.DataFrame(rows, schema=FOLIO_STEPS.schema, orient="row")
+    return requests.Requests(name="made", steps=frame, marks=(len(rows),), slots=slots)
+
+
+def test_a_folio_that_obtains_no_run_goes_out_page_by_page() -> None:
+    """Free slots are no help if none of them are a run: the counts are those of sysfs."""
+    rows = [(0, 0, "access", 0, 0, 1021), (0, 0, "out", 0, 0, 1021)]
+    rows += [(0, 0, "drop", 0, page, 1) for page in range(0, 1000, 2)]
+    rows += [(0, 0, "access", 4, 1024, 16), (0, 0, "out", 4, 1024, 16)]
+    run = folios.run(stream_of(rows), "7.3")
+    (large,) = run.out.filter(order=4).rows(named=True)
+    assert (large["swapped_out"], large["fallbacks"]) == (0, 1)
+    assert run.out.filter(order=0)["swapped_out"].item() == 1021 + 16
+    assert run.free_runs.filter(pl.col("order") >= 4)["runs"].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ([(0, 0, "out", 0, 0, 1)], "field 'step': the stream has no step that frees slots"),
+        ([(0, 0, "access", 0, 0, 1)], "field 'step': the stream has no page-out"),
+        (
+            [(0, 0, "access", 10, 0, 1), (0, 0, "out", 0, 0, 1)],
+            "row 0 of the steps is refused: its order is one that no cluster",
+        ),
+        (
+            [(0, 0, "access", 0, 0, 1), (0, 0, "out", 0, 0, 0)],
+            "row 1 of the steps is refused: its pages are none",
+        ),
+        ([(0, 0, "drop", 0, 0, 1), (9999, 0, "out", 0, 0, 1)], "process 9999"),
+    ],
+)
+def test_a_stream_that_cannot_be_run_is_refused(
+    rows: list[tuple[int, int, str, int, int, int]], error: str
+) -> None:
+    """A stream without frees or page-out, or with a bad row, is refused by its name."""
+    with pytest.raises(InputError, match=error):
+        folios.run(stream_of(rows))
+
+
+def test_bad_settings_are_refused() -> None:
+    """A build, share, size or rule that does not exist is named."""
+    good = stream_of([(0, 0, "access", 0, 0, 1), (0, 0, "out", 0, 0, 1)])
+    for call, words in (
+        (lambda: requests.kernel_build("32K"), "build"),
+        (lambda: requests.kernel_build(in_use=1.0), "in_use=1.0"),
+        (lambda: requests.allocator_test(iterations=0), "iterations=0"),
+        (lambda: requests.allocator_test(first=True, aligned=True), "aligned=True"),
+        (lambda: folios.run(good, "6.10"), "rules"),
+        (lambda: folios.run(good, "7.3", switches={"nonfull": True}), "switches"),
+        (lambda: folios.run(good, "7.3", slots=100), "slots=100"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            call()
+
+
+def test_runs_of_different_devices_are_not_compared() -> None:
+    """A comparison of two runs names what differs."""
+    good = stream_of([(0, 0, "access", 4, 0, 16), (0, 0, "out", 0, 0, 16)])
+    one, other = folios.run(good, "6.12"), folios.run(good, "7.3", slots=2048)
+    with pytest.raises(InputError, match="1024 and 2048 slots"):
+        folios.compare(one, other)
+    assert folios.compare(one, folios.run(good, "7.3"))["change"].to_list() == [None]
