@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.checks import check_choice
+from swapsim.claims.tables import FOLIO_REQUESTS
 from swapsim.clusters.tables import FOLIO_STEPS
 from swapsim.errors import ConfigError
 from swapsim.ffi import FOLIO_STEPS as STEPS
@@ -403,3 +404,66 @@ class Churn:
         for number in range(len(job.units)):
             self.used -= self.resident.pop((cpu, number), 0)
         self.jobs[cpu] = _Job(self.size())
+
+
+def turnover(table: pl.DataFrame, *, seed: int = 1, mebibytes: int = 128) -> Requests:
+    """Return the operations of ``folio_turnover``, whose processes run at once, in one order.
+
+    The program's processes meet after each iteration; between, their operations interleave. Each
+    seed is one interleaving, in which the next operation is that of a random process.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Schema FOLIO_REQUESTS (`claims.measured_requests`).
+    seed : int
+    mebibytes : int
+        Size of the swap device.
+
+    Returns
+    -------
+    Requests
+        A stage is an iteration; the first eleven are not counted.
+
+    Raises
+    ------
+    InputError
+        The table has another schema.
+
+    Source
+    ------
+    data/capture/programs/folio_turnover.c
+    """
+    frame = FOLIO_REQUESTS.check(table).with_columns(
+        n=pl.when(order=0).then(_LONGEST_RUN).otherwise(2 ** pl.col("order").cast(pl.Int64))
+    )
+    # The areas of a process, one for each order, and chunks with a gap of their own size.
+    spans = frame.group_by("order").agg(span=((pl.col("chunk") + 1) * 2 * pl.col("n")).max())
+    ends = spans.sort("order", descending=True).with_columns(end=pl.col("span").cum_sum())
+    placed = frame.join(ends, on="order", maintain_order="left").with_columns(
+        first=pl.col("end") - pl.col("span") + pl.col("chunk") * 2 * pl.col("n")
+    )
+    rng, rows = Random(seed), _Rows()
+    for (_,), part in placed.group_by("iteration", maintain_order=True):
+        queues = [
+            own.select("process", "op", "order", "first", "n", "page").rows()[::-1]
+            for _, own in part.group_by("process", maintain_order=True)
+        ]
+        while queues:
+            queue = queues[rng.randrange(len(queues))]
+            process, op, order, first, n, page = queue.pop()
+            if op == "touch":
+                first, n = first + page, 1
+            step = {"unmap": DROP, "out": OUT}.get(op, ACCESS)
+            rows.add(process, process, step, order, first, n)
+            if not queue:
+                queues.remove(queue)
+        rows.mark()
+    return Requests(
+        name=f"folio_turnover, seed {seed}",
+        steps=rows.frame(),
+        marks=tuple(rows.marks),
+        slots=mebibytes * _PAGES_OF_MEBIBYTE,
+        swap_in_orders=(3, 4, 5, 6, 7),
+        warm_up=11,
+    )
