@@ -137,6 +137,7 @@ def test_removals_are_counted_by_list_and_cluster(rig: SimpleNamespace, tmp_path
         f"a-5 {removal(4)}",
         f"a-5 wb_start: {wb.format('0xffff888000000001', '0x40', '0x4')}",
         f"a-5 wb_start: {wb.format('0xffff888000000000', '0x0', '0x0')}",
+        f"a-5 wb_start: {wb.format('0x0', '0x0', '0x0')}",
         f"a-5 wb_end: {wb.format('0xffff888000000001', '0x40', '0x4')}",
     ]
     metrics, rows = rig.removal_lists.read(
@@ -146,7 +147,7 @@ def test_removals_are_counted_by_list_and_cluster(rig: SimpleNamespace, tmp_path
     assert rows == [[1, 5, 0, 3, 3, 2, 3, 1], [3, 6, 0, 1, 16, 1, 1, 1]]
     assert metrics["lists"] == (2, "list")
     assert metrics["clusters of lists"] == (3, "1")
-    assert metrics["writeback starts"] == (1 / 32, "1/page")
+    assert metrics["writeback starts"] == (2 / 32, "1/page")
     assert metrics["pages of writeback ends"] == (0.5, "1/page")
     with pytest.raises(rig.errors.GuestError, match="no page was swapped out"):
         rig.removal_lists.read(captured(rig, tmp_path, lines, **counters(pswpout=0)), tmp_path, 0)

@@ -45,8 +45,9 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
     for column in ("clusters", "runs", "trunks"):
         metrics[f"{column} of lists"] = (int(lists[column].sum()), "1")
     for event, name in (("wb_start", "starts"), ("wb_end", "ends")):
-        # Anonymous folios alone, whose mapping is odd: they are on their way to swap.
-        swap = _sized(recorded[event]).filter(_unsigned("mapping") & 1 == 1)
+        # On its way to swap: an anonymous folio, whose mapping is odd, or a shared one without.
+        mapping = _unsigned("mapping")
+        swap = _sized(recorded[event]).filter((mapping & 1 == 1) | (mapping == 0))
         metrics[f"writeback {name}"] = (swap.height / pages, "1/page")
         metrics[f"pages of writeback {name}"] = (int(swap["pages"].sum()) / pages, "1/page")
     return metrics, [list(row) for row in lists.iter_rows()]
