@@ -250,3 +250,20 @@ def test_the_stored_requests_are_those_of_the_program(rig: SimpleNamespace) -> N
     """The stream that the model takes is the program's today."""
     requests = rig.large_folios.requests(rig.experiment.load(TURNOVER).workload)
     assert claims.measured_requests(TURNOVER).equals(requests)
+
+
+def test_generations_decide_for_a_cgroup_alone() -> None:
+    """With generations no pass over all memory reaches the decisions; with lists each does."""
+    runs = claims.measured_results("stall-rules-generations")
+    wide = runs.pivot(on="metric", index=["kernel", "policy", "seed"], values="value")
+    lists = wide["policy"] == "lists"
+    for reclaimer in ("kswapd", "direct"):
+        passes, decide = wide[f"passes {reclaimer}"], wide[f"passes that decide {reclaimer}"]
+        assert (passes > 0).all()
+        assert (decide.filter(lists) >= passes.filter(lists)).all()
+        assert (decide.filter(~lists) == 0).all()
+    assert (wide["passes that decide cgroup"] >= wide["passes cgroup"]).all()
+    for name in wide.columns:
+        if name.startswith(("throttles ", "stalls ")) and not name.endswith("cgroup"):
+            assert (wide.filter(~lists)[name] == 0).all(), name
+            assert (wide[name.replace("stalls", "throttles")] >= wide[name]).all(), name

@@ -14,7 +14,7 @@ WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
 CLUSTER_EVENTS = HOME / "clusters" / "events.toml"
 MODULES = HOME / "lab" / "modules"
-# Of stock 6.12 and 7.3, besides their allocators.
+# Of stock 6.12 and 7.3: what is not of their allocators.
 NEWER_EVENTS = HOME / "newer" / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
