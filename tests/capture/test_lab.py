@@ -402,6 +402,15 @@ def test_the_slow_disk_is_above_the_memory_of_the_kernel(rig: SimpleNamespace) -
     assert CAPTURE / "lab" / "slow-disk.config" in rig.kernel.sources(workload.switches)
 
 
+def test_memory_above_four_gibibytes_makes_two_zones(rig: SimpleNamespace) -> None:
+    """The emulator leaves so much below as the description says; the disk is behind the rest."""
+    workload = rig.experiment.load("stall-rules-two-zones").workload
+    behind = 4096 + workload.memory_mebibytes - workload.low_mebibytes
+    assert f"slow_disk.start={behind << 20}" in rig.boot.kernel_parameters(workload)
+    assert rig.boot._zones(workload)[1] == f"pc,max-ram-below-4g={workload.low_mebibytes}M"
+    assert not rig.boot._zones(rig.experiment.load("stall-rules").workload)
+
+
 def test_leftovers_of_a_checked_run_are_counted(rig: SimpleNamespace) -> None:
     """The kernel's warnings, and the differences of memory and slab from the beginning."""
     metrics = rig.leftovers.read(

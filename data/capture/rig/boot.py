@@ -19,6 +19,8 @@ from rig.workload import SlowDisk, Workload
 KERNEL_PARAMETERS = ("console=ttyS0", "panic=-1", "quiet", "nokaslr", "no5lvl")
 # Above the slow disk: what the firmware keeps there, and the initramfs before it is unpacked.
 SPARE_MEBIBYTES = 32
+# In MiB: where memory goes on that has no room below.
+FOUR_GIBIBYTES = 4096
 TRACE_DISK_BYTES = 4 << 30
 REPORT_DISK_BYTES = 16 << 20
 # As on a disk of any size to speak of: a small one would have blocks of 1 KiB, several a page.
@@ -96,8 +98,14 @@ def _lab_parameters(workload: Workload) -> tuple[str, ...]:
     if workload.swap and workload.swap.device == "brd":
         parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
     if switches.slow_disk:
-        parameters += _slow_disk_parameters(switches.slow_disk, workload.memory_mebibytes)
+        parameters += _slow_disk_parameters(switches.slow_disk, _end_mebibytes(workload))
     return tuple(parameters)
+
+
+def _end_mebibytes(workload: Workload) -> int:
+    """Return the address behind the kernel's memory, a part of which may lie above 4 GiB."""
+    above = FOUR_GIBIBYTES - workload.low_mebibytes if workload.low_mebibytes else 0
+    return above + workload.memory_mebibytes
 
 
 def _slow_disk_parameters(disk: SlowDisk, start_mebibytes: int) -> list[str]:
@@ -139,13 +147,14 @@ def _command(
     disk = workload.switches.slow_disk if workload.switches else None
     mebibytes = workload.memory_mebibytes
     if disk:
-        drives += _preloaded(disk, mebibytes, work / "slow.disk")
+        drives += _preloaded(disk, _end_mebibytes(workload), work / "slow.disk")
         mebibytes += disk.mebibytes + SPARE_MEBIBYTES
     return [
         tool("qemu-system-x86_64"),
         *_clock(workload),
         *("-smp", str(workload.cpus), "-m", f"{mebibytes}M"),
         *_nodes(workload),
+        *_zones(workload),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", f"file:{console}"),
         *("-kernel", str(guest.kernel), "-initrd", str(guest.initramfs)),
         *("-append", " ".join(kernel_parameters(workload))),
@@ -172,6 +181,12 @@ def _preloaded(disk: SlowDisk, start_mebibytes: int, path: Path) -> list[str]:
     _make_file_system(_disk(path, disk.file_mebibytes << 20), "-b", str(BLOCK_BYTES))
     address = start_mebibytes << 20
     return ["-device", f"loader,file={path},addr={address:#x},force-raw=on"]
+
+
+def _zones(workload: Workload) -> list[str]:
+    """Put memory above 4 GiB where that is asked for: it is then in two zones, DMA32 and Normal."""
+    low = workload.low_mebibytes
+    return ["-machine", f"pc,max-ram-below-4g={low}M"] if low else []
 
 
 def _nodes(workload: Workload) -> list[str]:

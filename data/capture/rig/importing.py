@@ -131,6 +131,7 @@ def guest_table(workload: Workload) -> dict[str, Any]:
     return {
         "cpus": workload.cpus,
         "memory_mebibytes": workload.memory_mebibytes,
+        **({"low_mebibytes": workload.low_mebibytes} if workload.low_mebibytes else {}),
         "numa_nodes": workload.switches.numa_nodes if workload.switches else 1,
         "sysctl": workload.sysctl,
         **({"instruction_ns": workload.instruction_ns} if workload.instruction_ns else {}),

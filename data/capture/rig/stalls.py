@@ -136,6 +136,10 @@ def _of(turns: list[_Turn]) -> Metrics:
         metric: (moved[counter], unit) for metric, (counter, unit) in _COUNTERS.items()
     }
     metrics["Minor Faults"] = (moved["pgfault"] - moved["pgmajfault"], "faults")
+    for zone in ("DMA32", "Normal"):
+        # Memory below 4 GiB has no Normal: its counter stays 0.
+        if moved.get("pgalloc_normal"):
+            metrics[f"Pages allocated {zone}"] = (moved[f"pgalloc_{zone.lower()}"], "pages")
     metrics["Page writes file"] = (moved["nr_vmscan_write"] - moved["pswpout"], "pages")
     for who in ("kswapd", "direct"):
         scanned, reclaimed = moved[f"pgscan_{who}"], moved[f"pgsteal_{who}"]

@@ -193,6 +193,8 @@ class Workload:
     file_systems: tuple[FileSystem, ...]
     recording: Recording
     instruction_ns: int = 0
+    # Of the memory so much lies below 4 GiB, the rest above; 0: all of it below.
+    low_mebibytes: int = 0
     newer: Newer | None = None
 
     @property
@@ -244,6 +246,7 @@ def take(table: Table) -> Workload:
         file_systems=_file_systems(table),
         recording=_recording(table.take_table("trace"), _described_events(switches, newer)),
         instruction_ns=_instruction_ns(table, cpus),
+        low_mebibytes=table.take_positive("low_mebibytes", 0),
         newer=newer,
     )
     if newer and (switches or workload.swap):
