@@ -10,8 +10,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, Final
 
@@ -28,7 +27,7 @@ PARAMETERS: Final = (
     "draw",
     "bases",
 )
-"""Parameters that a base policy's function may have; all but the last are 64-bit integers."""
+"""Parameters that a policy's function may have; all but the last are 64-bit integers."""
 
 NONSENSE: Final = -1
 """The answer that C gets if the function raises; it is not a slot."""
@@ -49,42 +48,58 @@ _READ: Final = """\
 looked_at[0] += n_bases
     bases = carray(first, n_bases)"""
 
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How C calls a user's function.
-
-    ``parameters`` are those that the function may have; ``text`` is the callback that C calls, with
-    places for ``read`` and ``arguments``; ``pointers`` says which of its arguments are pointers.
-    """
-
-    parameters: tuple[str, ...]
-    text: str
-    pointers: tuple[bool, ...]
-
-
-BASE: Final = Form(PARAMETERS, _CALLBACK, (False,) * 8 + (True, False, True))
-"""sws_base_ops.store: the start of the scan for a free slot."""
+_CHOICE: Final = """\
+def callback({parameters}):
+    answer = NONSENSE
+    try:
+        answer = rule({arguments})
+    except Exception:
+        answer = NONSENSE
+    return answer
+"""
+"""The callback of a function of integers alone."""
 
 _WRITTEN: Final = "the bases are there to read, not to write: copy them first (bases.copy())"
 
 
-def callback(function: Callable[..., int], form: Form = BASE) -> Any:
-    """Compile a function to a numba CFunc with the signature of its form.
+def callback(function: Callable[..., int]) -> Any:
+    """Compile a function to a numba CFunc with the signature of ``sws_base_ops.store``.
 
     Its ``address`` is valid as long as the object exists.
     """
     from numba import cfunc, types
     from numba.np.numpy_support import carray
 
-    names = _parameters(function, form)
+    names = _parameters(function)
     read = _READ if "bases" in names else "pass"
     scope: dict[str, Any] = {"rule": _rule(function, names), "carray": carray, "NONSENSE": NONSENSE}
-    exec(form.text.format(read=read, arguments=", ".join(names)), scope)
+    exec(_CALLBACK.format(read=read, arguments=", ".join(names)), scope)
     integer = types.int64
     pointer = types.CPointer(integer)  # type: ignore[no-untyped-call]
-    signature = integer(*[pointer if each else integer for each in form.pointers])
+    signature = integer(*[integer] * 8, pointer, integer, pointer)
     return cfunc(signature)(scope["callback"])
+
+
+def choice_callback(function: Callable[..., int], parameters: Sequence[str]) -> Any:
+    """Compile a function of 64-bit integers to a numba CFunc that takes all parameters.
+
+    Its ``address`` is valid as long as the object exists. The function may have some of them.
+    """
+    from numba import cfunc, types
+
+    if not isinstance(function, FunctionType) or inspect.isgeneratorfunction(function):
+        raise fault(function, "this is no plain Python function: decorate a def that returns")
+    found = inspect.signature(function).parameters
+    for name, parameter in found.items():
+        if name not in parameters or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            raise fault(
+                function,
+                f"it takes '{parameter}': use any of {', '.join(parameters)}, without a star",
+            )
+    scope: dict[str, Any] = {"rule": _rule(function, [*found]), "NONSENSE": NONSENSE}
+    text = _CHOICE.format(parameters=", ".join(parameters), arguments=", ".join(found))
+    exec(text, scope)
+    return cfunc(types.int64(*[types.int64] * len(parameters)))(scope["callback"])
 
 
 def fault(function: Any, problem: str, line: int | None = None) -> InputError:
@@ -129,7 +144,7 @@ def _line_of_def(function: FunctionType) -> int:
     return first + next(heads, 0)
 
 
-def _parameters(function: Callable[..., int], form: Form) -> list[str]:
+def _parameters(function: Callable[..., int]) -> list[str]:
     if (
         not isinstance(function, FunctionType)
         or inspect.isgeneratorfunction(function)
@@ -141,13 +156,13 @@ def _parameters(function: Callable[..., int], form: Form) -> list[str]:
         )
     found = inspect.signature(function).parameters
     for name, parameter in found.items():
-        if name not in form.parameters or parameter.kind not in (
+        if name not in PARAMETERS or parameter.kind not in (
             parameter.POSITIONAL_ONLY,
             parameter.POSITIONAL_OR_KEYWORD,
         ):
             raise fault(
                 function,
-                f"it takes '{parameter}': use any of {', '.join(form.parameters)}, without a star",
+                f"it takes '{parameter}': use any of {', '.join(PARAMETERS)}, without a star",
             )
     return list(found)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from swapsim.checks import check_choice
 from swapsim.ffi import CLUSTER_CHOICES, CLUSTER_RULES
-from swapsim.policies.compiler import Form, callback
+from swapsim.policies.compiler import choice_callback
 
 FREE: Final = CLUSTER_CHOICES.index("FREE")
 """The first cluster of the free list."""
@@ -39,19 +39,6 @@ CHOICE_PARAMETERS: Final = (
 
 OWNERS: Final = ("cpu", "task", "group")
 """Who may have a current cluster: a CPU, a task, or a group of tasks."""
-
-_CALLBACK: Final = f"""\
-def callback({", ".join(CHOICE_PARAMETERS)}):
-    {{read}}
-    answer = NONSENSE
-    try:
-        answer = rule({{arguments}})
-    except Exception:
-        answer = NONSENSE
-    return answer
-"""
-
-_CHOOSE: Final = Form(CHOICE_PARAMETERS, _CALLBACK, (False,) * len(CHOICE_PARAMETERS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -153,7 +140,7 @@ def list_policy(
     check_choice("owner", owner, OWNERS)
 
     def decorate(function: Callable[..., int]) -> ListPolicy:
-        compiled = callback(function, _CHOOSE)
+        compiled = choice_callback(function, CHOICE_PARAMETERS)
         return ListPolicy(
             name=function.__name__,
             rules=rules,
