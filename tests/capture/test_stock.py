@@ -252,6 +252,28 @@ def test_the_stored_requests_are_those_of_the_program(rig: SimpleNamespace) -> N
     assert claims.measured_requests(TURNOVER).equals(requests)
 
 
+def test_stored_lists_add_up_to_the_results() -> None:
+    """Folios, clusters and trunks of the lists of a run; none is larger than it can be."""
+    lists = claims.measured_lists(LISTS)
+    assert (lists["clusters"] <= lists["runs"]).all()
+    assert (lists["runs"] <= lists["folios"]).all()
+    assert (lists["trunks"] <= lists["clusters"]).all()
+    run = ["kernel", "policy", "seed"]
+    runs = claims.measured_results(LISTS).pivot(on="metric", index=run, values="value")
+    added = lists.group_by(run).agg(pl.len(), pl.col("folios", "slots", "clusters", "trunks").sum())
+    joined = runs.join(added, on=run, how="full", coalesce=True)
+    for column, metric in (
+        ("len", "lists"),
+        ("folios", "folios removed"),
+        ("slots", "slots removed"),
+        ("clusters", "clusters of lists"),
+        ("trunks", "trunks of lists"),
+    ):
+        assert joined[column].cast(pl.Float64).equals(joined[metric], null_equal=False), column
+    pages = runs["pages of writeback starts"], runs["pages of writeback ends"]
+    assert all(((share - 1).abs() < 0.001).all() for share in pages)
+
+
 def test_generations_decide_for_a_cgroup_alone() -> None:
     """With generations no pass over all memory reaches the decisions; with lists each does."""
     runs = claims.measured_results("stall-rules-generations")

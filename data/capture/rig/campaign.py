@@ -346,10 +346,15 @@ def _provenance(
         "runs": {
             "seconds": [outcome.seconds for outcome in outcomes],
             "failed": [
-                {"round": outcome.round, "value": outcome.value, "why": outcome.failure}
+                {"round": outcome.round, "value": outcome.value, "why": _reason(outcome)}
                 for outcome in outcomes
                 if outcome.failure
             ],
         },
         "sources": {os.path.relpath(path, HOME): sha256(path) for path in _sources(experiment)},
     }
+
+
+def _reason(outcome: Outcome) -> str:
+    """Return why a run failed, without the place of its console on this machine."""
+    return outcome.failure.partition("; its console")[0]
