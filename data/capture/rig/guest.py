@@ -131,7 +131,8 @@ def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) ->
         _write_cluster_devices(workload.newer, root / "capture" / "devices")
     modules = _copy_modules(workload, kernel.modules, root / "modules") if kernel.modules else []
     if kernel.module:
-        modules = [shutil.copy(kernel.module, root / "modules" / "lab.ko").name]
+        shutil.copy(kernel.module, root / "modules" / "lab.ko")
+        modules = ["lab.ko"]
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
     return root
 
