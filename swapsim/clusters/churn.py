@@ -101,7 +101,13 @@ def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int
             tasks[at] = _Task(len(groups), task.group, task.cpu)
             groups[len(groups)] = task.group
     slots = -(-(writer.next + 1) // SIZE_MAX) * SIZE_MAX
-    device: dict[str, Any] = {"seq": 0, "device": 0, "slots": slots, "priority": -1, "cluster_size": SIZE_MAX}
+    device: dict[str, Any] = {
+        "seq": 0,
+        "device": 0,
+        "slots": slots,
+        "priority": -1,
+        "cluster_size": SIZE_MAX,
+    }
     device |= {"file": False, "rotational": False, "discard": False, "rules": "7.3"}
     rows = ClusterRows(
         events=pl.DataFrame(writer.rows, schema=CLUSTER_EVENTS.schema),

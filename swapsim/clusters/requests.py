@@ -79,7 +79,7 @@ class _Rows:
         types = {name: dtype for name, dtype in FOLIO_STEPS.schema.items() if name != "step"}
         kind = FOLIO_STEPS.schema["step"]
         step = pl.col("step").replace_strict(dict(enumerate(STEPS)), return_dtype=kind)
-        return FOLIO_STEPS.check(frame.cast(types).with_columns(step))
+        return FOLIO_STEPS.check(frame.cast(types).with_columns(step))  # type: ignore[arg-type]
 
 
 def glibc_rand(seed: int = 1) -> Iterator[int]:

@@ -33,7 +33,7 @@ _V5: Final = tuple((name, "6.12", False) for name in ("plain", "-s", "-a", "-a -
 
 def _test(point: tuple[str, str, bool]) -> pl.DataFrame:
     name, rules, whole = point
-    stream = requests.allocator_test(**TESTS[name], swap_in_whole=whole)  # type: ignore[arg-type]
+    stream = requests.allocator_test(**TESTS[name], swap_in_whole=whole)
     lines = folios.lines_of(folios.run(stream, rules).out)[stream.warm_up :]
     rows = [(name, rules, whole, number, *line) for number, line in enumerate(lines, start=1)]
     return TEST_LINES.check(pl.DataFrame(rows, schema=TEST_LINES.schema, orient="row"))
