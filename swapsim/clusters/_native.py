@@ -107,6 +107,9 @@ def verify_rows(
     totals = ffi.new("struct sws_cluster_replay_totals *")
     lib.sws_cluster_replay_totals(handle, totals)
     counts = {name: int(getattr(totals, name)) for name, _ in ffi.typeof(totals[0]).fields}
+    work = ffi.new("struct sws_clusters_work *")
+    lib.sws_clusters_work(lib.sws_cluster_replay_clusters(handle), work)
+    counts["skipped_heads"] = int(work.skipped_heads)
     return counts, int(lib.sws_cluster_replay_open(handle)), _mismatch(handle)
 
 

@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.clusters._native import Served, Serving, serve
+from swapsim.clusters._native import Served, Serving, serve, verify_rows
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
-from swapsim.clusters.tables import CLUSTER_MEASURES, CLUSTER_RANKING
+from swapsim.clusters.tables import CLUSTER_MEASURES, CLUSTER_RANKING, SKIPPED_HEADS
 from swapsim.errors import ConfigError, InputError
 from swapsim.io import paths
 from swapsim.policies._native import Observation
@@ -372,6 +372,35 @@ def means(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl
         .pivot("metric", index=["stream", "policy"], values="value")
         .select("stream", "policy", *metrics)
     )
+
+
+def skipped_heads(traces: Sequence[str] = TRACES) -> pl.DataFrame:
+    """Count how often trylock mattered to 7.3: its lists yielded another cluster than the first.
+
+    With a wait instead, a CPU would have waited there for the cluster's lock.
+
+    Parameters
+    ----------
+    traces : sequence of str
+        Shipped traces of 7.3.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SKIPPED_HEADS.
+
+    Raises
+    ------
+    InputError
+        As for `cluster_rows`.
+    """
+    rows = []
+    for name in traces:
+        recorded = cluster_rows(paths.data_root() / "traces" / name)
+        counts, _, _ = verify_rows(recorded, lambda _: None)
+        picks, skipped = counts["picks"], counts["skipped_heads"]
+        rows.append((name, picks, skipped, _percent(skipped, picks)))
+    return SKIPPED_HEADS.check(pl.DataFrame(rows, schema=SKIPPED_HEADS.schema, orient="row"))
 
 
 def rank_policies(

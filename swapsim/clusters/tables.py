@@ -198,6 +198,16 @@ CLUSTER_RANKING: Final = Table(
     Column("runs", pl.UInt32, "streams and seeds"),
 )
 
+SKIPPED_HEADS: Final = Table(
+    "SKIPPED_HEADS",
+    "One row per recording of 7.3: how often a list yielded another cluster than its first one, "
+    "because the first one's lock was held.",
+    columns.TRACE,
+    Column("picks", pl.UInt64, "clusters that lists yielded"),
+    Column("skipped_heads", pl.UInt64, "those that were not the first of their list"),
+    Column("percent", pl.Float64, "share of these", "%"),
+)
+
 CLUSTER_PICTURES: Final = Table(
     "CLUSTER_PICTURES",
     "One row per rule set, picture of the devices and cluster: where it is, and how full.",
