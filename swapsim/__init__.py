@@ -30,6 +30,7 @@ And over the subjects:
 
 - ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
 - ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict,
+- ``newer``: what became of the patches on Linux 6.12 and 7.3,
 - ``site``: what covers all patches: overview, README's tables, report, benchmarks,
 - ``cli``: the command line.
 

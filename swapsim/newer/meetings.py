@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How often two CPUs use one lock of the swap cache, if the same requests meet other allocators.
+
+::
+
+    uses, in time   CPU 0, lock 7   CPU 1, lock 7   CPU 1, lock 3   CPU 1, lock 7   CPU 0, lock 3
+    window of 2     no              meets           no              no: 3 ago       meets
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.io.paths import data_root
+from swapsim.newer._native import Access, accesses, allocator
+from swapsim.newer.streams import Requests, churn, trace_requests
+from swapsim.newer.tables import ACCESSES, MEETING_SHARES, MEETINGS
+
+ALLOCATORS: Final = ("shared", "percpu-rerandomise", "6.12", "7.3")
+"""Before patch D, the merged patch D, and the cluster allocators of two kernels."""
+
+KERNELS: Final = (
+    ("5.7, one base", "trunk of 64 MB", "shared", 64),
+    ("5.8, patch D", "trunk of 64 MB", "percpu-rerandomise", 64),
+    ("6.12", "trunk of 64 MB", "6.12", 64),
+    ("6.12", "cluster of 2 MB", "6.12", 2),
+    ("7.3", "cluster of 2 MB", "7.3", 2),
+)
+"""Kernel, lock, allocator and MB of the lock. On 6.12 the swap cache still has trunks."""
+
+GENERATED: Final = "generated"
+
+CPUS: Final = (2, 4, 8, 16, 32, 64)
+SEEDS: Final = range(1, 6)
+SLOTS: Final = 2**19
+"""2 GB, 32 trunks: the device of patch D's studies."""
+
+TRACES: Final = ("clusters-7.3-file-2", "clusters-7.3-full-4", "clusters-7.3-orders-8")
+"""Recordings of one device without seeks and of several CPUs, whose calls are for one folio."""
+
+LOCK_SHIFTS: Final = {2: 9, 64: 14}
+"""MB of a lock -> log2 of its slots: a cluster of 512 slots, and a trunk."""
+
+WINDOW_TURNS: Final = (1, 4, 16)
+"""Windows, in uses for each CPU: a use that is one turn back is about as old as one's own last."""
+
+
+def count_meetings(uses: pl.DataFrame, windows: Sequence[int]) -> list[int]:
+    """Count the uses of a lock that meet another CPU.
+
+    Parameters
+    ----------
+    uses : polars.DataFrame
+        Schema ACCESSES.
+    windows : sequence of int
+        Numbers of uses, of any lock by any CPU, from 1.
+
+    Returns
+    -------
+    list of int
+        For each window, how many uses have a use of the same lock by another CPU among as many
+        uses before them.
+    """
+    ACCESSES.check(uses)
+    # The last use by another CPU is the one before, or that which was so for the one before.
+    before = pl.col("at").shift(1).over("lock")
+    changed = (pl.col("cpu") != pl.col("cpu").shift(1)).over("lock")
+    ages = (
+        uses.with_row_index("at")
+        .with_columns(pl.col("at").cast(pl.Int64))
+        .with_columns(other=pl.when(changed).then(before))
+        .select(age=pl.col("at") - pl.col("other").forward_fill().over("lock"))
+    )["age"]
+    return [int((ages <= window).sum()) for window in windows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Requests that each allocator serves: of a trace, or of `churn` on a device of SLOTS."""
+
+    seed: int
+    cpus: int = 1
+    trace: str | None = None
+
+
+def points() -> list[Point]:
+    """Return the points of the study: each trace, and generated requests by number of CPUs."""
+    return [
+        *(Point(trace=trace, seed=seed) for trace in TRACES for seed in SEEDS),
+        *(Point(cpus=cpus, seed=seed) for cpus in CPUS for seed in SEEDS),
+    ]
+
+
+def is_of_a_trace(point: Point) -> bool:
+    """Return whether a point takes a second or two only."""
+    return point.trace is not None
+
+
+def of_point(point: Point) -> pl.DataFrame:
+    """Serve the requests of a point by each allocator and count the uses that meet (MEETINGS)."""
+    if point.trace is None:
+        requests = churn(point.cpus, slots=SLOTS, seed=point.seed)
+    else:
+        requests = trace_requests(data_root() / "traces" / point.trace, seed=point.seed)
+    rows = [
+        {"requests": point.trace or GENERATED, "allocator": name, "seed": point.seed, **counted}
+        for name in ALLOCATORS
+        for counted in _counted(requests, name, point.seed)
+    ]
+    return MEETINGS.check(pl.DataFrame(rows, schema=MEETINGS.schema))
+
+
+def _counted(requests: Requests, name: str, seed: int) -> Iterator[dict[str, object]]:
+    """Yield the counts of an allocator by state, lock and window."""
+    made = allocator(name, cpus=requests.cpus, slots=requests.slots, seed=seed)
+    windows = [turns * requests.cpus for turns in WINDOW_TURNS]
+    for state, uses in accesses(requests, made).items():
+        for megabytes, shift in LOCK_SHIFTS.items():
+            met = count_meetings(_frame(uses, shift), windows)
+            for turns, count in zip(WINDOW_TURNS, met, strict=True):
+                yield {
+                    "state": state,
+                    "lock_mb": megabytes,
+                    "locks": (requests.slots - 1 >> shift) + 1,
+                    "cpus": requests.cpus,
+                    "window_turns": turns,
+                    "uses": len(uses),
+                    "met": count,
+                }
+
+
+def _frame(uses: Sequence[Access], shift: int) -> pl.DataFrame:
+    columns = np.array(uses, dtype=np.uint32).reshape(-1, 3)
+    return pl.DataFrame({"cpu": columns[:, 0], "lock": columns[:, 2] >> shift})
+
+
+def meeting_shares(
+    counted: pl.DataFrame, *, state: str = "aged", turns: int = WINDOW_TURNS[0]
+) -> pl.DataFrame:
+    """Return how often the lock of each kernel's swap cache meets another CPU.
+
+    Parameters
+    ----------
+    counted : polars.DataFrame
+        Schema MEETINGS.
+    state : {"fresh", "aged", "trace"}
+        State of the device.
+    turns : int
+        Window, of WINDOW_TURNS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MEETING_SHARES, kernels from the oldest on, with more and more CPUs.
+    """
+    MEETINGS.check(counted)
+    share = pl.col("met") / pl.col("uses")
+    parts = [
+        counted.filter(state=state, window_turns=turns, allocator=name, lock_mb=megabytes)
+        .group_by("requests", "cpus", maintain_order=True)
+        .agg(
+            share=pl.col("met").sum() / pl.col("uses").sum(),
+            low=share.min(),
+            high=share.max(),
+            seeds=pl.len(),
+        )
+        .with_columns(kernel=pl.lit(kernel), lock=pl.lit(lock))
+        for kernel, lock, name, megabytes in KERNELS
+    ]
+    found = pl.concat(parts).select(
+        pl.col(name).cast(dtype) for name, dtype in MEETING_SHARES.schema.items()
+    )
+    return MEETING_SHARES.check(found)
