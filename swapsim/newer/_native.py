@@ -119,7 +119,7 @@ class ClusterAllocator:
     def _allocate(self, cpu: int, order: int, wanted: int) -> list[int]:
         """Return the first slots of the runs that a call grants."""
         out = (self._devices, self._slots, self._granted)
-        error = lib.sws_clusters_allocate(self._clusters, cpu, order, wanted, *out)
+        error = lib.sws_clusters_allocate(self._clusters, cpu, 0, order, wanted, *out)
         if error:
             check(error)
         return ffi.unpack(self._slots, self._granted[0])  # type: ignore[no-any-return]

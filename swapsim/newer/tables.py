@@ -78,3 +78,64 @@ GLOBAL_LOCK_CHECK: Final = Table(
     Column("machine", pl.Float64, "change by the machine itself", "%"),
     Column("two_steps", pl.Float64, "change by the machine without the lock and a loop", "%"),
 )
+
+_SETTING: Final = Column("setting", pl.String, "two LRU lists or generations, folios, CPUs")
+_ROUNDS: Final = Column("rounds", pl.UInt32, "rounds on the real kernel")
+
+CLUSTERS_A_LIST: Final = Table(
+    "CLUSTERS_A_LIST",
+    "One row per kernel and setting: what a list of reclaim removes from the swap cache of a real "
+    "kernel, and how many clusters of 2 MB its slots lie in.",
+    columns.KERNEL,
+    _SETTING,
+    _ROUNDS,
+    Column("lists", pl.UInt64, "lists that removed a folio, of all rounds"),
+    Column("folios_a_list", pl.Float64, "folios that a list removes"),
+    Column("clusters_a_list", pl.Float64, "clusters that a list touches"),
+    Column("trunks_a_list", pl.Float64, "trunks of 64 MB that a list touches"),
+    Column("holds_a_folio", pl.Float64, "holds for a folio with one hold for each cluster"),
+    Column("low", pl.Float64, "the same in the round where it is lowest"),
+    Column("high", pl.Float64, "the same in the round where it is highest"),
+)
+
+WRITEBACK_A_PAGE: Final = Table(
+    "WRITEBACK_A_PAGE",
+    "One row per kernel and setting: starts and ends of writeback per page swapped out, on a real "
+    "kernel. Without patch A each of them takes a lock.",
+    columns.KERNEL,
+    _SETTING,
+    _ROUNDS,
+    Column("starts", pl.Float64, "median starts of writeback per page"),
+    Column("ends", pl.Float64, "median ends of writeback per page"),
+    Column("acquisitions", pl.Float64, "median of both together"),
+    Column("low", pl.Float64, "lowest of both together over the rounds"),
+    Column("high", pl.Float64, "highest of both together over the rounds"),
+)
+
+_LISTS: Final = "with two LRU lists"
+_GENERATIONS: Final = "with generations (MGLRU)"
+
+RULES_THAT_RUN: Final = Table(
+    "RULES_THAT_RUN",
+    "One row per kernel and rule of patch C: how often it applies on a real kernel, per round.",
+    columns.KERNEL,
+    Column("rule", pl.String, "what reclaim decides or does"),
+    _ROUNDS,
+    Column("lists", pl.Float64, f"median count {_LISTS}"),
+    Column("lists_low", pl.Float64, f"lowest count {_LISTS}"),
+    Column("lists_high", pl.Float64, f"highest count {_LISTS}"),
+    Column("generations", pl.Float64, f"median count {_GENERATIONS}"),
+    Column("generations_low", pl.Float64, f"lowest count {_GENERATIONS}"),
+    Column("generations_high", pl.Float64, f"highest count {_GENERATIONS}"),
+)
+
+ON_NEWEST: Final = Table(
+    "ON_NEWEST",
+    "One row per patch: what became of it on Linux 7.3, and the figure that shows it.",
+    Column("letter", pl.String, "letter of the patch; E are the alternatives to D"),
+    Column("patch", pl.String, "folder of the patch under patches/; empty for E"),
+    Column("subject", pl.String, "what the patch is about"),
+    Column("state", pl.String, "in force, obsolete, or replaced"),
+    Column("by", pl.String, "what does its work now"),
+    Column("figure", pl.String, "the figure that shows it, in words"),
+)
