@@ -55,6 +55,9 @@ POLICIES: Final = {
 }
 """Built-in policies for the scan base."""
 
+LOCKS: Final = (UNPATCHED, PATCHED, "#80b1d3", "#4c78a8", "#b279a2")
+"""Locks of the swap cache, from the oldest kernel to the newest."""
+
 POLICY_DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
 """Dashes for lines that may coincide with the line of percpu, so that both are visible."""
 

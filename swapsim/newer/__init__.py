@@ -3,22 +3,31 @@
 
 - ``meeting_shares``: how often two CPUs use one lock, under allocators that serve the same
   requests (patch D),
-- ``global_lock``: what one lock of all devices would cost (patch A),
+- ``writeback_a_page``, ``global_lock``: what one lock of all devices would cost (patch A),
+- ``clusters_a_list``: what one hold per cluster would save (patch B),
+- ``rules_that_run``: which rules apply with generations (patch C),
+- ``folios_split``: which share of large folios is split for lack of slots,
 - ``studies``: the results that take long.
 """
 
-from swapsim.newer import studies
+from swapsim.newer import charts, studies
+from swapsim.newer.measured import clusters_a_list, folios_split, rules_that_run, writeback_a_page
 from swapsim.newer.meetings import count_meetings, meeting_shares
 from swapsim.newer.streams import Requests, churn, trace_requests
 from swapsim.newer.tags import check_of_shortcut, global_lock
 
 __all__ = [
     "Requests",
+    "charts",
     "check_of_shortcut",
     "churn",
+    "clusters_a_list",
     "count_meetings",
+    "folios_split",
     "global_lock",
     "meeting_shares",
+    "rules_that_run",
     "studies",
     "trace_requests",
+    "writeback_a_page",
 ]

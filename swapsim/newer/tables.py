@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.frames import columns
-from swapsim.frames.table import RATIO, Column, Table
+from swapsim.frames.table import COUNT, RATIO, Column, Table
 
 ACCESSES: Final = Table(
     "ACCESSES",
@@ -94,8 +94,8 @@ CLUSTERS_A_LIST: Final = Table(
     Column("clusters_a_list", pl.Float64, "clusters that a list touches"),
     Column("trunks_a_list", pl.Float64, "trunks of 64 MB that a list touches"),
     Column("holds_a_folio", pl.Float64, "holds for a folio with one hold for each cluster"),
-    Column("low", pl.Float64, "the same in the round where it is lowest"),
-    Column("high", pl.Float64, "the same in the round where it is highest"),
+    Column("low", pl.Float64, "the same in the round where it is lowest", RATIO),
+    Column("high", pl.Float64, "the same in the round where it is highest", RATIO),
 )
 
 WRITEBACK_A_PAGE: Final = Table(
@@ -105,11 +105,11 @@ WRITEBACK_A_PAGE: Final = Table(
     columns.KERNEL,
     _SETTING,
     _ROUNDS,
-    Column("starts", pl.Float64, "median starts of writeback per page"),
-    Column("ends", pl.Float64, "median ends of writeback per page"),
-    Column("acquisitions", pl.Float64, "median of both together"),
-    Column("low", pl.Float64, "lowest of both together over the rounds"),
-    Column("high", pl.Float64, "highest of both together over the rounds"),
+    Column("starts", pl.Float64, "median starts of writeback", "per page"),
+    Column("ends", pl.Float64, "median ends of writeback", "per page"),
+    Column("acquisitions", pl.Float64, "median of both together", "per page"),
+    Column("low", pl.Float64, "lowest of both together over the rounds", "per page"),
+    Column("high", pl.Float64, "highest of both together over the rounds", "per page"),
 )
 
 _LISTS: Final = "with two LRU lists"
@@ -121,12 +121,29 @@ RULES_THAT_RUN: Final = Table(
     columns.KERNEL,
     Column("rule", pl.String, "what reclaim decides or does"),
     _ROUNDS,
-    Column("lists", pl.Float64, f"median count {_LISTS}"),
-    Column("lists_low", pl.Float64, f"lowest count {_LISTS}"),
-    Column("lists_high", pl.Float64, f"highest count {_LISTS}"),
-    Column("generations", pl.Float64, f"median count {_GENERATIONS}"),
-    Column("generations_low", pl.Float64, f"lowest count {_GENERATIONS}"),
-    Column("generations_high", pl.Float64, f"highest count {_GENERATIONS}"),
+    Column("lists", pl.Float64, f"median count {_LISTS}", COUNT),
+    Column("lists_low", pl.Float64, f"lowest count {_LISTS}", COUNT),
+    Column("lists_high", pl.Float64, f"highest count {_LISTS}", COUNT),
+    Column("generations", pl.Float64, f"median count {_GENERATIONS}", COUNT),
+    Column("generations_low", pl.Float64, f"lowest count {_GENERATIONS}", COUNT),
+    Column("generations_high", pl.Float64, f"highest count {_GENERATIONS}", COUNT),
+)
+
+_ON_6_12: Final = "share split on 6.12"
+_ON_7_3: Final = "share split on 7.3"
+
+FOLIOS_SPLIT: Final = Table(
+    "FOLIOS_SPLIT",
+    "One row per size of a folio: the share that is split at swap-out for lack of slots, on real "
+    "kernels.",
+    Column("size", pl.String, "size of a folio"),
+    _ROUNDS,
+    Column("on_6_12", pl.Float64, f"median {_ON_6_12}", "%"),
+    Column("on_6_12_low", pl.Float64, f"lowest {_ON_6_12}", "%"),
+    Column("on_6_12_high", pl.Float64, f"highest {_ON_6_12}", "%"),
+    Column("on_7_3", pl.Float64, f"median {_ON_7_3}", "%"),
+    Column("on_7_3_low", pl.Float64, f"lowest {_ON_7_3}", "%"),
+    Column("on_7_3_high", pl.Float64, f"highest {_ON_7_3}", "%"),
 )
 
 ON_NEWEST: Final = Table(
@@ -135,7 +152,7 @@ ON_NEWEST: Final = Table(
     Column("letter", pl.String, "letter of the patch; E are the alternatives to D"),
     Column("patch", pl.String, "folder of the patch under patches/; empty for E"),
     Column("subject", pl.String, "what the patch is about"),
-    Column("state", pl.String, "in force, obsolete, or replaced"),
-    Column("by", pl.String, "what does its work now"),
+    Column("state", pl.String, "in force, in part, obsolete or replaced"),
+    Column("now", pl.String, "what does its work on 7.3"),
     Column("figure", pl.String, "the figure that shows it, in words"),
 )

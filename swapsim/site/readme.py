@@ -11,7 +11,7 @@ from swapsim import charts, claims, clusters, traces
 from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
 from swapsim.io.paths import patches_root, repository_root
-from swapsim.site import overview
+from swapsim.site import newest, overview
 from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
@@ -24,7 +24,14 @@ counts are reliable, its times are not. D's rows are of its first posting 50 ms 
 whose relief depends on the device's age (notebook 04).
 """
 
+_ABOUT_NEWEST: Final = """\
+**On 7.3**, the newest kernel here, A to E stand as follows
+([notebook 07](notebooks/07-newer-kernels.ipynb)):"""
+
 _COLUMNS: Final = 120
+
+_WORDS: Final = ("patch", "claim", "quantity", "source", "state", "now", "figure")
+"""Columns of words, which stand on the left."""
 
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
 
@@ -44,14 +51,34 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
         about,
         locks,
         *counted,
+        _ABOUT_NEWEST,
+        _of_newest(newest.on_newest()),
     )
     return _between_marks(text, "\n\n".join(parts), "README.md")
 
 
 def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
-    """Return a card's text with the table of its main claims recomputed (THREE_COLUMNS)."""
+    """Return a card's text with the table of its main claims recomputed (THREE_COLUMNS).
+
+    Below the table is a line on what became of the patch on 7.3.
+    """
     rows = overview.headlines(judged).filter(patch=patch)
-    return _between_marks(text, _of_claims(rows, "claim"), f"patches/{patch}/card.md")
+    parts = [_of_claims(rows, "claim")]
+    for row in newest.on_newest().filter(patch=patch).iter_rows(named=True):
+        line = f"**On 7.3:** {row['state']}: {row['now']}. {_sentence(row['figure'])}"
+        parts.append(textwrap.fill(line, _COLUMNS, break_on_hyphens=False))
+    return _between_marks(text, "\n\n".join(parts), f"patches/{patch}/card.md")
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital letter and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _of_newest(rows: pl.DataFrame) -> str:
+    chosen = rows.select(patch=pl.format("{}: {}", "letter", "subject"), state="state", now="now")
+    texts = chosen.with_columns(figure=rows["figure"])
+    return _markdown(texts)
 
 
 def _of_newer_kernels() -> str:
@@ -113,10 +140,7 @@ def _of_locks(relief: pl.DataFrame) -> str:
 
 def _markdown(rows: pl.DataFrame) -> str:
     heads = [name.replace("_", " ").strip() for name in rows.columns]
-    words = [
-        name in ("patch", "claim", "quantity", "source") or "verdict" in name
-        for name in rows.columns
-    ]
+    words = [name in _WORDS or "verdict" in name for name in rows.columns]
     lines = [
         f"| {' | '.join(heads)} |",
         f"|{'|'.join('---' if left else '--:' for left in words)}|",

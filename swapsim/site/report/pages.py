@@ -17,7 +17,7 @@ from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
-from swapsim.site import overview
+from swapsim.site import newest, overview
 from swapsim.site.report.cells import figure
 from swapsim.site.report.shell import (
     MAILS,
@@ -61,11 +61,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """All claims, the main ones in the words of the cards, and how many have each verdict."""
+    """All claims, the main ones, how many have each verdict, and what became of the patches."""
 
     claims: tuple[Claim, ...]
     headlines: tuple[Claim, ...]
     counted: pl.DataFrame
+    newest: pl.DataFrame
 
 
 def verdicts() -> Verdicts:
@@ -75,6 +76,7 @@ def verdicts() -> Verdicts:
         claims=_claims(judged),
         headlines=_claims(overview.headlines(judged)),
         counted=claims.verdicts_by_patch(judged),
+        newest=newest.on_newest(),
     )
 
 
@@ -183,6 +185,7 @@ def front(verdicts: Verdicts) -> str:
         headlines=verdicts.headlines,
         titles=_titles(),
         counted=verdicts.counted.rows(named=True),
+        newest=verdicts.newest.rows(named=True),
         rules=RULES,
     )
 

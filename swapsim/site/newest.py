@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What became of the patches on Linux 7.3: the table of README, front page, cards and notebook."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim import newer
+from swapsim.newer.tables import ON_NEWEST
+from swapsim.patches import batched_removal, cluster_next, stall_decisions, writeback_tags
+
+_KERNEL: Final = "7.3"
+_PAGES: Final = "lists pages 4 CPUs"
+"""Setting of the lists of reclaim: two LRU lists, single pages."""
+
+_COMPARED: Final = ("5.7, one base", "5.8, patch D", _KERNEL)
+"""Kernels whose meetings are compared, by the names of MEETING_SHARES."""
+
+_TASKS: Final = (8, 32)
+_CPUS: Final = (8, 64)
+
+
+def on_newest() -> pl.DataFrame:
+    """Return what became of each patch on 7.3, with the figure that shows it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema ON_NEWEST, A to E. Figures are those of stored studies and of measurements that are
+        shipped.
+    """
+    rows = [
+        (
+            "A",
+            writeback_tags.PATCH,
+            "no writeback tags for the swap cache",
+            "in force",
+            "one address space of all devices has the flag",
+            _of_tags(),
+        ),
+        (
+            "B",
+            batched_removal.PATCH,
+            "pages removed under one hold",
+            "obsolete",
+            "never merged; each cluster of 2 MB has a lock, taken for each folio",
+            _of_removals(),
+        ),
+        (
+            "C",
+            stall_decisions.PATCH,
+            "stall decisions in one place",
+            "in part",
+            "with generations (MGLRU, the default) its flags of a node are not decided",
+            _of_decisions(),
+        ),
+        (
+            "D",
+            cluster_next.PATCH,
+            "a scan base for each CPU",
+            "obsolete",
+            "removed in 6.14: a cluster for each CPU, a lock for each cluster",
+            _of_meetings(),
+        ),
+        (
+            "E",
+            "",
+            "alternatives to D",
+            "replaced",
+            "what matters is the order of the lists: nonfull clusters before free ones",
+            _of_folios(),
+        ),
+    ]
+    return ON_NEWEST.check(pl.DataFrame(rows, schema=ON_NEWEST.schema, orient="row"))
+
+
+def _of_tags() -> str:
+    changes = newer.global_lock(newer.studies.global_lock.load())
+    parts = [
+        f"{row['change']:+.1f} % ({row['low']:+.1f} to {row['high']:+.1f}) with {tasks} tasks"
+        for tasks in _TASKS
+        for row in changes.filter(tasks=tasks).iter_rows(named=True)
+    ]
+    return f"without it, by one global lock twice a page: {', '.join(parts)}"
+
+
+def _of_removals() -> str:
+    row = newer.clusters_a_list().row(
+        by_predicate=(pl.col("kernel") == _KERNEL) & (pl.col("setting") == _PAGES), named=True
+    )
+    holds = f"{row['holds_a_folio']:.2f} holds a folio ({row['low']:.2f} to {row['high']:.2f})"
+    return (
+        f"{row['folios_a_list']:.1f} folios of a list lie in {row['clusters_a_list']:.2f} "
+        f"clusters, so one hold for each would be {holds} in place of 1"
+    )
+
+
+def _of_decisions() -> str:
+    row = newer.rules_that_run().row(
+        by_predicate=(pl.col("kernel") == _KERNEL) & pl.col("rule").str.contains("is decided"),
+        named=True,
+    )
+    return (
+        f"passes that decide a node's state, a run: {row['lists']:,.0f} with two LRU lists, "
+        f"{row['generations']:,.0f} with generations"
+    )
+
+
+def _of_meetings() -> str:
+    shares = newer.meeting_shares(newer.studies.meeting.load())
+    parts = [
+        f"{cpus} CPUs {', '.join(f'{100 * share:.1f} %' for share in of['share'])}"
+        for cpus in _CPUS
+        for of in [shares.filter(pl.col("kernel").is_in(_COMPARED), cpus=cpus)]
+    ]
+    return (
+        "uses of the swap cache's lock that meet another CPU, with one base, patch D and 7.3: "
+        f"{'; '.join(parts)}"
+    )
+
+
+def _of_folios() -> str:
+    row = newer.folios_split().row(-1, named=True)
+    return (
+        f"folios of {row['size']} split for lack of slots, same program: {row['on_6_12']:.0f} % on "
+        f"6.12, {row['on_7_3']:.0f} % on 7.3"
+    )
+
+
+def verdict(rows: pl.DataFrame) -> str:
+    """Summarise in a paragraph for each patch what became of it.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Schema ON_NEWEST.
+    """
+    ON_NEWEST.check(rows)
+    return "\n\n".join(
+        f"{row['letter']}, {row['subject']}: {row['state']} on 7.3 ({row['now']}). "
+        f"{row['figure'][0].upper()}{row['figure'][1:]}."
+        for row in rows.iter_rows(named=True)
+    )
