@@ -96,14 +96,16 @@ def _of_removals() -> str:
 
 
 def _of_decisions() -> str:
-    row = newer.rules_that_run().row(
-        by_predicate=(pl.col("kernel") == _KERNEL) & pl.col("rule").str.contains("is decided"),
-        named=True,
+    on_newest = newer.rules_that_run().filter(kernel=_KERNEL)
+    passes, decided = (
+        on_newest.row(by_predicate=pl.col("rule").str.contains(words, literal=True), named=True)
+        for words in ("over a node", "is decided")
     )
-    return (
-        f"passes that decide a node's state, a run: {row['lists']:,.0f} with two LRU lists, "
-        f"{row['generations']:,.0f} with generations"
-    )
+    parts = [
+        f"{decided[setting]:,.0f} of {passes[setting]:,.0f} with {words}"
+        for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
+    ]
+    return f"passes of reclaim after which a node's state is decided: {', '.join(parts)}"
 
 
 def _of_meetings() -> str:

@@ -76,13 +76,16 @@ def test_no_slot_is_given_twice(name: str, life: Requests) -> None:
     """Under each allocator a slot is free before it is given, and no page lacks one."""
     made = allocator(name, cpus=life.cpus, slots=life.slots, seed=1)
     held: dict[int, int] = {}
+    in_use: set[int] = set()
     for op, cpu, page, n in life.rows:
         if op in (Op.OUT, Op.FILL):
             got = made.get(cpu, 1) if op == Op.OUT else made.fill(cpu)
             assert len(got) == (BURST if op == Op.FILL else n)
-            assert not set(got) & set(held.values())
+            assert in_use.isdisjoint(got)
+            in_use.update(got)
             held |= zip(range(page, page + n), got, strict=True)
         elif op == Op.IN:
+            in_use.remove(held[page])
             made.put(cpu, held.pop(page), 1)
 
 
