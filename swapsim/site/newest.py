@@ -10,8 +10,8 @@ from swapsim.newer.tables import ON_NEWEST
 from swapsim.patches import batched_removal, cluster_next, stall_decisions, writeback_tags
 
 _KERNEL: Final = "7.3"
-_PAGES: Final = "lists pages 4 CPUs"
-"""Setting of the lists of reclaim: two LRU lists, single pages."""
+_PAGES: Final = "generations pages 4 CPUs"
+"""Setting of the lists of reclaim: generations, as by default, and single pages."""
 
 _COMPARED: Final = ("5.7, one base", "5.8, patch D", _KERNEL)
 """Kernels whose meetings are compared, by the names of MEETING_SHARES."""
