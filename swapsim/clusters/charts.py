@@ -13,6 +13,8 @@ from swapsim.clusters.tables import (
     CLUSTER_LIST_SUMS,
     CLUSTER_PICTURES,
     CLUSTER_RANKING,
+    FALLBACK_RATES,
+    FREE_RUNS,
 )
 from swapsim.errors import InputError
 
@@ -253,5 +255,100 @@ def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         )
     chart: alt.ConcatChart = alt.concat(
         *panels, columns=3, title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def _sizes(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the size of their order, such as 64K."""
+    kibibytes = 4 * 2 ** pl.col("order").cast(pl.Int64)
+    size = pl.when(kibibytes < 1024).then(pl.format("{}K", kibibytes))
+    return frame.with_columns(
+        pl.col("rules").cast(pl.String), size=size.otherwise(pl.format("{}M", kibibytes // 1024))
+    )
+
+
+def _by_size(frame: pl.DataFrame, title: str) -> alt.Color:
+    """Return one colour for each order that occurs."""
+    orders = frame.select("order", "size").unique().sort("order")
+    return alt.Color(
+        "size:N",
+        title=title,
+        scale=alt.Scale(
+            domain=orders["size"].to_list(), range=[ORDERS[order] for order in orders["order"]]
+        ),
+    )
+
+
+@interactive(
+    rules="rules",
+    size="size of the folios",
+    stage="stage of the stream",
+    fallback_percent="split folios (%)",
+    low="lowest of a seed (%)",
+    high="highest of a seed (%)",
+    requests="large folios",
+)
+def fallback_over_time(rates: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetChart:
+    """Draw the share of large folios that are split over time, by size, one panel per rule set.
+
+    Parameters
+    ----------
+    rates : polars.DataFrame
+        Schema FALLBACK_RATES.
+    title, subtitle : str
+    """
+    frame = _sizes(FALLBACK_RATES.check(rates))
+    rules = frame["rules"].unique(maintain_order=True).to_list()
+    base = alt.Chart(frame).encode(
+        x=alt.X("stage:Q", title="stage of the stream", axis=alt.Axis(tickCount=4)),
+        color=_by_size(frame, "folios of"),
+    )
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=12)).encode(
+        y=alt.Y("fallback_percent:Q", title="split folios (%)", scale=alt.Scale(domain=[0, 100])),
+        tooltip=["rules", "size", "stage", "fallback_percent", "low", "high", "requests"],
+    )
+    band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q")
+    chart: alt.FacetChart = (
+        alt.layer(band, lines)
+        .properties(width=170, height=200)
+        .facet(column=alt.Column("rules:N", title=None, sort=rules))
+        .properties(title=alt.TitleParams(title, subtitle=subtitle))
+    )
+    return chart
+
+
+@interactive(
+    rules="rules",
+    size="size of a free run",
+    stage="stage of the stream",
+    slots="free slots",
+    runs="free runs",
+)
+def free_runs(runs: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Draw the free slots of a device by the size of the free run that they are in, over time.
+
+    Parameters
+    ----------
+    runs : polars.DataFrame
+        Schema FREE_RUNS.
+    title, subtitle : str
+    """
+    frame = _sizes(FREE_RUNS.check(runs)).with_columns(
+        slots=pl.col("runs") * 2 ** pl.col("order").cast(pl.UInt64)
+    )
+    rules = frame["rules"].unique(maintain_order=True).to_list()
+    chart: alt.Chart = (
+        alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
+        .mark_area()
+        .encode(
+            x=alt.X("stage:Q", title="stage of the stream", axis=alt.Axis(tickCount=4)),
+            y=alt.Y("slots:Q", title="free slots", stack="zero", axis=alt.Axis(format="~s")),
+            color=_by_size(frame, "free runs of"),
+            order=alt.Order("order:Q"),
+            column=alt.Column("rules:N", title=None, sort=rules),
+            tooltip=["rules", "size", "stage", "runs", "slots"],
+        )
+        .properties(width=170, height=200)
     )
     return chart

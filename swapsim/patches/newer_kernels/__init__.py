@@ -5,20 +5,32 @@ from swapsim.patches.newer_kernels import studies
 from swapsim.patches.newer_kernels.conclusions import (
     PATCH,
     chances,
+    compared_lines,
+    compared_with_kernels,
     counted,
+    fallback_rates,
     headline_fit,
     headline_locks,
     measured_as_mailed,
+    order_of_sizes,
+    pairs,
     simulated_claims,
+    turnover_compared,
 )
 
 __all__ = [
     "PATCH",
     "chances",
+    "compared_lines",
+    "compared_with_kernels",
     "counted",
+    "fallback_rates",
     "headline_fit",
     "headline_locks",
     "measured_as_mailed",
+    "order_of_sizes",
+    "pairs",
     "simulated_claims",
     "studies",
+    "turnover_compared",
 ]

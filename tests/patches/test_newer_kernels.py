@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Large folios on newer kernels: lines of the test, pairs of the builds, and the harder test."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from swapsim import claims, clusters
+from swapsim.claims.tables import FOLIO_REQUESTS
+from swapsim.clusters import folios, requests
+from swapsim.errors import InputError
+from swapsim.patches import newer_kernels
+from swapsim.patches.newer_kernels import conclusions, studies
+from swapsim.patches.newer_kernels.tables import BUILD_RUNS, TEST_LINES
+
+LINES = studies.kernel_test.load()
+
+
+def test_each_line_of_a_real_kernel_is_simulated() -> None:
+    """All options, both kernels and both copies of the program: both counts of each line."""
+    compared = newer_kernels.compared_with_kernels(LINES)
+    assert compared.height >= 600
+    assert compared["equal"].all()
+    assert compared["swpout_fallback"].sum() == 0
+
+
+def test_the_lists_before_6_12_are_equal_but_for_one_line() -> None:
+    """That line has one cluster of 32 folios less for large folios."""
+    compared = newer_kernels.compared_lines(LINES).filter(rules="6.11")
+    assert compared.height == 34
+    (other,) = compared.filter(~pl.col("equal")).rows(named=True)
+    assert (other["test"], other["iteration"]) == ("first -s", 5)
+    assert other["simulated_swpout"] - other["swpout"] == 32
+
+
+def test_the_other_line_is_that_of_a_process_that_changes_cpu_once() -> None:
+    """If single pages once go out on a second CPU, they take the cluster that is missing."""
+    stream = requests.allocator_test(first=True, small=True, swap_in_whole=False, iterations=6)
+    (at,) = stream.steps.with_row_index().filter(step="out")["index"].to_list()[3:4]
+    cpu = pl.when(pl.int_range(pl.len()) == at).then(1).otherwise(0).cast(pl.UInt16)
+    moved = replace(stream, steps=stream.steps.with_columns(cpu=cpu))
+    assert folios.lines_of(folios.run(moved, "6.11").out)[4] == (33, 197)
+
+
+def test_lines_of_another_test_are_refused() -> None:
+    """A table without the lines of a printed list is named."""
+    with pytest.raises(InputError, match="no simulated lines"):
+        newer_kernels.compared_lines(LINES.filter(test="plain"))
+    assert TEST_LINES.check(LINES).height > 1000
+
+
+def runs_of(shares: dict[str, tuple[int, int]]) -> pl.DataFrame:
+    """Return runs of each pair: rules -> (whole, split) of each order and seed."""
+    rows = [
+        (build, gigabytes, 0.7, 0.25, seed, rules, 9, order, *shares[rules])
+        for (build, gigabytes), names in studies.RULES_OF.items()
+        for rules in names
+        for order in range(2, 10)
+        for seed in (1, 2)
+    ]
+    return BUILD_RUNS.check(pl.DataFrame(rows, schema=BUILD_RUNS.schema, orient="row"))
+
+
+def test_pairs_are_judged_by_direction_and_factor() -> None:
+    """A share within the factor of three is of one size, a fall is a fall, two zeros stay."""
+    some = dict.fromkeys(studies.KERNELS, (90, 10))
+    found = newer_kernels.pairs(runs_of({**some, "6.18": (100, 0)}))
+    first = found.row(0, named=True)
+    assert (first["claim"], first["simulated_before"], first["simulated_after"]) == (
+        "F-64k-8gb-fallback",
+        10.0,
+        0.0,
+    )
+    assert (first["direction"], first["size_before"], first["size_after"]) == ("falls", True, False)
+    assert found.filter(claim="F-return-64k-fallback")["direction"].item() == "stays"
+    assert newer_kernels.order_of_sizes(found) == (0, 5)
+    assert conclusions._direction(0.0, 0.4) == "stays"
+    assert conclusions._direction(1.0, 3.0) == "rises"
+
+
+def test_the_harder_test_falls_back_less_on_the_newer_kernel() -> None:
+    """On identical requests 7.3 splits fewer folios of each size from 128K on than 6.12."""
+    stream = requests.turnover(claims.measured_requests(studies.TURNOVER), seed=1)
+    assert stream.steps.height == claims.measured_requests(studies.TURNOVER).height
+    old, new = (studies.run_rules(stream, kernel) for kernel in ("6.12", "6.18"))
+    change = folios.compare(old, new).filter(pl.col("order") >= 5)
+    assert (change["value_fallbacks"] < change["base_fallbacks"]).all()
+    again = requests.turnover(claims.measured_requests(studies.TURNOVER), seed=2)
+    with pytest.raises(InputError, match="streams"):
+        folios.compare(old, studies.run_rules(again, "6.18"))
+
+
+def test_chunks_of_a_process_do_not_overlap() -> None:
+    """Each order has its area, each chunk its place, and a touch is one page of it."""
+    rows = [
+        (0, 0, "map", 2, 0, 0),
+        (0, 0, "map", 0, 1, 0),
+        (0, 0, "touch", 2, 0, 3),
+        (0, 0, "out", 2, 0, 0),
+        (0, 0, "unmap", 0, 1, 0),
+    ]
+    table = pl.DataFrame(rows, schema=FOLIO_REQUESTS.schema, orient="row")
+    steps = requests.turnover(table).steps
+    assert steps["n"].to_list() == [4, 16, 1, 4, 16]
+    first, single, touched, *_ = steps["page"]
+    assert first % 4 == 0
+    assert touched == first + 3
+    assert not set(range(first, first + 4)) & set(range(single, single + 16))
+
+
+def test_charts_draw_each_order_and_rule_set() -> None:
+    """The panels are the rule sets, the colours the sizes."""
+    stream = requests.allocator_test(first=True, swap_in_whole=False, iterations=2)
+    run = folios.run(stream, ["6.11", "7.3"])
+    rates = clusters.charts.fallback_over_time(folios.rates([run.out]), title="T").to_dict()
+    assert rates["facet"]["column"]["sort"] == ["6.11", "7.3"]
+    runs = clusters.charts.free_runs(run.free_runs, title="T").to_dict()
+    assert runs["encoding"]["color"]["scale"]["domain"][0] == "4K"
