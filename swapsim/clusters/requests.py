@@ -76,10 +76,11 @@ class _Rows:
         """Return the rows (FOLIO_STEPS)."""
         rows = np.frombuffer(self.values, np.int64).reshape(-1, len(FOLIO_STEPS.schema))
         frame = pl.DataFrame(rows, schema=list(FOLIO_STEPS.schema))
-        types = {name: dtype for name, dtype in FOLIO_STEPS.schema.items() if name != "step"}
+        types = pl.Schema({name: FOLIO_STEPS.schema[name] for name in frame.columns})
         kind = FOLIO_STEPS.schema["step"]
         step = pl.col("step").replace_strict(dict(enumerate(STEPS)), return_dtype=kind)
-        return FOLIO_STEPS.check(frame.cast(types).with_columns(step))  # type: ignore[arg-type]
+        types["step"] = pl.Int64()
+        return FOLIO_STEPS.check(frame.cast(types).with_columns(step))
 
 
 def glibc_rand(seed: int = 1) -> Iterator[int]:

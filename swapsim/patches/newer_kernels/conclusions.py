@@ -356,7 +356,7 @@ def simulated_claims() -> pl.DataFrame:
 def _change(sums: pl.DataFrame, count: str) -> float | None:
     """Return the change of a count in percent; zero for two zeros, none from zero."""
     found = dict(sums.select("side", count).iter_rows())
-    before, after = found.get("before", 0.0), found.get("after", 0.0)
+    before, after = (float(found.get(side, 0)) for side in ("before", "after"))
     if before == 0:
         return 0.0 if after == 0 else None
     return 100 * (after / before - 1)
