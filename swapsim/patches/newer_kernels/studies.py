@@ -12,9 +12,12 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.clusters import folios, requests
-from swapsim.clusters.tables import CLUSTER_LISTS, FREE_RUNS
+from swapsim.clusters.tables import CLUSTER_LISTS, CLUSTER_RULES, FREE_RUNS
 from swapsim.patches.newer_kernels.tables import BUILD_RUNS, TEST_LINES, TURNOVER_RUNS
 from swapsim.study import Study
+
+TURNOVER: Final = "large-folios-turnover"
+"""The experiment with the harder test."""
 
 TESTS: Final[Mapping[str, Mapping[str, bool]]] = {
     "first": {"first": True},
@@ -145,11 +148,9 @@ kernel_builds: Final = Study(
 
 
 def _device(kind: str) -> pl.DataFrame:
-    """Return the lists or the free runs of the device of a build of all sizes, over time."""
-    stream = requests.kernel_build("all")
-    slots = stream.slots * 5 // 4
-    rules = ("6.11", "6.12", "6.12-nonfull-first", "7.3")
-    run = folios.run(stream, rules, slots=slots)
+    """Return the lists or the free runs of the device of the harder test, over time."""
+    stream = requests.turnover(claims.measured_requests(TURNOVER), seed=1)
+    run = folios.run(stream, CLUSTER_RULES.words)
     rows = run.lists.select(
         "rules",
         stage=pl.col("seq").cast(pl.UInt32),
@@ -167,10 +168,9 @@ device: Final = Study(
     name="newer-kernels-device",
     points=("lists", "runs"),
     run=_device,
-    sample=lambda rows, _pick: rows.head(1),
-    reads=(),
+    reads=(f"measured/{TURNOVER}/requests.parquet",),
 )
-"""Clusters by list, and free runs by order, of a build of all sizes (``kind`` lists or runs)."""
+"""Clusters by list, and free runs by order, in the harder test (``kind`` lists or runs)."""
 
 
 def device_lists() -> pl.DataFrame:
@@ -199,9 +199,6 @@ def free_runs() -> pl.DataFrame:
         )
     )
 
-
-TURNOVER: Final = "large-folios-turnover"
-"""The experiment with the harder test."""
 
 _TURNOVER_RULES: Final = {"6.12": "6.12", "6.12-nonfull-first": "6.12-nonfull-first",
                           "6.11": "6.11", "7.3": "6.18"}  # fmt: skip
