@@ -20,8 +20,6 @@ KERNELS = {
     *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18"),
 }
 LINES = 60
-WITH_A_SIMULATOR = {"03": 100}
-"""Lines of a notebook that has two parts: counts of traces, and the reclaim simulator."""
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -50,10 +48,15 @@ def test_there_are_notebooks() -> None:
 
 
 def test_each_name_is_a_patch_or_one_of_the_three_without(notebook: Path) -> None:
-    """NN-slug.ipynb belongs to patches/NN-slug, except the map and the last two."""
-    assert re.fullmatch(r"\d\d-[a-z0-9-]+", notebook.stem)
-    if notebook.stem[:2] not in NO_PATCH:
-        assert (patches_root() / notebook.stem / "card.md").is_file()
+    """NN-slug.ipynb belongs to patches/NN-slug, and so does a second part NNb-slug-more."""
+    name = re.fullmatch(r"(\d\d)([a-z]?)-([a-z0-9-]+)", notebook.stem)
+    assert name
+    number, second, slug = name.groups()
+    if number not in NO_PATCH:
+        folders = [path.parent.name for path in patches_root().glob(f"{number}-*/card.md")]
+        assert len(folders) == 1
+        own = f"{number}-{slug}"
+        assert own.startswith(f"{folders[0]}-") if second else own == folders[0]
 
 
 def test_outputs_are_committed_from_one_run_top_to_bottom(notebook: Path) -> None:
@@ -87,7 +90,7 @@ def test_code_cells_are_short_and_plain(notebook: Path) -> None:
         for node in nodes:
             assert not isinstance(node, (ast.ClassDef, *loops)), cell.source
             assert is_policy(node) or not isinstance(node, ast.FunctionDef), cell.source
-    assert lines <= WITH_A_SIMULATOR.get(notebook.stem[:2], LINES)
+    assert lines <= LINES
 
 
 def test_prose_precedes_each_code_cell(notebook: Path) -> None:

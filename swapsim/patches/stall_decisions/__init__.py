@@ -13,6 +13,7 @@ from swapsim.patches.stall_decisions.conclusions import (
     headline_locks,
     verdict,
     verdict_in_lab_guest,
+    verdict_simulated,
 )
 from swapsim.patches.stall_decisions.fitting import residuals_of
 from swapsim.patches.stall_decisions.judgement import cells, count_by_the_old_rule, score, verdicts
@@ -91,5 +92,6 @@ __all__ = [
     "three_sources",
     "verdict",
     "verdict_in_lab_guest",
+    "verdict_simulated",
     "verdicts",
 ]

@@ -27,21 +27,38 @@ HEADLINES: Final = {
 """The rows of the card's headlines, and their words."""
 
 
-def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
-    """Return what patch C's rules decide, and what they do in a kernel and in the simulation.
+def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
+    """Return what patch C's rules decide on the lists of a kernel, and what they do in its runs.
 
     Parameters
     ----------
-    verified, measured, judged : polars.DataFrame
-        Schemas VERIFIED_STALLS, RESULTS of EXPERIMENT, and SIMULATED_VERDICTS.
+    verified, measured : polars.DataFrame
+        Schemas VERIFIED_STALLS, and RESULTS of EXPERIMENT.
 
     Returns
     -------
     str
-        Three paragraphs.
+        Two paragraphs.
     """
-    parts = (verdict_on_lists(verified), verdict_in_runs(measured), verdict_in_simulation(judged))
-    return "\n\n".join(parts)
+    return f"{verdict_on_lists(verified)}\n\n{verdict_in_runs(measured)}"
+
+
+def verdict_simulated(judged: pl.DataFrame, guests: pl.DataFrame, measured: pl.DataFrame) -> str:
+    """Return how near the simulations come to the mail's tables and to the lab.
+
+    Parameters
+    ----------
+    judged : polars.DataFrame
+        Schema SIMULATED_VERDICTS.
+    guests, measured : polars.DataFrame
+        As for `compare_with_lab`.
+
+    Returns
+    -------
+    str
+        Two paragraphs.
+    """
+    return f"{verdict_in_simulation(judged)}\n\n{verdict_in_lab_guest(guests, measured)}"
 
 
 def verdict_on_lists(verified: pl.DataFrame) -> str:
@@ -139,7 +156,8 @@ def _collapses(rows: pl.DataFrame) -> str:
             else "unlike in the mail, memcached collapses under the later rules, too"
         )
         points, printed = (
-            " and ".join(f"{value:+.1f}" for value in of_one[name]) for name in ("points", "change")
+            " and ".join(f"{round(value, 1) + 0.0:+.1f}" for value in of_one[name])
+            for name in ("points", "change")
         )
         sentences.append(
             f"{words}, {collapses}; the series changes its rate against mmotm by {points} % "

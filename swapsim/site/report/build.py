@@ -76,7 +76,7 @@ def write(output: Path, *, progress: bool = False) -> Path:
         raise InputError(
             "is there and is no report: name a folder that does not exist", path=output
         )
-    found = sorted(notebooks_root().glob("[0-9][0-9]-*.ipynb"))
+    found = sorted(notebooks_root().glob("[0-9][0-9]*-*.ipynb"))
     notebooks: _Notebooks = {path: nbformat.read(path, as_version=4) for path in found}  # type: ignore[no-untyped-call]
     if not notebooks:
         raise InputError("no notebook here: NN-slug.ipynb is needed", path=notebooks_root())

@@ -40,7 +40,7 @@ RULES: Final = "rules"
 """The page of data/published/README.md."""
 
 _PAGES: Final = (
-    (re.compile(r"(?:notebooks/)?(\d\d-[a-z0-9-]+)\.ipynb"), r"\1.html"),
+    (re.compile(r"(?:notebooks/)?(\d\d[a-z]?-[a-z0-9-]+)\.ipynb"), r"\1.html"),
     (re.compile(r"patches/(\d\d-[a-z0-9-]+)/card\.md"), r"patch-\1.html"),
     (re.compile(r"data/published/README\.md"), f"{RULES}.html"),
 )
