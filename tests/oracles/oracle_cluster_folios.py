@@ -125,11 +125,11 @@ class Memory:
         """Bring the largest window whose slots follow each other, aligned like its pages."""
         for size in range(order, -1, -1):
             window = self._window(page, size)
+            first = self.slots.get((process, window[0]), 0)
             slots = [self.slots.get((process, each)) for each in window]
             if size and not self.swap_in_orders >> size & 1:
                 continue
-            first = slots[0]
-            if first is None or (size and first % len(window)) or window[-1] >= self.pages:
+            if not first or first % len(window) and size or window[-1] >= self.pages:
                 continue
             if slots == [*range(first, first + len(window))]:
                 break
