@@ -129,7 +129,7 @@ class Memory:
             slots = [self.slots.get((process, each)) for each in window]
             if size and not self.swap_in_orders >> size & 1:
                 continue
-            if not first or first % len(window) and size or window[-1] >= self.pages:
+            if not first or (first % len(window) and size) or window[-1] >= self.pages:
                 continue
             if slots == [*range(first, first + len(window))]:
                 break
