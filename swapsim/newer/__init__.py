@@ -6,12 +6,11 @@
 - ``writeback_a_page``, ``global_lock``: what one lock of all devices would cost (patch A),
 - ``clusters_a_list``: what one hold per cluster would save (patch B),
 - ``rules_that_run``: which rules apply with generations (patch C),
-- ``folios_split``: which share of large folios is split for lack of slots,
 - ``studies``: the results that take long.
 """
 
 from swapsim.newer import charts, studies
-from swapsim.newer.measured import clusters_a_list, folios_split, rules_that_run, writeback_a_page
+from swapsim.newer.measured import clusters_a_list, rules_that_run, writeback_a_page
 from swapsim.newer.meetings import count_meetings, meeting_shares
 from swapsim.newer.streams import Requests, churn, trace_requests
 from swapsim.newer.tags import check_of_shortcut, global_lock
@@ -23,7 +22,6 @@ __all__ = [
     "churn",
     "clusters_a_list",
     "count_meetings",
-    "folios_split",
     "global_lock",
     "meeting_shares",
     "rules_that_run",

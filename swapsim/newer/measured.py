@@ -15,14 +15,11 @@ from swapsim import claims
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.frames.table import Table
-from swapsim.newer.tables import CLUSTERS_A_LIST, FOLIOS_SPLIT, RULES_THAT_RUN, WRITEBACK_A_PAGE
+from swapsim.newer.tables import CLUSTERS_A_LIST, RULES_THAT_RUN, WRITEBACK_A_PAGE
 
 REMOVALS: Final = "removal-lists-newer"
 DECISIONS: Final = "stall-rules-generations"
-FOLIOS: Final = "large-folios-turnover"
 """Experiments, by the names of their folders in data/measured."""
-
-_SPLIT: Final = "fallback share "
 
 _RECLAIMERS: Final = ("kswapd", "direct", "cgroup")
 
@@ -43,7 +40,6 @@ _RULES: Final = {
 """What patch C's rules do -> the counts whose sum it is."""
 
 _SETTINGS: Final = ("lists", "generations")
-_KERNELS: Final = ("6.12", "7.3")
 
 
 def clusters_a_list(results: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -179,55 +175,6 @@ def rules_that_run(results: pl.DataFrame | None = None) -> pl.DataFrame:
         .sort("kernel", pl.col("rule").replace_strict(order))
     )
     return _checked(RULES_THAT_RUN, found)
-
-
-def folios_split(results: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return the share of large folios that are split at swap-out for lack of slots, by size.
-
-    Parameters
-    ----------
-    results : polars.DataFrame, optional
-        Schema RESULTS; default: the experiment FOLIOS, whose workload has six sizes on a small
-        device.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FOLIOS_SPLIT, one row per size, the smallest first.
-
-    Raises
-    ------
-    InputError
-        No size was measured on both kernels.
-
-    Source
-    ------
-    data/measured/large-folios-turnover: the kernel's counters swpout and swpout_fallback.
-    """
-    measured = claims.measured_results(FOLIOS) if results is None else results
-    RESULTS.check(measured)
-    shares = measured.filter(pl.col("metric").str.starts_with(_SPLIT))
-    if set(shares["kernel"].unique()) != set(_KERNELS):
-        raise InputError(f"fallbacks of {' and '.join(_KERNELS)} are needed", field="kernel")
-    kibibytes = pl.col("size").str.strip_chars_end("KM").cast(pl.Int64) * pl.when(
-        pl.col("size").str.ends_with("M")
-    ).then(1024).otherwise(1)
-    of = {kernel: pl.col("value").filter(kernel=kernel) for kernel in _KERNELS}
-    summaries = {"": pl.Expr.median, "_low": pl.Expr.min, "_high": pl.Expr.max}
-    found = (
-        shares.with_columns(size=pl.col("metric").str.strip_prefix(_SPLIT))
-        .group_by("size", maintain_order=True)
-        .agg(
-            pl.col("seed").n_unique().alias("rounds"),
-            *(
-                summary(values).alias(f"on_{kernel.replace('.', '_')}{suffix}")
-                for kernel, values in of.items()
-                for suffix, summary in summaries.items()
-            ),
-        )
-        .sort(kibibytes)
-    )
-    return _checked(FOLIOS_SPLIT, found)
 
 
 def _rounds(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

@@ -129,23 +129,6 @@ RULES_THAT_RUN: Final = Table(
     Column("generations_high", pl.Float64, f"highest count {_GENERATIONS}", COUNT),
 )
 
-_ON_6_12: Final = "share split on 6.12"
-_ON_7_3: Final = "share split on 7.3"
-
-FOLIOS_SPLIT: Final = Table(
-    "FOLIOS_SPLIT",
-    "One row per size of a folio: the share that is split at swap-out for lack of slots, on real "
-    "kernels.",
-    Column("size", pl.String, "size of a folio"),
-    _ROUNDS,
-    Column("on_6_12", pl.Float64, f"median {_ON_6_12}", "%"),
-    Column("on_6_12_low", pl.Float64, f"lowest {_ON_6_12}", "%"),
-    Column("on_6_12_high", pl.Float64, f"highest {_ON_6_12}", "%"),
-    Column("on_7_3", pl.Float64, f"median {_ON_7_3}", "%"),
-    Column("on_7_3_low", pl.Float64, f"lowest {_ON_7_3}", "%"),
-    Column("on_7_3_high", pl.Float64, f"highest {_ON_7_3}", "%"),
-)
-
 ON_NEWEST: Final = Table(
     "ON_NEWEST",
     "One row per patch: what became of it on Linux 7.3, and the figure that shows it.",

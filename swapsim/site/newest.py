@@ -7,7 +7,13 @@ import polars as pl
 
 from swapsim import newer
 from swapsim.newer.tables import ON_NEWEST
-from swapsim.patches import batched_removal, cluster_next, stall_decisions, writeback_tags
+from swapsim.patches import (
+    batched_removal,
+    cluster_next,
+    newer_kernels,
+    stall_decisions,
+    writeback_tags,
+)
 
 _KERNEL: Final = "7.3"
 _PAGES: Final = "generations pages 4 CPUs"
@@ -51,7 +57,7 @@ def on_newest() -> pl.DataFrame:
             stall_decisions.PATCH,
             "stall decisions in one place",
             "in part",
-            "with generations (MGLRU, the default) its flags of a node are not decided",
+            "with generations (MGLRU, the default) only a memory cgroup's reclaim decides",
             _of_decisions(),
         ),
         (
@@ -67,7 +73,7 @@ def on_newest() -> pl.DataFrame:
             "",
             "alternatives to D",
             "replaced",
-            "what matters is the order of the lists: nonfull clusters before free ones",
+            "the choice is that of a list: nonfull clusters come before free ones",
             _of_folios(),
         ),
     ]
@@ -88,10 +94,9 @@ def _of_removals() -> str:
     row = newer.clusters_a_list().row(
         by_predicate=(pl.col("kernel") == _KERNEL) & (pl.col("setting") == _PAGES), named=True
     )
-    holds = f"{row['holds_a_folio']:.2f} holds a folio ({row['low']:.2f} to {row['high']:.2f})"
     return (
         f"{row['folios_a_list']:.1f} folios of a list lie in {row['clusters_a_list']:.2f} "
-        f"clusters, so one hold for each would be {holds} in place of 1"
+        f"clusters: with one hold for each, {row['holds_a_folio']:.2f} holds a folio in place of 1"
     )
 
 
@@ -122,11 +127,14 @@ def _of_meetings() -> str:
 
 
 def _of_folios() -> str:
-    row = newer.folios_split().row(-1, named=True)
-    return (
-        f"folios of {row['size']} split for lack of slots, same program: {row['on_6_12']:.0f} % on "
-        f"6.12, {row['on_7_3']:.0f} % on 7.3"
-    )
+    found = newer_kernels.turnover_compared()
+    largest = found.filter(order=found["order"].max())
+    parts = [
+        f"{row['measured']:.0f} % on {row['kernel']} ({row['measured_low']:.0f} to "
+        f"{row['measured_high']:.0f})"
+        for row in largest.iter_rows(named=True)
+    ]
+    return f"folios of 2 MB split for lack of slots, by the same program: {', '.join(parts)}"
 
 
 def verdict(rows: pl.DataFrame) -> str:
