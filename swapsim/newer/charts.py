@@ -26,7 +26,7 @@ def meetings_by_cpus(shares: pl.DataFrame, *, title: str, subtitle: str = "") ->
     base = alt.Chart(frame).encode(
         x=alt.X(
             "cpus:Q",
-            title="CPUs, for 32 trunks of 512 clusters",
+            title="CPUs, for 32 trunks or 1,024 clusters",
             scale=alt.Scale(type="log", base=2, nice=False, padding=12),
             axis=alt.Axis(values=sorted(frame["cpus"].unique().to_list()), format=",d"),
         ),

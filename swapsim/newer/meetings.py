@@ -165,6 +165,7 @@ def meeting_shares(
             share=pl.col("met").sum() / pl.col("uses").sum(),
             low=share.min(),
             high=share.max(),
+            met=pl.col("met").mean(),
             seeds=pl.len(),
         )
         .with_columns(kernel=pl.lit(kernel), lock=pl.lit(lock))

@@ -43,6 +43,7 @@ MEETING_SHARES: Final = Table(
     Column("share", pl.Float64, "mean share of uses that meet", RATIO),
     Column("low", pl.Float64, "lowest share over the seeds", RATIO),
     Column("high", pl.Float64, "highest share over the seeds", RATIO),
+    Column("met", pl.Float64, "mean number of uses that meet", COUNT),
     Column("seeds", pl.UInt32, "number of seeds"),
 )
 
