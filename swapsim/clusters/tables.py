@@ -221,8 +221,8 @@ CLUSTER_PICTURES: Final = Table(
     Column("in_use", pl.UInt16, "slots in use, those beyond the device's end included"),
 )
 
-FOLIO_STEP: Final = Vocabulary(
-    "FOLIO_STEP",
+MEMORY_STEP: Final = Vocabulary(
+    "MEMORY_STEP",
     "What a process does with a range of its pages, by the names of ``cluster_folios.h``. "
     "``access``: each page is written; ``drop``: they are given back; ``out``: the resident ones "
     "are swapped out in the order of addresses.",
@@ -237,7 +237,7 @@ FOLIO_STEPS: Final = Table(
     "One row per step of a stream of memory operations, in their order.",
     Column("process", pl.UInt32, "process, from 0 on"),
     columns.CPU,
-    Column("step", FOLIO_STEP.dtype, "what it does"),
+    Column("step", MEMORY_STEP.dtype, "what it does"),
     Column("order", pl.UInt8, "log2 of the pages of folios in this area, at most"),
     Column("page", pl.UInt32, "first page"),
     Column("n", pl.UInt32, "number of pages"),

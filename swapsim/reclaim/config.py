@@ -177,6 +177,7 @@ class ReclaimConfig:
     def __post_init__(self) -> None:
         """Check each field; the library checks how they fit together."""
         check_choice("rules", self.rules, ffi.STALL_RULES)
+        check_flags(self)
         if self.rules not in ffi.RECLAIM_RULES and self.normal_pages:
             raise ConfigError(
                 f"rules={self.rules!r}: its lists are per node, and there are two zones; "
@@ -187,7 +188,6 @@ class ReclaimConfig:
                 f"refault_distance=True: its lists are per node, and normal_pages is "
                 f"{self.normal_pages}; give normal_pages=0"
             )
-        check_flags(self)
         for name, (low, high) in ffi.RECLAIM_RANGES.items():
             if name != "rounds":
                 check_number(name, getattr(self, name), low, high)

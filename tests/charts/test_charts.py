@@ -23,9 +23,17 @@ from swapsim.charts.theme import MIME
 from swapsim.claims import charts as claims_charts
 from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_PICTURES, CLUSTER_RANKING
+from swapsim.clusters.tables import (
+    CLUSTER_LIST_SUMS,
+    CLUSTER_PICTURES,
+    CLUSTER_RANKING,
+    FALLBACK_RATES,
+    FREE_RUNS,
+)
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
+from swapsim.newer import charts as newer_charts
+from swapsim.newer.tables import GLOBAL_LOCK, MEETING_SHARES
 from swapsim.patches import batched_removal, stall_decisions
 from swapsim.patches.batched_removal.tables import NOISE_OF_ROWS, NULL_CHANGES
 from swapsim.patches.stall_decisions.tables import STALL_AGREEMENT
@@ -126,6 +134,24 @@ CHANGED_RULES = pl.DataFrame(
     schema=CLUSTER_RANKING.schema,
     orient="row",
 )
+SPLIT = pl.DataFrame(
+    [("6.12", order, stage, 9, 5.0, 4.0, 6.0) for order in (4, 9) for stage in (1, 2)],
+    schema=FALLBACK_RATES.schema,
+    orient="row",
+)
+RUNS = pl.DataFrame(
+    [("6.12", stage, order, 9) for order in (4, 9) for stage in (1, 2)],
+    schema=FREE_RUNS.schema,
+    orient="row",
+)
+MEET = pl.DataFrame(
+    [("7.3", "2 MB", "generated", cpus, 0.1, 0.05, 0.2, 9.0, 3) for cpus in (2, 4)],
+    schema=MEETING_SHARES.schema,
+    orient="row",
+)
+GLOBAL = pl.DataFrame(
+    [(tasks, -1.0, -2.0, -0.5) for tasks in (2, 4)], schema=GLOBAL_LOCK.schema, orient="row"
+)
 ONE = RANKING.filter(setting="2")
 RANKS = pl.DataFrame(
     [
@@ -156,6 +182,10 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "device_over_time": lambda: clusters_charts.device_over_time(PICTURES, title="T"),
     "queues": lambda: clusters_charts.queues(PICTURES, title="T"),
+    "fallback_over_time": lambda: clusters_charts.fallback_over_time(SPLIT, title="T"),
+    "free_runs": lambda: clusters_charts.free_runs(RUNS, title="T"),
+    "global_lock_by_tasks": lambda: newer_charts.global_lock_by_tasks(GLOBAL, title="T"),
+    "meetings_by_cpus": lambda: newer_charts.meetings_by_cpus(MEET, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
     "metric_along": lambda: slots_charts.metric_along(

@@ -171,7 +171,8 @@ def test_the_stored_runs_and_the_lab() -> None:
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()
     parted = patch.parted_directions(simulated, measured)
-    assert parted.filter(claim="C-disk-page-writes-file")["like_the_mail"].to_list() == ["lab"]
+    like_the_lab = parted.filter(like_the_mail="lab")["claim"].to_list()
+    assert like_the_lab == ["C-prose-disk-efficiency-mmotm"]
     said = patch.verdict_in_lab_guest(simulated, measured)
     assert f"Of {table.height} figures" in said
     assert f"{int(table['near'].sum())} are within a factor of 1.5" in said

@@ -10,6 +10,7 @@ import pytest
 
 from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import VERDICTS_BY_PATCH
+from swapsim.newer.tables import ON_NEWEST
 from swapsim.site import overview
 from swapsim.site.report import build
 from swapsim.site.report.pages import Claim, Figure, Verdicts
@@ -22,10 +23,12 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out ban
         Figure("", "", "absent", "not measured"),
     )
     counted = pl.DataFrame([], schema=VERDICTS_BY_PATCH.schema)
+    newest = pl.DataFrame([], schema=ON_NEWEST.schema)
     claim = Claim("A-swap-out", "01-writeback-tags", what, "+22.3 %", *figures)
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
     drawn = drawn.encode(x=alt.X("x:Q", title="length"))
-    monkeypatch.setattr(build, "verdicts", lambda: Verdicts((claim,) * 5, (claim,), counted))
+    shown = Verdicts((claim,) * 5, (claim,), counted, newest)
+    monkeypatch.setattr(build, "verdicts", lambda: shown)
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
     monkeypatch.setattr(build, "notebooks_root", lambda: root / "notebooks")
     (root / "notebooks").mkdir()

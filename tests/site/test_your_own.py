@@ -56,7 +56,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
 
 def test_an_unknown_trace_is_refused_with_the_known_names() -> None:
     """A mistake in the parameter is an error of one line."""
-    with pytest.raises(InputError, match=r"swap-w-sek: .*no trace folder.*swap-w-seq$"):
+    with pytest.raises(InputError, match=r"swap-w-sek: no such trace folder.*there is swap-w-seq"):
         traces.locate("swap-w-sek")
 
 
