@@ -13,7 +13,7 @@ import pytest
 
 from swapsim import claims
 from swapsim.io.paths import notebooks_root, patches_root, repository_root
-from swapsim.site import overview, readme
+from swapsim.site import newest, overview, readme
 from swapsim.site.patches import PATCHES
 from swapsim.site.report import pages
 from swapsim.study import Study
@@ -93,6 +93,24 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
     shown = [(patch, *re.findall(r"<td>([^<]+)</td>", cells)) for patch, cells in counts]
     wanted = claims.verdicts_by_patch(judged).rows()
     assert shown == [tuple(map(str, row)) for row in wanted]
+
+
+@pytest.mark.usefixtures("_of_table")
+def test_each_page_says_what_became_of_the_patches() -> None:
+    """README, cards, front page and notebook 07 have the state and figure of each patch on 7.3."""
+    rows = newest.on_newest()
+    assert rows["letter"].to_list() == ["A", "B", "C", "D", "E"]
+    text = (repository_root() / "README.md").read_text(encoding="utf-8")
+    front = unescape(pages.front(pages.verdicts()))
+    notebook = nbformat.read(notebooks_root() / "07-newer-kernels.ipynb", as_version=4)
+    assert notebook.cells[-1].outputs[-1].text.strip() == newest.verdict(rows)
+    for row in rows.iter_rows(named=True):
+        shown = [row[name] for name in ("state", "now", "figure")]
+        assert " | ".join(shown) in text
+        assert all(f"<td>{each}</td>" in front for each in shown)
+        if row["patch"]:
+            card = (patches_root() / row["patch"] / "card.md").read_text(encoding="utf-8")
+            assert row["figure"][1:] in " ".join(card.split())
 
 
 def rows_of_notebook(path: Path) -> list[list[str]]:
