@@ -6,7 +6,7 @@ from typing import Any
 
 import oracle_clusters
 import polars as pl
-from oracle_clusters import Allocator, Call, DeviceConfig, Op
+from oracle_clusters import Allocator, Call, DeviceConfig, Op, Points
 
 from swapsim.clusters import ClusterRows
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS, CLUSTER_LIST
@@ -26,6 +26,9 @@ FIELDS: dict[Op, tuple[str, ...]] = {
     Op.MOVE: ("device", "slot", "list"),
     Op.TURN: ("device",),
     Op.VISITED: ("slot",),
+    Op.WINDOW: (),
+    Op.TRY: ("device", "slot", "n"),
+    Op.RELOCK: (),
 }
 """The fields of a row, by its op."""
 
@@ -60,6 +63,11 @@ class Recorder:
         call = Call(cpu, order, wanted)
         points = self.allocator.call(call)
         next(points)
+        self.follow(points, cpu)
+        self.held += [(device, slot, 1 << order) for device, slot in call.granted]
+
+    def follow(self, points: Points, cpu: int, until: Op | None = None) -> None:
+        """Write the rows of a call up to its end, or to its first point of an op."""
         for point in points:
             if point is None:
                 continue
@@ -70,7 +78,8 @@ class Recorder:
                 points.send(point)
             except StopIteration:
                 break
-        self.held += [(device, slot, 1 << order) for device, slot in call.granted]
+            if point.op == until:
+                break
 
     def free(self, cpu: int, device: int, slot: int, n: int) -> None:
         """Free slots of one cluster."""

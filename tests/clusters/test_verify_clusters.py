@@ -7,8 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from oracle_clusters import CACHED, USED, Call, DeviceConfig, Op
 from probe_text import text_of
-from recording import recording
+from recording import Recorder, recording
 
 from swapsim import clusters, traces
 from swapsim.cli import main
@@ -56,6 +57,40 @@ def test_probes_of_the_plain_model_are_imported_and_verified(rules: str, tmp_pat
     assert imported.events.drop("seq").equals(rows.events.drop("seq"))
     assert verify_clusters(tmp_path / "trace").holds
     assert "clusters: yes" in traces.info(tmp_path / "trace")
+
+
+def test_a_cluster_may_fill_between_the_window_of_a_visit_and_its_try() -> None:
+    """The visit tested for a free slot before it dropped the locks: no row differs."""
+    kernel, tried = Recorder("6.12", (DeviceConfig(1024),)), 517
+    kernel.call(1, 0, 1)
+    for _ in range(8):
+        kernel.call(0, 0, 64)
+    for slot in range(1, 501, 100):
+        kernel.free(0, 0, slot, 100)
+    for wanted in [64] * 7 + [61]:
+        kernel.call(0, 0, wanted)
+    cluster, slots = kernel.allocator.devices[0].clusters[1], kernel.allocator.devices[0].map
+    assert cluster.count == 511
+    call = Call(1, 0)
+    points = kernel.allocator.call(call)
+    kernel.row(Op.CALL, 1, n=1, order=0)
+    next(points)
+    kernel.follow(points, 1, until=Op.VISIT)
+    assert call.visiting is cluster
+    call.tested = kernel.allocator.has_room(call)
+    kernel.row(Op.WINDOW, 1)
+    kernel.call(0, 0, 1)
+    assert cluster.count == 512
+    slots[tried] = CACHED
+    points.send(next(point for point in points if point))
+    slots[tried] = USED
+    kernel.row(Op.TRY, 1, device=0, slot=tried, n=0)
+    kernel.row(Op.RELOCK, 1)
+    kernel.follow(points, 1)
+    kernel.row(Op.DONE, 1, n=len(call.granted))
+    found = verify_clusters(kernel.written())
+    assert found.holds, "\n".join(found.describe())
+    assert found.taken == {"windows": 1}
 
 
 def changed(rows: ClusterRows, op: str, nth: int, /, **fields: pl.Expr) -> ClusterRows:

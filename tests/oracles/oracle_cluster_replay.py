@@ -8,7 +8,7 @@ here                             in corelib/src/clusters/replay
 ================================ ==============================================================
 Replay.feed                      replay.c: take_row, row_of_call, row_without_call
 Replay._free, _settle            replay.c: free_slots, settle_move
-Replay._try, _relock             window.c
+Replay._window, _try, _relock    window.c
 Replay._finds_full               window.c: finds_full, take_over
 Replay._meet, _expect            expect.c: meet, sws_cluster_replay__expect
 Replay._refuses, _skips          expect.c: refuses, skips_device
@@ -126,7 +126,9 @@ class Replay:
             self._try(task, row)
         elif op == Op.RELOCK:
             self._relock(task)
-        elif op != Op.WINDOW:
+        elif op == Op.WINDOW:
+            self._window(task)
+        else:
             if op in (Op.GRANT, Op.MOVE):
                 self._note_change(row)
             self._expect(task, row)
@@ -254,6 +256,11 @@ class Replay:
         self._apply(task, point)
         self.totals["taken_windows"] += 1
         task.window = range(start, start + size)
+
+    def _window(self, task: Task) -> None:
+        """Take a row of a visit that drops its locks: it has tested the cluster's free slots."""
+        if task.point is None and task.call.visiting is not None:
+            task.call.tested |= self.allocator.has_room(task.call)
 
     def _try_in_full(self, task: Task, row: Row) -> None:
         """Compare the full cluster that the kernel took with the model's."""

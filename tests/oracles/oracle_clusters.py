@@ -217,6 +217,8 @@ class Call:
     """The cluster of the visit that runs."""
     start: int = 0
     """The slot where that visit began."""
+    tested: bool = False
+    """Whether that visit found enough free slots in its cluster."""
     full: Cluster | None = None
     """The full cluster whose cached slots are being reclaimed."""
     left: int = 0
@@ -355,6 +357,12 @@ class Allocator:
         if kind(cluster.list) in (FREE, FULL, DISCARD):
             return False
         return not order or not cluster.count or cluster.order == order
+
+    def has_room(self, call: Call) -> bool:
+        """Return whether the visited cluster has as many free slots as the call needs."""
+        cluster = call.visiting
+        assert cluster is not None
+        return cluster.count + (1 << call.order) <= self.size and cluster.list != DISCARD
 
     # A call.
 
@@ -590,6 +598,7 @@ class Allocator:
         self.visits_of_others += cluster.cpu not in (None, call.cpu)
         cluster.cpu = call.cpu
         call.visiting, call.start, call.device = cluster, slot, device.number
+        call.tested = False
         yield None
         first = cluster.index * self.size
         end = (
@@ -599,7 +608,7 @@ class Allocator:
         )
         following = 0
         offset = slot
-        closed = cluster.count + size > self.size or cluster.list == DISCARD
+        closed = not call.tested and not self.has_room(call)
         while not closed and offset + size <= end:
             fits = self._fits(device, offset, size)
             if fits == CACHED:

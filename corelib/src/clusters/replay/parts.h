@@ -118,6 +118,7 @@ void sws_cluster_replay__apply(struct sws_cluster_replay *self, struct task *tas
 			       const struct sws_clusters_point *point);
 
 /* window.c */
+void sws_cluster_replay__window(struct sws_cluster_replay *self, struct task *task);
 void sws_cluster_replay__try(struct sws_cluster_replay *self, struct task *task,
 			     const struct replay_row *row);
 void sws_cluster_replay__relock(struct sws_cluster_replay *self, struct task *task);

@@ -210,6 +210,7 @@ static int row_of_call(struct sws_cluster_replay *self, struct task *task,
 
 	switch ((enum sws_cluster_op)row->point.op) {
 	case SWS_CLUSTER_WINDOW:
+		sws_cluster_replay__window(self, task);
 		return SWS_OK;
 	case SWS_CLUSTER_TRY:
 		sws_cluster_replay__try(self, task, row);

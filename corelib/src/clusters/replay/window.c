@@ -133,6 +133,27 @@ static void try_in_full(struct sws_cluster_replay *self, struct task *task,
 		sws_cluster_replay__blame(self, task, row, SWS_CLUSTER_REPLAY_OTHER_TRY);
 }
 
+/*
+ * The locks of a visit are about to be dropped: it has passed the first test of sws_clusters__scan
+ * by now. Before its row that tries a slot, others may fill the cluster:
+ *
+ *      task 7  visit, window       511 of 512 slots in use: a page may fit
+ *      task 8  grant               512
+ *      task 7  try                 of a slot that the visit found before
+ */
+void sws_cluster_replay__window(struct sws_cluster_replay *self, struct task *task)
+{
+	struct sws_clusters_call *call = &task->call;
+	const uint32_t n = UINT32_C(1) << call->order;
+	const struct cluster *cluster = NULL;
+
+	if (task->lost || task->computed || call->visiting == CLUSTERS_NONE)
+		return;
+	cluster = &self->clusters->clusters[call->visiting];
+	if (cluster->count + n <= self->clusters->size && cluster->list != SWS_CLUSTER_LIST_DISCARD)
+		call->scanned = true;
+}
+
 void sws_cluster_replay__try(struct sws_cluster_replay *self, struct task *task,
 			     const struct replay_row *row)
 {
