@@ -58,7 +58,7 @@ def test_the_shipped_traces_are_listed(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_name_stands_for_its_folder(tmp_path: Path) -> None:
-    """A folder comes first; an error about a wrong name shows a similar one; a number is no trace."""
+    """A folder comes first; an error of a wrong name shows a similar one; a number is no trace."""
     assert traces.locate(SMALL).name == SMALL
     assert traces.locate(tmp_path) == tmp_path
     with pytest.raises(InputError, match="there is swap-w-seq"):
