@@ -115,7 +115,7 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
         page.wait_for(f"{STATUS} == 'idle'")
         link = "a[href*='01-writeback-tags/card.md']"
         # JupyterLab removes what is far from the window, and the first cells are.
-        page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTop = 0")
+        page.evaluate("jupyterapp.shell.currentWidget.content.scrollToItem(0), 0")
         page.wait_for(f"document.querySelector({json.dumps(link)}) != null")
         page.evaluate(f"document.querySelector({json.dumps(link)}).click()")
         page.wait_for("jupyterapp.shell.currentWidget?.context?.path?.endsWith('card.md')")
