@@ -30,12 +30,13 @@ SETTINGS = {
     "themes": {"theme": "JupyterLab Dark"},
     "notification": {"fetchNews": "false", "checkForUpdates": False},
 }
+LINK = "[a card, as the map links to it](../patches/01-writeback-tags/card.md)"
 CHART = ".jp-OutputArea .vega-embed svg"
 STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 
 
 def laboratory(folder: Path) -> Path:
-    """Write the map without its long cells, then a chart and an endless cell."""
+    """Write a link, the map without its long cells, then a chart and an endless cell."""
     (folder / "notebooks").mkdir()
     (folder / "patches").symlink_to(repository_root() / "patches")
     notebook = nbformat.read(notebooks_root() / MAP, as_version=4)
@@ -43,6 +44,7 @@ def laboratory(folder: Path) -> Path:
     for cell in short:
         if cell.cell_type == "code":
             cell.outputs = []
+    short.insert(0, nbformat.v4.new_markdown_cell(LINK, id="own-link"))
     own = [nbformat.v4.new_code_cell(source, id=f"own-{at}") for at, source in enumerate(OWN)]
     notebook.cells = [*short, *own]
     nbformat.write(notebook, folder / "notebooks" / MAP)
@@ -92,7 +94,7 @@ def listens(port: int) -> bool:
 
 
 def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
-    """A chart is drawn, in dark colours too; a link opens a card; an endless cell ends."""
+    """A chart is drawn, in dark colours too; an endless cell ends."""
     with chromium.browser(tmp_path / "profile") as page:
         page.open(server, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
@@ -113,9 +115,14 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
         page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel'), 0")
         page.wait_for(f"{last}.includes('KeyboardInterrupt')")
         page.wait_for(f"{STATUS} == 'idle'")
+
+
+def test_a_link_opens_a_card(server: str, tmp_path: Path) -> None:
+    """Before anything is run: JupyterLab keeps only the cells near the window on the page."""
+    with chromium.browser(tmp_path / "profile") as page:
+        page.open(server, width=1400, height=900)
+        page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
         link = "a[href*='01-writeback-tags/card.md']"
-        # JupyterLab removes what is far from the window, and the first cells are.
-        page.evaluate("jupyterapp.shell.currentWidget.content.scrollToItem(0), 0")
         page.wait_for(f"document.querySelector({json.dumps(link)}) != null")
         page.evaluate(f"document.querySelector({json.dumps(link)}).click()")
         page.wait_for("jupyterapp.shell.currentWidget?.context?.path?.endsWith('card.md')")
