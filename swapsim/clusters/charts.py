@@ -22,15 +22,19 @@ MOST_CELLS: Final = 5_000
 """Cells of a chart: what altair takes, and less than 1 MB."""
 
 
-@interactive(rules="rules", seq="row of the trace", clusters="clusters")
-def lists_over_time(lists: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
-    """Draw how many clusters each list has along the rows of a trace, one panel per rule set.
+@interactive(rules="rules", seq="at", clusters="clusters")
+def lists_over_time(
+    lists: pl.DataFrame, *, title: str, subtitle: str = "", axis: str = "row of the trace"
+) -> alt.Chart:
+    """Draw how many clusters each list has along a trace or a stream, one panel per rule set.
 
     Parameters
     ----------
     lists : polars.DataFrame
         Schema CLUSTER_LIST_SUMS, at most 1,000 rows.
     title, subtitle : str
+    axis : str
+        What ``seq`` counts.
     """
     CLUSTER_LIST_SUMS.check(lists)
     frame = lists.unpivot(
@@ -41,7 +45,7 @@ def lists_over_time(lists: pl.DataFrame, *, title: str, subtitle: str = "") -> a
         alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
         .mark_area()
         .encode(
-            x=alt.X("seq:Q", title="row of the trace", axis=alt.Axis(tickCount=4, format="~s")),
+            x=alt.X("seq:Q", title=axis, axis=alt.Axis(tickCount=4, format="~s")),
             y=alt.Y("clusters:Q", title="clusters", stack="zero"),
             color=alt.Color(
                 "list:N",

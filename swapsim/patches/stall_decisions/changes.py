@@ -139,7 +139,7 @@ def _judged(name: str, results: pl.DataFrame) -> dict[str, Any]:
         "order_contradicted": sums["order_contradicted"],
         "order_open": sums["order_open"],
         "ops": values["disk", "Ops memcachetest-4055M", BEFORE],
-        "scanned": values["disk", "Kswapd pages scanned", BASE],
+        "kswapd_scanned": values["disk", "Kswapd pages scanned", BASE],
         "file_writes": values["disk", "Page writes file", BASE],
         "swapped": values["disk", "Swap Outs", BASE],
         "swapped_series": values["disk", "Swap Outs", SERIES],

@@ -77,7 +77,7 @@ SIMULATED_CHANGES: Final = Table(
     Column("order_contradicted", pl.UInt32, "rows that have another order"),
     Column("order_open", pl.UInt32, "rows whose order is open"),
     Column("ops", pl.Float64, "3.9's operations per second at 4055M on the disk", "1/s"),
-    Column("scanned", pl.Float64, "pages that kswapd scanned by mmotm on the disk", COUNT),
+    Column("kswapd_scanned", pl.Float64, "pages that kswapd scanned by mmotm on the disk", COUNT),
     Column("file_writes", pl.Float64, "file pages written by reclaim, likewise", COUNT),
     Column("swapped", pl.Float64, "pages swapped out, likewise", COUNT),
     Column("swapped_series", pl.Float64, "pages swapped out by the series on the disk", COUNT),
