@@ -187,7 +187,7 @@ def queues(pictures: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
         There are several devices, or more than MOST_CELLS rows.
     """
     frame = _require_room(_of_one_device(pictures)).with_columns(
-        picture=pl.col("seq").rank("dense").cast(pl.Int64)
+        picture=pl.col("seq").rank("dense").cast(pl.Int64), end=pl.col("position") + 1
     )
     last = int(frame["picture"].max())  # type: ignore[arg-type]
     shown = alt.param(
@@ -199,13 +199,10 @@ def queues(pictures: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
     rules = frame["rules"].unique(maintain_order=True).to_list()
     chart: alt.Chart = (
         alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
-        .mark_square(size=60, opacity=1)
+        .mark_bar(height=14)
         .encode(
-            x=alt.X(
-                "position:Q",
-                title="place in the list, 0 is its head",
-                scale=alt.Scale(domain=[-1, int(frame["position"].max()) + 1]),  # type: ignore[arg-type]
-            ),
+            x=alt.X("position:Q", title="place in the list, from its head"),
+            x2="end:Q",
             y=alt.Y("list:N", title=None, sort=lists, scale=alt.Scale(domain=lists)),
             color=alt.Color("in_use:Q", title="slots in use", scale=alt.Scale(scheme="viridis")),
             column=alt.Column("rules:N", title=None, sort=rules),

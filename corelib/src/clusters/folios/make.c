@@ -40,17 +40,17 @@ static bool valid(const struct sws_cluster_folios_config *config)
 static int start(struct sws_cluster_folios *self, const struct sws_cluster_folios_config *config)
 {
 	const size_t pages = (size_t)config->processes * config->pages;
+	const bool caches = config->clusters.rules.slot_cache;
 
 	self->processes = config->processes;
 	self->pages = config->pages;
 	self->swap_in_orders = config->swap_in_orders;
-	self->caches = config->clusters.rules.slot_cache;
-	self->return_caches = self->caches && !config->no_return_cache;
 	self->slots = sws_allocate_zeroed(&self->allocator, pages, sizeof(*self->slots));
 	self->states = sws_allocate_zeroed(&self->allocator, pages, sizeof(*self->states));
-	self->cpus =
-		sws_allocate_zeroed(&self->allocator, config->clusters.cpus, sizeof(*self->cpus));
-	return self->slots && self->states && self->cpus ? SWS_OK : SWS_ERROR_NO_MEMORY;
+	if (!self->slots || !self->states)
+		return SWS_ERROR_NO_MEMORY;
+	return sws_cluster_caches__init(&self->caches, &self->allocator, self->clusters, caches,
+					caches && !config->no_return_cache);
 }
 
 int sws_cluster_folios_new(const struct sws_cluster_folios_config *config,
@@ -91,10 +91,10 @@ void sws_cluster_folios_free(struct sws_cluster_folios *self)
 	if (!self)
 		return;
 	allocator = self->allocator;
+	sws_cluster_caches__clear(&self->caches);
 	sws_clusters_free(self->clusters);
 	sws_release(&allocator, self->slots);
 	sws_release(&allocator, self->states);
-	sws_release(&allocator, self->cpus);
 	sws_release(&allocator, self);
 }
 
@@ -130,11 +130,7 @@ uint32_t sws_cluster_folios_slot(const struct sws_cluster_folios *self, uint32_t
 
 uint64_t sws_cluster_folios_cached(const struct sws_cluster_folios *self)
 {
-	uint64_t cached = 0;
-
-	for (uint32_t i = 0; i < self->clusters->cpus; i++)
-		cached += (uint64_t)self->cpus[i].n_ready + self->cpus[i].n_returned;
-	return cached;
+	return sws_cluster_caches__held(&self->caches);
 }
 
 /* Marks the slot of each page that is swapped out; returns false for one that two pages have. */

@@ -108,6 +108,15 @@ static uint32_t order_in(const struct sws_cluster_folios *self, const struct row
 	return 0;
 }
 
+/* Frees the slots of pages, which are those of one cluster, one after the other. */
+static void return_slots(struct sws_cluster_folios *self, const struct row *row, uint32_t page,
+			 uint32_t n)
+{
+	const struct run run = { .slot = row->slots[page], .n = n };
+
+	sws_cluster_caches__return(&self->caches, row->cpu, &run);
+}
+
 /*
  * A fault of a page that is swapped out. Models: do_swap_page on a synchronous device. Without
  * caches of returns the slots of a folio are freed at once, else one by one (cluster_swap_free_nr).
@@ -117,13 +126,11 @@ static void swap_in(struct sws_cluster_folios *self, struct row *row, uint32_t p
 	const uint32_t order = order_in(self, row, page);
 	const uint32_t first = window_of(page, order);
 	const uint32_t n = UINT32_C(1) << order;
+	const uint32_t at_once = self->caches.take_back ? 1 : n;
 
 	self->totals.swapped_in[order]++;
-	if (self->return_caches)
-		for (uint32_t i = 0; i < n; i++)
-			sws_cluster_folios__return(self, row->cpu, row->slots[first + i]);
-	else
-		sws_cluster_folios__free_run(self, row->slots[first], n);
+	for (uint32_t i = 0; i < n; i += at_once)
+		return_slots(self, row, first + i, at_once);
 	set_states(row, first, n, (uint8_t)(PAGE_RESIDENT + order));
 }
 
@@ -140,14 +147,14 @@ static void access_pages(struct sws_cluster_folios *self, struct row *row)
 /* Swaps a page out, if a slot is free. */
 static void page_out(struct sws_cluster_folios *self, struct row *row, uint32_t page)
 {
-	const uint32_t slot = sws_cluster_folios__single(self, row->cpu);
+	struct run run = { 0 };
 
-	if (!slot) {
+	if (!sws_cluster_caches__single(&self->caches, row->cpu, 0, &run)) {
 		self->totals.stayed++;
 		return;
 	}
 	self->totals.swapped_out[0]++;
-	row->slots[page] = slot;
+	row->slots[page] = run.slot;
 	row->states[page] = PAGE_SWAPPED;
 }
 
@@ -156,9 +163,9 @@ static void folio_out(struct sws_cluster_folios *self, struct row *row, uint32_t
 		      uint32_t order)
 {
 	const uint32_t n = UINT32_C(1) << order;
-	const uint32_t slot = sws_cluster_folios__run(self, row->cpu, order);
+	struct run run = { 0 };
 
-	if (!slot) {
+	if (!sws_cluster_caches__allocate(&self->caches, row->cpu, 0, order, 1, &run)) {
 		self->totals.fallbacks[order]++;
 		split(row, page);
 		for (uint32_t i = 0; i < n; i++)
@@ -167,7 +174,7 @@ static void folio_out(struct sws_cluster_folios *self, struct row *row, uint32_t
 	}
 	self->totals.swapped_out[order]++;
 	for (uint32_t i = 0; i < n; i++)
-		row->slots[page + i] = slot + i;
+		row->slots[page + i] = run.slot + i;
 	set_states(row, page, n, PAGE_SWAPPED);
 }
 
@@ -216,10 +223,7 @@ static void drop_pages(struct sws_cluster_folios *self, struct row *row)
 			n = UINT32_C(1) << within(row, page);
 		} else if (row->states[page] == PAGE_SWAPPED) {
 			n = run_at(self, row, page);
-			if (n > 1)
-				sws_cluster_folios__free_run(self, row->slots[page], n);
-			else
-				sws_cluster_folios__return(self, row->cpu, row->slots[page]);
+			return_slots(self, row, page, n);
 		}
 		set_states(row, page, n, PAGE_EMPTY);
 		page += n;

@@ -10,6 +10,9 @@ void sws_cluster_what_if_config_init(struct sws_cluster_what_if_config *config)
 
 static int start(struct sws_cluster_what_if *self, const struct sws_cluster_what_if_config *config)
 {
+	const bool caches = config->clusters.rules.slot_cache && !config->trace_has_slot_cache;
+	int error = SWS_OK;
+
 	for (uint32_t i = 0; i < self->clusters->n_devices; i++) {
 		const uint32_t slots = self->clusters->devices[i].config.slots;
 
@@ -18,21 +21,22 @@ static int start(struct sws_cluster_what_if *self, const struct sws_cluster_what
 		self->trace_bases[i] = (uint32_t)self->n_trace_slots;
 		self->n_slots += slots;
 		self->n_trace_slots += self->trace_slots[i];
-		self->has_discards = self->has_discards || config->clusters.devices[i].discard;
 		if (self->n_slots > UINT32_MAX - 1 || self->n_trace_slots > UINT32_MAX - 1)
 			return SWS_ERROR_BAD_CONFIG;
 	}
 	self->sample_rows = config->sample_rows;
 	self->freeing = INT64_MIN;
-	self->caches = config->clusters.rules.slot_cache && !config->trace_has_slot_cache;
 	self->slots =
 		sws_allocate_zeroed(&self->allocator, self->n_trace_slots, sizeof(*self->slots));
 	self->tasks = sws_allocate_zeroed(&self->allocator, self->n_slots, sizeof(*self->tasks));
-	self->cpus =
-		sws_allocate_zeroed(&self->allocator, config->clusters.cpus, sizeof(*self->cpus));
-	if (!self->slots || !self->tasks || !self->cpus)
+	self->surplus = sws_allocate_zeroed(&self->allocator, config->clusters.cpus,
+					    sizeof(*self->surplus));
+	if (!self->slots || !self->tasks || !self->surplus)
 		return SWS_ERROR_NO_MEMORY;
-	return sws_index_map__init(&self->by_pid, &self->allocator);
+	error = sws_index_map__init(&self->by_pid, &self->allocator);
+	return error ? error
+		     : sws_cluster_caches__init(&self->caches, &self->allocator, self->clusters,
+						caches, caches);
 }
 
 int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
@@ -72,12 +76,13 @@ void sws_cluster_what_if_free(struct sws_cluster_what_if *self)
 	if (!self)
 		return;
 	allocator = self->allocator;
+	sws_cluster_caches__clear(&self->caches);
 	sws_clusters_free(self->clusters);
 	if (self->by_pid.allocator)
 		sws_index_map__clear(&self->by_pid);
 	sws_release(&allocator, self->slots);
 	sws_release(&allocator, self->tasks);
-	sws_release(&allocator, self->cpus);
+	sws_release(&allocator, self->surplus);
 	sws_release(&allocator, self->requests);
 	sws_release(&allocator, self);
 }
@@ -103,7 +108,7 @@ uint64_t sws_cluster_what_if_bytes(const struct sws_cluster_what_if *self)
 {
 	return sizeof(*self) + sws_clusters_bytes(self->clusters) +
 	       self->n_trace_slots * sizeof(*self->slots) + self->n_slots * sizeof(*self->tasks) +
-	       self->clusters->cpus * sizeof(*self->cpus);
+	       self->clusters->cpus * (sizeof(*self->caches.cpus) + sizeof(*self->surplus));
 }
 
 /* Counts the neighbours among n slots of one cluster. */
@@ -133,13 +138,13 @@ void sws_cluster_what_if_neighbours(const struct sws_cluster_what_if *self,
 	}
 }
 
-static uint64_t held_by_cpu(const struct cpu_cache *cache)
+static uint64_t slots_of(const struct surplus *surplus)
 {
-	uint64_t held = (uint64_t)cache->n_ready + cache->n_returned;
+	uint64_t slots = 0;
 
-	for (uint32_t i = 0; i < cache->n_surplus; i++)
-		held += cache->surplus[i].n;
-	return held;
+	for (uint32_t i = 0; i < surplus->n; i++)
+		slots += surplus->runs[i].n;
+	return slots;
 }
 
 /* Every slot in use is that of a slot of the trace, waits for a grant, or is in a cache. */
@@ -155,8 +160,9 @@ int sws_cluster_what_if_verify(const struct sws_cluster_what_if *self, const cha
 		in_use += sws_clusters_in_use(self->clusters, i);
 	for (uint64_t i = 0; i < self->n_trace_slots; i++)
 		held += self->slots[i] && self->slots[i] != WHAT_IF_MISSING;
+	held += sws_cluster_caches__held(&self->caches);
 	for (uint32_t i = 0; i < self->clusters->cpus; i++)
-		held += held_by_cpu(&self->cpus[i]);
+		held += slots_of(&self->surplus[i]);
 	for (uint32_t i = 0; i < self->n_requests; i++)
 		for (uint32_t run = self->requests[i].used;
 		     self->requests[i].open && run < self->requests[i].n_runs; run++)

@@ -2,15 +2,14 @@
 /*
  * clusters/what_if/parts.h - declarations that the sources of cluster_what_if.h share.
  *
- *   what_if.c   rows       serve.c   slots for requests, and their caches       make.c
+ *   what_if.c   rows       serve.c   slots for requests       make.c
  */
 #ifndef SWAPSIM_CLUSTERS_WHAT_IF_PARTS_H
 #define SWAPSIM_CLUSTERS_WHAT_IF_PARTS_H
 
-#include "clusters/parts.h"
+#include "clusters/caches.h"
 #include "core/index_map.h"
 #include "swapsim/cluster_what_if.h"
-#include "swapsim/slot_cache.h"
 
 enum {
 	/* Runs of a CPU that the trace refused; a further one is freed. */
@@ -18,13 +17,6 @@ enum {
 };
 
 #define WHAT_IF_MISSING UINT32_MAX
-
-/* Slots under the rules. */
-struct run {
-	uint32_t slot;
-	uint32_t n;
-	uint8_t device;
-};
 
 /* The request of a task, whose runs wait for the grants of the trace. */
 struct request {
@@ -43,14 +35,10 @@ struct request {
 	struct run runs[SWS_CLUSTERS_BATCH];
 };
 
-/* The caches of a CPU, and the runs that the trace refused. */
-struct cpu_cache {
-	uint32_t n_ready;
-	uint32_t n_returned;
-	uint32_t n_surplus;
-	struct run ready[SWS_SLOT_CACHE_SIZE];
-	struct run returned[SWS_SLOT_CACHE_SIZE];
-	struct run surplus[WHAT_IF_SURPLUS];
+/* The runs of a CPU that the trace refused. */
+struct surplus {
+	uint32_t n;
+	struct run runs[WHAT_IF_SURPLUS];
 };
 
 struct sws_cluster_what_if {
@@ -72,13 +60,9 @@ struct sws_cluster_what_if {
 	size_t room;
 	uint32_t n_requests;
 	struct sws_index_map by_pid;
-	struct cpu_cache *cpus;
-	/* Single slots go through the caches here. */
-	bool caches;
-	bool caches_active;
-	bool has_discards;
-	/* The row frees slots under the hold of si->lock of the row before. */
-	bool same_hold;
+	struct cluster_caches caches;
+	/* [CPU] */
+	struct surplus *surplus;
 	/* The task of the row before, if it was a free. */
 	int64_t freeing;
 	uint64_t sample_rows;

@@ -206,9 +206,9 @@ static int take_row(struct sws_cluster_what_if *self, const struct what_if_row *
 	int error = SWS_OK;
 
 	if (row->op == SWS_CLUSTER_FREE) {
-		self->same_hold = self->freeing == row->pid;
+		self->caches.same_hold = self->freeing == row->pid;
 		error = free_slots(self, row);
-		self->same_hold = false;
+		self->caches.same_hold = false;
 		return error;
 	}
 	if (row->op != SWS_CLUSTER_CALL && row->op != SWS_CLUSTER_GRANT &&
