@@ -3,6 +3,9 @@
 
 #include "swapsim/ftrace.h"
 
+#include "ftrace/value.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +259,24 @@ static void each_fault_names_its_line_and_field(void)
 	CHECK(strcmp(report.field, "a") == 0 && strcmp(report.excerpt, "2") == 0);
 }
 
+static void six_digits_are_read_at_once_and_no_other_byte_is(void)
+{
+	char text[16];
+	uint64_t value = 0;
+
+	for (uint64_t number = 0; number < 1000000; number += 7) {
+		(void)snprintf(text, sizeof(text), "%06u: ", (unsigned int)number);
+		CHECK(ftrace_six_digits(text, &value) && value == number);
+	}
+	for (size_t at = 0; at < 6; at++) {
+		for (int byte = 0; byte < 256; byte++) {
+			memcpy(text, "123456: ", 8);
+			text[at] = (char)byte;
+			CHECK(ftrace_six_digits(text, &value) == ftrace_is_digit((char)byte));
+		}
+	}
+}
+
 static void either_notation_of_a_whole_number_is_good_in_any_column(void)
 {
 	sws_ftrace *parser = new_parser(NULL, false);
@@ -404,6 +425,7 @@ int main(void)
 	RUN(every_form_is_read_wherever_the_text_is_cut);
 	RUN(first_rows_settle_types);
 	RUN(each_fault_names_its_line_and_field);
+	RUN(six_digits_are_read_at_once_and_no_other_byte_is);
 	RUN(either_notation_of_a_whole_number_is_good_in_any_column);
 	RUN(a_line_too_long_is_a_fault_and_no_memory);
 	RUN(names_beyond_the_limits_are_faults);

@@ -18,7 +18,7 @@ PARSER_VERSION: Final = 2
 CLOCK: Final = "(clock)"
 """Name of the column of clock values, which no field of an event has."""
 
-_CELLS_OF_A_BATCH: Final = 1_000_000
+_CELLS_OF_A_BATCH: Final = 2_000_000
 """Values in C before they become frames: it bounds the memory, not the result."""
 
 _STRINGS_OF_A_BATCH: Final = 16 << 20
@@ -206,7 +206,7 @@ def _head(batch: Any, strings: pl.Series, *, timed: bool) -> list[pl.Series]:
         _time("t_ns", batch, "int64", known=timed),
         _copied("cpu", batch.cpu, rows, "uint16"),
         _copied("pid", batch.pid, rows, "int32"),
-        strings.gather(_copied("comm", batch.comm, rows, "uint32")).alias("comm"),
+        strings[_copied("comm", batch.comm, rows, "uint32")].alias("comm"),
     ]
 
 
@@ -221,7 +221,7 @@ def _fields(handle: Any, index: int, batch: Any, strings: pl.Series) -> list[pl.
         name = ffi.string(column.name).decode()
         if column.type == lib.SWS_FTRACE_STRING:
             codes = _copied(name, column.values, batch.rows, "uint32")
-            found.append(strings.gather(codes).alias(name))
+            found.append(strings[codes].alias(name))
             continue
         dtype = "int64" if column.type == lib.SWS_FTRACE_INT64 else "uint64"
         values = _copied(name, column.values, batch.rows, dtype)

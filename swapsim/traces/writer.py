@@ -2,40 +2,38 @@
 """The writer of a trace folder's tables: in bounded memory, the same bytes each time."""
 
 import json
-import os
-import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Self
 
 import polars as pl
-from polars.io.plugins import register_io_source
 
-ROW_GROUP: Final = 1 << 18
-"""Rows of a Parquet row group, for all sizes of batches."""
+from swapsim.traces.table_file import TableStream, read_table, write_table
 
-ZSTD_LEVEL: Final = 1
-"""A higher level makes traces slower to write, but no smaller."""
+_STREAMED_ROWS: Final = 1 << 16
+"""Rows of an event after which its table is written while further rows arrive."""
 
-_MORSEL_ROWS: Final = 1 << 16
-"""Rows passed to polars at a time; it buffers as many pieces as it has threads."""
+_STREAMS: Final = 16
+"""Tables that are written so; each needs the memory of a row group."""
+
+_HELD_BYTES: Final = 64 << 20
+"""Size of the other events' rows in memory before they go to temporary files."""
 
 _WRITERS: Final = 2
 """Tables written at a time, after all text is read."""
-
-_HELD_BYTES: Final = 64 << 20
-"""Size of the rows in memory before they go to temporary files."""
 
 
 class TableWriter:
     """Collects the rows of many events and writes a Parquet table for each to a folder.
 
-    Rows stay in memory up to a limit; then another thread writes them to compressed temporary files
-    in the folder, until `finish` streams each event's files to its table, named by `table_names`.
+    The frequent events' tables are written while their rows arrive. The rows of all others stay in
+    memory up to a limit; then another thread writes them to temporary files. An event has several
+    files, too, if a column of it appears late. `finish` makes one table of each event's files,
+    named by `table_names`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,9 +41,9 @@ class TableWriter:
         self._parts = folder / ".parts"
         self._held: dict[str, list[pl.DataFrame]] = {}
         self._held_bytes = 0
+        self._streams: dict[str, TableStream] = {}
         self._written: dict[str, list[Path]] = {}
         self._writing: Future[None] | None = None
-        self._number: dict[str, int] = {}
         self._rows: dict[str, int] = {}
         self._columns: dict[str, dict[str, pl.DataType]] = {}
         self._pool = ThreadPoolExecutor(_WRITERS, thread_name_prefix="write")
@@ -56,23 +54,29 @@ class TableWriter:
 
     def __exit__(self, *_: object) -> None:
         """Wait for the threads; the folder's owner removes what is left."""
+        for stream in self._streams.values():
+            stream.stop()
         self._pool.shutdown(cancel_futures=True)
 
     def take(self, event: str, rows: pl.DataFrame) -> None:
         """Append rows to those of an event."""
-        self._held.setdefault(event, []).append(rows)
-        self._number.setdefault(event, len(self._number))
         self._rows[event] = self._rows.get(event, 0) + rows.height
         columns = self._columns.setdefault(event, {})
-        columns |= {name: kind for name, kind in rows.schema.items() if name not in columns}
-        self._held_bytes += int(rows.estimated_size())
-        if self._held_bytes >= _HELD_BYTES:
-            self._wait()
-            self._writing = self._pool.submit(self._write_part, self._held)
-            self._held, self._held_bytes = {}, 0
+        new = {name: kind for name, kind in rows.schema.items() if name not in columns}
+        columns |= new
+        if new and event in self._streams:
+            stream = self._streams.pop(event)
+            stream.put(None)
+            stream.close()
+        if event in self._streams:
+            self._streams[event].put(rows)
+        else:
+            self._hold(event, rows)
 
     def finish(self) -> dict[str, int]:
         """Write the tables; return the number of rows of each, in order of name."""
+        for stream in self._streams.values():
+            stream.put(None)
         self._wait()
         names = table_names(self._rows)
         for table in [self._pool.submit(self._write, *name) for name in names.items()]:
@@ -86,41 +90,58 @@ class TableWriter:
         names = table_names(self._rows)
         return {name: event for event, name in names.items() if name != event}
 
+    def _hold(self, event: str, rows: pl.DataFrame) -> None:
+        held = self._held.setdefault(event, [])
+        held.append(rows)
+        self._held_bytes += int(rows.estimated_size())
+        if len(self._streams) < _STREAMS and sum(map(len, held)) >= _STREAMED_ROWS:
+            del self._held[event]
+            self._held_bytes -= sum(int(frame.estimated_size()) for frame in held)
+            stream = TableStream(self._part(event), self._schema(event))
+            self._streams[event] = stream
+            for frame in held:
+                stream.put(frame)
+        elif self._held_bytes >= _HELD_BYTES:
+            self._wait()
+            parts = [
+                (self._part(event), self._schema(event), held) for event, held in self._held.items()
+            ]
+            self._writing = self._pool.submit(_write_parts, parts)
+            self._held, self._held_bytes = {}, 0
+
     def _wait(self) -> None:
-        """Wait for the temporary file that is being written, which bounds the memory."""
+        """Wait for the temporary files that are being written, which bounds the memory."""
         if self._writing is not None:
             self._writing.result()
 
-    def _write_part(self, held: dict[str, list[pl.DataFrame]]) -> None:
+    def _part(self, event: str) -> Path:
+        """Return the path of an event's next temporary file."""
         self._parts.mkdir(exist_ok=True)
-        with _polars_as_os_errors():
-            for event, frames in held.items():
-                written = self._written.setdefault(event, [])
-                path = self._parts / f"{self._number[event]}.{len(written)}.arrow"
-                pl.concat(frames, how="diagonal").write_ipc(path, compression="lz4")
-                written.append(path)
-                frames.clear()
+        written = self._written.setdefault(event, [])
+        number = list(self._rows).index(event)
+        written.append(self._parts / f"{number}.{len(written)}.parquet")
+        return written[-1]
+
+    def _schema(self, event: str) -> pl.Schema:
+        columns = sorted(self._columns[event].items(), key=lambda column: column[0] == "text")
+        return pl.Schema(columns)
 
     def _write(self, event: str, name: str) -> None:
-        # A scan of the files would read ahead by the number of threads; one piece after the other
-        # bounds the memory on a machine with many.
-        columns = sorted(self._columns[event].items(), key=lambda column: column[0] == "text")
-        schema = pl.Schema(columns)
-        with _polars_as_os_errors():
-            register_io_source(lambda *_: self._pieces(event, schema), schema=schema).sink_parquet(
-                self._folder / f"{name}.parquet",
-                compression="zstd",
-                compression_level=ZSTD_LEVEL,
-                row_group_size=ROW_GROUP,
-            )
+        """Write a table of its parts and the rows in memory; rename a part that is all of it."""
+        if event in self._streams:
+            self._streams[event].close()
+        parts, held = self._written.get(event, []), self._held.pop(event, [])
+        path = self._folder / f"{name}.parquet"
+        if len(parts) == 1 and not held:
+            parts[0].rename(path)
+        else:
+            pieces = chain(chain.from_iterable(map(read_table, parts)), held)
+            write_table(path, self._schema(event), pieces)
 
-    def _pieces(self, event: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
-        """Yield an event's rows in order; a column that a file lacks is null there."""
-        for path in self._written.get(event, []):
-            yield from _fitted(pl.read_ipc(path), schema).iter_slices(_MORSEL_ROWS)
-            path.unlink()
-        for frame in self._held.pop(event, []):
-            yield from _fitted(frame, schema).iter_slices(_MORSEL_ROWS)
+
+def _write_parts(parts: Iterable[tuple[Path, pl.Schema, list[pl.DataFrame]]]) -> None:
+    for part in parts:
+        write_table(*part)
 
 
 def table_names(events: Iterable[str]) -> dict[str, str]:
@@ -137,25 +158,6 @@ def table_names(events: Iterable[str]) -> dict[str, str]:
         again = alike[event.lower()]
         names[event] = event if again == 1 else f"{event}~{again}"
     return names
-
-
-def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
-    return frame.select(
-        pl.col(name) if name in frame.columns else pl.lit(None, dtype=kind).alias(name)
-        for name, kind in schema.items()
-    )
-
-
-@contextmanager
-def _polars_as_os_errors() -> Iterator[None]:
-    """Translate errors of polars: it reports some failures of the disk without their number."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, OSError) as error:
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        if not number:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
 def toml_table(title: str, table: Mapping[str, Any]) -> str:

@@ -7,9 +7,12 @@ import lzma
 import os
 import subprocess
 import sys
+import threading
 import tomllib
 from collections.abc import Callable, Mapping
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -218,16 +221,19 @@ def test_joined_events_make_one_table(tmp_path: Path) -> None:
     assert traces.scan_event(tmp_path / "other", "ef").collect()[CLOCK].to_list() == [None]
 
 
+@pytest.mark.parametrize(("held", "streams", "streamed"), [(4_000, 0, 1), (1 << 30, 1, 100)])
 def test_many_batches_give_the_bytes_of_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    held: int, streams: int, streamed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows in temporary files, with a column that appears late, give the table of one batch."""
+    """Rows in temporary files, or written as they arrive, and a late column: one batch's table."""
     text = "".join(line("e", f"a={i} b=x{i % 7}") + line("f", "c=1 word") for i in range(600))
     source = write(tmp_path, text + line("e", "a=1 late=0x1"))
     traces.import_text(source, tmp_path / "one")
     monkeypatch.setattr("swapsim.traces._native._CELLS_OF_A_BATCH", 1)
     monkeypatch.setattr("swapsim.traces.text.CHUNK_BYTES", 1000)
-    monkeypatch.setattr("swapsim.traces.writer._HELD_BYTES", 4_000)
+    monkeypatch.setattr("swapsim.traces.writer._HELD_BYTES", held)
+    monkeypatch.setattr("swapsim.traces.writer._STREAMS", streams)
+    monkeypatch.setattr("swapsim.traces.writer._STREAMED_ROWS", streamed)
     traces.import_text(source, tmp_path / "many")
     assert left_over(tmp_path / "many") == ["e.parquet", "f.parquet", "trace.toml"]
     for name in ("e.parquet", "f.parquet"):
@@ -325,8 +331,8 @@ def test_an_output_that_cannot_be_made_is_one_line(
     assert left_over(tmp_path) == []
 
 
-@pytest.mark.parametrize("held", [1 << 30, 20_000])
-def test_a_full_disk_leaves_nothing(held: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("held", "streamed"), [(1 << 30, 1 << 30), (20_000, 1 << 30), (1, 100)])
+def test_a_full_disk_leaves_nothing(held: int, streamed: int, tmp_path: Path) -> None:
     """A failing write gives one line and leaves no folder.
 
     A limit on file size stands for the disk: it fails the same calls.
@@ -334,8 +340,9 @@ def test_a_full_disk_leaves_nothing(held: int, tmp_path: Path) -> None:
     program = f"""
 import resource, signal, sys
 from swapsim import cli
-from swapsim.traces import writer
-writer._HELD_BYTES = {held}
+from swapsim.traces import _native, table_file, writer
+_native._CELLS_OF_A_BATCH, table_file.ROW_GROUP = 1, 500
+writer._HELD_BYTES, writer._STREAMED_ROWS = {held}, {streamed}
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
 sys.exit(cli.main(sys.argv[1:]))
@@ -354,16 +361,27 @@ sys.exit(cli.main(sys.argv[1:]))
     assert left_over(tmp_path) == ["trace.txt"]
 
 
-def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C during an import removes its files and is raised again."""
+@pytest.mark.parametrize("call", ["take", "finish"])
+def test_an_interrupt_leaves_nothing(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C during an import removes its files, also those of a running thread, and is raised."""
+    calls = count()
+    ordinary = getattr(TableWriter, call)
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+    def interrupted(*arguments: Any) -> None:
+        if call == "finish" or next(calls) == 2:
+            raise KeyboardInterrupt
+        ordinary(*arguments)
 
-    monkeypatch.setattr(TableWriter, "take", interrupted)
+    monkeypatch.setattr("swapsim.traces._native._CELLS_OF_A_BATCH", 1)
+    monkeypatch.setattr("swapsim.traces.text.CHUNK_BYTES", 1000)
+    monkeypatch.setattr("swapsim.traces.writer._STREAMED_ROWS", 1)
+    monkeypatch.setattr(TableWriter, call, interrupted)
     with pytest.raises(KeyboardInterrupt):
         traces.import_text(REAL, tmp_path / "out")
     assert left_over(tmp_path) == []
+    assert not [thread for thread in threading.enumerate() if "write" in thread.name]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,12 @@ static uint32_t hash_of(struct ftrace_span name)
 	return (uint32_t)(((head ^ tail) * UINT64_C(0xff51afd7ed558ccd)) >> 32);
 }
 
+static bool is_event(const struct ftrace_event *event, struct ftrace_span name)
+{
+	return event->name_length == name.length &&
+	       ftrace_same(event->name, name.start, name.length);
+}
+
 /*
  * Tracepoints of one subsystem start with the same text (mm_vmscan_direct_reclaim_begin and _end
  * share 25 bytes), so the hash includes the tail; if two names still collide, the next slot is
@@ -35,13 +41,8 @@ static size_t slot_of(const struct sws_ftrace *self, struct ftrace_span name)
 	size_t mask = self->names_room - 1;
 	size_t at = hash_of(name) & mask;
 
-	for (; self->names[at]; at = (at + 1) & mask) {
-		const struct ftrace_event *event = self->events[self->names[at] - 1];
-
-		if (event->name_length == name.length &&
-		    ftrace_same(event->name, name.start, name.length))
-			break;
-	}
+	while (self->names[at] && !is_event(self->events[self->names[at] - 1], name))
+		at = (at + 1) & mask;
 	return at;
 }
 
@@ -145,6 +146,23 @@ int sws_ftrace_know_field(sws_ftrace *self, const char *event_name, const char *
 	known.name = NULL;
 out:
 	sws_release(allocator, known.name);
+	return error;
+}
+
+int sws_ftrace__event_next(struct sws_ftrace *self, struct ftrace_span name,
+			   struct ftrace_event **event)
+{
+	struct ftrace_event *latest = self->latest;
+	int error = SWS_OK;
+
+	if (latest && latest->follower && is_event(latest->follower, name)) {
+		*event = latest->follower;
+	} else {
+		error = sws_ftrace__event_find(self, name, false, event);
+		if (latest)
+			latest->follower = *event;
+	}
+	self->latest = *event;
 	return error;
 }
 

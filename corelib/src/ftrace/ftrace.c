@@ -17,7 +17,7 @@ static int take_event(struct sws_ftrace *self, const char *line, const char *end
 	if (fault)
 		return sws_ftrace__trouble(self, fault, ftrace_nothing(),
 					   ftrace_between(line, end));
-	error = sws_ftrace__event_find(self, head.event, false, &event);
+	error = sws_ftrace__event_next(self, head.event, &event);
 	if (!error && !event)
 		error = sws_ftrace__trouble(self, SWS_FTRACE_CROWDED, ftrace_nothing(), head.event);
 	if (error)

@@ -94,7 +94,10 @@ static const char *read_time(const char *at, const char *end, struct ftrace_head
 	head->t_ns = (int64_t)seconds;
 	if (*at == '.') {
 		first = at + 1;
-		at = read_number(first, end, 999999999, &decimals, fault);
+		if (end - first >= 8 && first[6] == ':' && ftrace_six_digits(first, &decimals))
+			at = first + 6;
+		else
+			at = read_number(first, end, 999999999, &decimals, fault);
 		if (!at || (at - first != 6 && at - first != 9))
 			return NULL;
 		ns = at - first == 6 ? decimals * 1000 : decimals;

@@ -179,6 +179,8 @@ struct ftrace_event {
 	uint32_t *comm;
 	/* True if a row of the batch lacks a column, so that valid is needed. */
 	bool ragged;
+	/* The event that came after it last, or NULL: events come in turn. */
+	struct ftrace_event *follower;
 
 	/* The first rows, until they have determined all types. */
 	bool settled;
@@ -242,6 +244,8 @@ struct sws_ftrace {
 	/* A hash table of events: index + 1, or 0. */
 	uint32_t *names;
 	size_t names_room;
+	/* The event of the line before, or NULL. */
+	struct ftrace_event *latest;
 
 	struct ftrace_strings strings;
 	/* A cache of the codes of tasks' names, at a hash of the name. */
@@ -342,6 +346,10 @@ void sws_ftrace__event_free(struct sws_ftrace *self, struct ftrace_event *event)
 
 /* Finds an event by name, or adds it; *event is NULL if there are too many. */
 int sws_ftrace__event_find(struct sws_ftrace *self, struct ftrace_span name, bool known,
+			   struct ftrace_event **event);
+
+/* Finds the event of the next line, which often follows that of the line before. */
+int sws_ftrace__event_next(struct sws_ftrace *self, struct ftrace_span name,
 			   struct ftrace_event **event);
 
 #endif
