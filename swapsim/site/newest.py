@@ -96,7 +96,8 @@ def _of_removals() -> str:
     )
     return (
         f"{row['folios_a_list']:.1f} folios of a list lie in {row['clusters_a_list']:.2f} "
-        f"clusters: with one hold for each, {row['holds_a_folio']:.2f} holds a folio in place of 1"
+        f"clusters: with one hold for each, {row['holds_a_folio']:.2f} holds a folio "
+        f"({row['low']:.2f} to {row['high']:.2f}) in place of 1"
     )
 
 
@@ -107,7 +108,8 @@ def _of_decisions() -> str:
         for words in ("over a node", "is decided")
     )
     parts = [
-        f"{decided[setting]:,.0f} of {passes[setting]:,.0f} with {words}"
+        f"{decided[setting]:,.0f} ({decided[f'{setting}_low']:,.0f} to "
+        f"{decided[f'{setting}_high']:,.0f}) of {passes[setting]:,.0f} with {words}"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
     ]
     return f"passes of reclaim after which a node's state is decided: {', '.join(parts)}"
