@@ -6,7 +6,9 @@ decides: first a row of the rules, then one list, pass or round, then columns of
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from itertools import zip_longest
+from operator import or_
 from typing import Any, Final
 
 import numpy as np
@@ -219,14 +221,13 @@ def page_bits(pages: pl.DataFrame) -> Numbers:
         pages = pages.with_columns(pl.col("marked").fill_null(pl.col("reclaim")))
     else:
         pages = pages.with_columns(under_writeback="writeback", marked="reclaim")
-    bits = [
-        pl.col(name).fill_null(value=False).cast(pl.UInt16) * pl.lit(bit, dtype=pl.UInt16)
-        for name, bit in _PAGE.items()
-        if name in pages.columns
-    ]
     nfs = pl.col("fs_dirty").is_not_null() & ~pl.col("buffers").fill_null(value=True)
-    bits.append(nfs.cast(pl.UInt16) * pl.lit(lib.SWS_STALL_PAGE_NFS, dtype=pl.UInt16))
-    return _array(pages.select(pl.sum_horizontal(bits).cast(pl.UInt16)).to_series())
+    tests = [(pl.col(name), bit) for name, bit in _PAGE.items() if name in pages.columns]
+    bits = [
+        pl.when(test).then(pl.lit(bit, dtype=pl.UInt16)).otherwise(pl.lit(0, dtype=pl.UInt16))
+        for test, bit in (*tests, (nfs, lib.SWS_STALL_PAGE_NFS))
+    ]
+    return _array(pages.select(reduce(or_, bits)).to_series())
 
 
 def _array(column: pl.Series) -> Numbers:
@@ -457,7 +458,7 @@ def decide_lists(
         check(code)
         tick(part.stop - part.start)
     words = pl.Series("branch", STALL_BRANCHES, dtype=STALL_BRANCH.dtype)
-    return _lists(found, lists["list"], rules), words.gather(branches)
+    return _lists(found, lists["list"], rules), words[pl.Series(branches)]
 
 
 def _pointers(

@@ -137,17 +137,27 @@ def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
 
     Rows that no other row follows may have been filled in after the recording, and are left out.
     """
-    tables = (rows.folios, rows.lists, rows.passes, rows.throttles, rows.rounds, rows.clears)
-    following = pl.col("place").shift(-1)
-    following = pl.min_horizontal(following.over("cpu"), following.over("pid"))
-    seq = pl.col("seq").cast(pl.Int64)
-    return (
-        pl.concat([table.select("cpu", "pid", "seq") for table in tables])
-        .sort("seq")
-        .with_row_index("place")
-        .select("seq", until=seq.gather(following - 1))
-        .drop_nulls()
-    )
+    tables = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.clears)
+    others = pl.concat([table.select("cpu", "pid", "seq") for table in tables]).sort("seq")
+    cpu, pid, seq = (rows.folios[name].to_numpy() for name in others.columns)
+    # Of folios that one task met on one CPU, the first is enough: no other row lies between them.
+    places = np.searchsorted(seq, others["seq"].to_numpy())
+    begins = np.ones(len(seq) + 1, dtype=bool)
+    begins[1:-1] = (cpu[1:] != cpu[:-1]) | (pid[1:] != pid[:-1])
+    begins[places] = True
+    firsts = np.flatnonzero(begins[:-1])
+    latest = np.concatenate([[BEFORE_ALL], seq.astype(np.int64)])
+    met = rows.folios.select(others.columns)[firsts]
+    known = pl.concat(
+        [
+            others.with_columns(folio=pl.Series(latest[places])),
+            met.with_columns(folio=pl.Series(latest[firsts])),
+        ]
+    ).sort("seq")
+    before = pl.max_horizontal("folio", pl.col("seq").cast(pl.Int64).shift())
+    following = pl.col("before").shift(-1)
+    until = pl.min_horizontal(following.over("cpu"), following.over("pid"))
+    return known.with_columns(before=before).select("seq", until=until).drop_nulls()
 
 
 def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
@@ -231,7 +241,7 @@ def _cut_off(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
 class _Values:
     """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one."""
 
-    def __init__(self, intervals: pl.DataFrame, flag: int, *, value: bool) -> None:
+    def __init__(self, intervals: pl.DataFrame, flag: int, *, value: bool, until: Numbers) -> None:
         of_value = intervals.filter(((pl.col("flags") & flag) != 0) == value)
         after, seq = of_value["after"].to_numpy(), of_value["seq"].to_numpy()
         by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
@@ -241,8 +251,9 @@ class _Values:
         second = np.minimum(ends[1:], latest[:-1])
         self.after, self.latest_end = after[by_begin], latest
         self.end_before = np.maximum.accumulate(np.concatenate([[_NEVER], second]))
-        self.seq = seq[by_end]
+        self.seq = np.concatenate([[_NEVER], seq[by_end]])
         self.latest_begin = np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]]))
+        self.ended = np.searchsorted(self.seq[1:], until, side="right")
 
     def end_of_begun(self, before: Numbers, *, but: Numbers) -> Numbers:
         """Return the latest end, except a row's own, of the intervals that begin before."""
@@ -250,10 +261,9 @@ class _Values:
         latest = self.latest_end[begun]
         return np.where(latest == but, self.end_before[begun], latest)
 
-    def end_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest end of the intervals that end no later."""
-        ends = np.concatenate([[_NEVER], self.seq])
-        return ends[np.searchsorted(self.seq, until, side="right")]
+    def end_of_ended(self) -> Numbers:
+        """Return the latest end of the intervals that end no later than ``until``."""
+        return self.seq[self.ended]
 
     def begins_between(self, row: Numbers, until: Numbers) -> Numbers:
         """Return whether an interval begins after a row, and no later than the other one.
@@ -263,9 +273,9 @@ class _Values:
         begun = np.searchsorted(self.after, until, side="right")
         return begun > np.searchsorted(self.after, row, side="right")
 
-    def begin_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest beginning of the intervals that end no later."""
-        return self.latest_begin[np.searchsorted(self.seq, until, side="right")]
+    def begin_of_ended(self) -> Numbers:
+        """Return the latest beginning of the intervals that end no later than ``until``."""
+        return self.latest_begin[self.ended]
 
 
 def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
@@ -294,7 +304,8 @@ def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbe
     # What a task read before its first row, it may have read before the recording began.
     proves = reads.filter(pl.col("alone") & (pl.col("after") > BEFORE_ALL))
     seen, written = (
-        [_Values(frame, flag, value=kind) for kind in (False, True)] for frame in (proves, writes)
+        [_Values(frame, flag, value=kind, until=after) for kind in (False, True)]
+        for frame in (proves, writes)
     )
     can_be = {}
     for wanted in (False, True):
@@ -304,9 +315,9 @@ def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbe
         # unless the task had set the flag itself.
         support = wrote.end_of_begun(np.minimum(seq, row), but=np.where(own, _NEVER, row))
         support = np.where(wrote.begins_between(row, seq), seq, support)
-        support = np.maximum(support, saw.end_of_ended(after))
+        support = np.maximum(support, saw.end_of_ended())
         support = np.maximum(support, _START)
-        against = np.maximum(other_wrote.begin_of_ended(after), other_saw.begin_of_ended(after))
+        against = np.maximum(other_wrote.begin_of_ended(), other_saw.begin_of_ended())
         if not wanted:
             against = np.where(own, np.maximum(against, after), against)
         can_be[wanted] = (support > against) | (own & wanted)

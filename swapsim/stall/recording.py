@@ -64,6 +64,9 @@ _NULLABLE: Final[Mapping[str, tuple[str, ...]]] = {
 _MET_AGAIN: Final = ("writeback_3", "demote")
 """Steps after which a folio goes back on its own list and has another row."""
 
+_MOMENT: Final = pl.Enum(["first", "open", "list", "pass", "throttle", "round", "clear"])
+"""The kinds of a task's moments."""
+
 _ENDS: Final = {"list": ("list",), "pass": ("pass", "round")}
 """Kinds of rows that are written when a list or a pass has ended."""
 
@@ -156,11 +159,11 @@ def _check_shared_seq(frames: Mapping[str, pl.DataFrame]) -> None:
         for name, frame in frames.items()
         if name != "reclaim_folios"
     )
-    left, right = (
-        frames["reclaim_folios"]["seq"].search_sorted(small["seq"], side=side)
-        for side in ("left", "right")
-    )
-    shared = small.filter(small["seq"].is_duplicated() | (left != right))
+    folios, others = frames["reclaim_folios"]["seq"].to_numpy(), np.sort(small["seq"].to_numpy())
+    within = others[others <= folios[-1]] if len(folios) else others[:0]
+    of_folios = within[folios[np.searchsorted(folios, within)] == within]
+    twice = np.concatenate([others[1:][others[1:] == others[:-1]], of_folios])
+    shared = small.filter(pl.col("seq").is_in(twice))
     for table in shared["table"].head(1):
         _refuse_field(table, "seq", shared, "another table has a row of the same seq")
 
@@ -233,6 +236,11 @@ _CONTRADICTIONS: Final[Mapping[str, list[_Contradiction]]] = {
     ],
     "throttles": [
         *_unknown_flags("flags"),
+        (
+            "flags",
+            (pl.col("reason") == "wait_iff_congested") & pl.col("flags").is_null(),
+            "wait_iff_congested reads them",
+        ),
         ("delayed_us", (pl.col("timeout_us") == 0) & (pl.col("delayed_us") > 0), "it was skipped"),
     ],
     "reclaim_rounds": [*_zero("pass"), _PRIORITY],
@@ -389,7 +397,8 @@ def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
 def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
     """Return the moments of ReclaimLists; the pass of a list that does not end is unknown."""
     zero = pl.lit(0, dtype=pl.UInt64)
-    opened = pl.when(pl.col("seq").is_null()).then(pl.lit("open")).otherwise(pl.lit("first"))
+    kinds = {kind: pl.lit(kind, dtype=_MOMENT) for kind in _MOMENT.categories}
+    opened = pl.when(pl.col("seq").is_null()).then(kinds["open"]).otherwise(kinds["first"])
     parts = [
         lists.filter(pl.col("first").is_not_null()).select(
             pl.col("first").alias("seq"),
@@ -398,42 +407,38 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
             pl.col("pass").fill_null(0),
             kind=opened,
         ),
-        rows.lists.with_columns(kind=pl.lit("list")),
-        rows.passes.with_columns(list=zero, kind=pl.lit("pass")),
-        rows.throttles.with_columns(kind=pl.lit("throttle")),
-        rows.rounds.with_columns(list=zero, kind=pl.lit("round")),
-        rows.clears.with_columns(list=zero, kind=pl.lit("clear"), **{"pass": zero}),
+        rows.lists.with_columns(kind=kinds["list"]),
+        rows.passes.with_columns(list=zero, kind=kinds["pass"]),
+        rows.throttles.with_columns(kind=kinds["throttle"]),
+        rows.rounds.with_columns(list=zero, kind=kinds["round"]),
+        rows.clears.with_columns(list=zero, kind=kinds["clear"], **{"pass": zero}),
     ]
+    seq, same_task = pl.col("seq").cast(pl.Int64), pl.col("pid") == pl.col("pid").shift()
     return (
         pl.concat([part.select("pid", "seq", "list", "pass", "kind") for part in parts])
-        .sort("pid", "seq")
-        .with_columns(before=pl.col("seq").cast(pl.Int64).shift().over("pid").fill_null(BEFORE_ALL))
+        .sort("seq")
+        .sort("pid", maintain_order=True)
+        .with_columns(before=pl.when(same_task).then(seq.shift()).otherwise(BEFORE_ALL))
     )
 
 
 def _check_open(moments: pl.DataFrame, number: str) -> None:
     """Refuse a task with two lists or passes open at once, and one that leaves one open."""
     named = moments.filter(pl.col(number) > 0)
-    runs = (
-        named.with_columns(run=pl.struct("pid", number).rle_id())
-        .group_by(number)
-        .agg(
-            runs=pl.col("run").n_unique(),
-            ended=pl.col("kind").is_in(_ENDS[number]).any(),
-            pid=pl.col("pid").first(),
-            last=pl.col("seq").max(),
-        )
-        .sort(number)
-    )
+    begins = (pl.col(number) != pl.col(number).shift()) | (pl.col("pid") != pl.col("pid").shift())
+    runs = named.filter(begins.fill_null(value=True))
     _refuse(
-        runs.filter(pl.col("runs") > 1),
+        runs.filter(pl.col(number).is_duplicated()).sort(number, maintain_order=True),
         f"{number} {{{number}}} of task {{pid}} is open at the same time as another one of this "
         f"task: rows are out of order, or those of two tasks; {_AGAIN}",
     )
+    ended = named.filter(pl.col("kind").is_in(_ENDS[number]))[number]
     ignored = ["clear"] if number == "list" else ["clear", "open"]
     others = moments.filter(~pl.col("kind").is_in(ignored))
     stopped = (
-        runs.filter(~pl.col("ended"))
+        named.filter(~pl.col(number).is_in(ended.implode()))
+        .group_by(number, "pid")
+        .agg(last=pl.col("seq").max())
         .join(others.group_by("pid").agg(ends=pl.col("seq").max()), on="pid")
         .filter(pl.col("ends") > pl.col("last"))
         .sort("last")
@@ -450,17 +455,18 @@ def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
 
     Such a one is its task's first, and its number was given out before any task's second.
     """
-    named = moments.filter(pl.col(number) > 0).unique(number, keep="first", maintain_order=True)
-    order = named.with_columns(nth=pl.col("seq").rank("ordinal").over("pid"))
-    second = order.filter(pl.col("nth") == 2)[number].min()
-    first = order.filter(pl.col("nth") == 1)[number]
-    return first if second is None else first.filter(first < second)
+    named = moments.filter(pl.col(number) > 0)
+    order = named.filter(pl.col(number).is_first_distinct()).group_by("pid", maintain_order=True)
+    first, second = (order.agg(pl.col(number).get(nth, null_on_oob=True))[number] for nth in (0, 1))
+    return first if second.min() is None else first.filter(first < second.min())
 
 
 def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
     """Return the first row of each list or pass, and the row of its task before it."""
     named = moments.filter(pl.col(number) > 0)
-    return named.group_by(number).agg(first=pl.col("seq").min(), after=pl.col("before").min())
+    return named.filter(pl.col(number).is_first_distinct()).select(
+        number, first="seq", after="before"
+    )
 
 
 def _passes(rows: ReclaimRows, moments: pl.DataFrame, head: pl.Series) -> pl.DataFrame:

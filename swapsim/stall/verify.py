@@ -385,8 +385,8 @@ def _compare_lists(
     steps, outcomes = _possible(rules)
     folios, of_lists = {}, {}
     for name, differs in (
-        ("step_differs", ~steps[branch, step]),
-        ("outcome_differs", ~outcomes[step, outcome]),
+        ("step_differs", ~_pick(steps, branch, step)),
+        ("outcome_differs", ~_pick(outcomes, step, outcome)),
     ):
         found = np.zeros(lists.height, dtype=bool)
         found[np.searchsorted(complete.ends, np.flatnonzero(differs), side="right")] = True
@@ -395,30 +395,39 @@ def _compare_lists(
     return lists, complete.folios.with_columns(**folios)
 
 
+def _pick(table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
+    """Return ``table[rows, columns]`` of numbers of 8 bits, by one index instead of two."""
+    found: Numbers = np.take(table, rows * np.uint16(table.shape[1]) + columns)
+    return found
+
+
 def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
     """Count what became of each list's folios: OUTCOME_COUNTERS."""
     folios = lists.folios
     pages, file = (folios[name].to_numpy() for name in ("pages_end", "file"))
     step, outcome = (folios[name].to_physical().to_numpy() for name in ("step", "outcome"))
     activated = outcome == FOLIO_OUTCOME.words.index("activated")
-    at = {name: step == number for number, name in enumerate(STALL_STEPS)}
+    starts = lists.starts
+
+    def at(name: str) -> Numbers:
+        return step == STALL_STEPS.index(name)
 
     def pages_of(those: Numbers) -> Numbers:
-        values = np.where(those, pages, 0)
-        return np.add.reduceat(values, lists.starts) if len(pages) else np.zeros(0)
+        # A product has no branch, which the processor could not predict.
+        return np.add.reduceat(pages * those, starts) if len(pages) else np.zeros(0)
 
     # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose
     # unmapping failed, only the list's own counter says how many are.
-    lazyfree = pages_of(folios["lazyfree"].to_numpy() & at["unmap"])
+    lazyfree = pages_of(folios["lazyfree"].to_numpy() & at("unmap"))
     failed = np.minimum(lists.lists["lazyfree_fail"].to_numpy(), lazyfree)
     counted = {
         "pageout": pages_of(folios["clean"].is_not_null().to_numpy()),
         "activate_anon": pages_of(activated & ~file) + failed,
         "activate_file": pages_of(activated & file) - failed,
-        "ref_keep": pages_of(at["reference_keep"]),
-        "unmap_fail": pages_of(at["unmap"]),
+        "ref_keep": pages_of(at("reference_keep")),
+        "unmap_fail": pages_of(at("unmap")),
         "lazyfree_fail": failed,
-        "scanned": pages_of(~at["lock"]),
+        "scanned": pages_of(~at("lock")),
         "reclaimed": pages_of(outcome == FOLIO_OUTCOME.words.index("reclaimed")),
     }
     return {name: pl.Series(counted[name]).cast(pl.UInt32) for name in OUTCOME_COUNTERS}
@@ -537,7 +546,9 @@ def _kind(rows: ReclaimRows, lists: pl.DataFrame, passes: pl.DataFrame, rules: R
     isolated = pl.col("reason").is_in(["isolated", rules.isolated])
     alone = pl.col("list") == 0
     others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
-    known = pl.concat([part.select("pid", "seq") for part in others])
+    # The last rows of runs of a task are enough, and few.
+    last = (pl.col("pid") != pl.col("pid").shift(-1)).fill_null(value=True)
+    known = pl.concat([part.select("pid", "seq").filter(last) for part in others])
     ends = known.group_by("pid").agg(pl.col("seq").max())["seq"]
     return (
         pl.when(alone & (pl.col("pass") == 0))

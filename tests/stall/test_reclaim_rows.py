@@ -111,6 +111,7 @@ def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
         ("reclaim_folios", {"list": 0}, "list 0"),
         ("reclaim_rounds", {"priority": 13}, "priority 13"),
         ("throttles", {"timeout_us": 0, "delayed_us": 7}, "delayed_us 7"),
+        ("throttles", {"reason": "wait_iff_congested", "flags": None}, "flags None"),
         ("reclaim_clears", {"flags": 8}, "flags 8"),
     ],
 )
