@@ -414,7 +414,8 @@ def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
 
     def pages_of(those: Numbers) -> Numbers:
         # A product has no branch, which the processor could not predict.
-        return np.add.reduceat(pages * those, starts) if len(pages) else np.zeros(0)
+        found: Numbers = np.add.reduceat(pages * those, starts) if len(pages) else np.zeros(0)
+        return found
 
     # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose
     # unmapping failed, only the list's own counter says how many are.
