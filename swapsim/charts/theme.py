@@ -4,7 +4,7 @@
 import base64
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import altair as alt
@@ -12,10 +12,17 @@ import vl_convert
 
 from swapsim.errors import InputError
 
-VEGA_LITE: Final = "5.20"
-"""The Vega-Lite that renders pictures and the report: altair's, of JupyterLab's major version."""
+VEGA_LITE: Final = "6.4"
+"""The Vega-Lite that renders pictures and the report: that of the Vega which vl-convert has.
 
-MIME: Final = "application/vnd.vegalite.v5+json"
+It draws altair's charts as the Vega-Lite of altair's schema does. JupyterLab has one of its own,
+and each of them warns of a schema that is newer than itself.
+"""
+
+_JUPYTERLAB: Final = "5"
+"""JupyterLab's own Vega-Lite; its MIME type is that of this major version, too."""
+
+MIME: Final = f"application/vnd.vegalite.v{_JUPYTERLAB}+json"
 
 _WORDS: Final = "currentColor"
 """Text has the colour of the page's text: black in a picture, pale on a dark page.
@@ -23,6 +30,7 @@ _WORDS: Final = "currentColor"
 Only SVG knows the colour of the page, so charts are drawn as SVG.
 """
 
+_AS_SVG: Final = {"usermeta": {"embedOptions": {"renderer": "svg"}}}
 _GRID: Final = "rgba(128, 128, 128, 0.22)"
 _LINE: Final = "rgba(128, 128, 128, 0.8)"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
@@ -117,7 +125,7 @@ def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
     match suffix:
         case ".html":
             page: str = vl_convert.vegalite_to_html(
-                spec, vl_version=VEGA_LITE, bundle=True, renderer="svg"
+                of_version(spec), vl_version=VEGA_LITE, bundle=True, renderer="svg"
             )
             return page.encode()
         case ".svg":
@@ -129,7 +137,13 @@ def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
 
 def on_ground(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a chart's Vega-Lite with a white background, for a picture."""
-    return spec | {"background": "white"}
+    return of_version(spec) | {"background": "white"}
+
+
+def of_version(spec: Mapping[str, Any], version: str = VEGA_LITE) -> dict[str, Any]:
+    """Return a chart's Vega-Lite with the schema of a major version, in place of altair's."""
+    major = version.partition(".")[0]
+    return {**spec, "$schema": f"https://vega.github.io/schema/vega-lite/v{major}.json"}
 
 
 def plain_numbers(value: Any) -> Any:
@@ -152,7 +166,7 @@ def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[s
     title = spec.get("title") or "chart"
     text = title.get("text", "chart") if isinstance(title, dict) else title
     data = {
-        MIME: plain_numbers({**spec, "usermeta": {"embedOptions": {"renderer": "svg"}}}),
+        MIME: plain_numbers(of_version(spec, _JUPYTERLAB) | _AS_SVG),
         "image/png": base64.b64encode(png(spec)).decode(),
         "text/plain": f"<chart: {text}>",
     }

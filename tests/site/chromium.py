@@ -4,6 +4,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,21 +18,25 @@ from websocket import WebSocket, create_connection
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MISSING = "chromium is not installed (Debian: chromium), so no page is checked"
+SLOW = re.compile(r"took [\d.]+ms to activate")
+"""What JupyterLab warns of on a busy machine."""
 PATIENCE_SECONDS = 300
 """Time limit of a wait; on a busy machine, too, none comes near."""
 
 
 class Page:
-    """A page of a browser, the addresses that it fetched, and a mouse."""
+    """A page of a browser, the addresses that it fetched, its console, and a mouse."""
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
         self._number = 0
         self.fetched: list[str] = []
+        self.complaints: list[str] = []
+        """Warnings and errors of the console, with the exceptions of scripts."""
         target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         attached = self._ask("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
-        for domain in ("Page", "Runtime", "Network"):
+        for domain in ("Page", "Runtime", "Network", "Log"):
             self._ask(f"{domain}.enable")
 
     _session: dict[str, str] = {}  # noqa: RUF012 - until the page is attached, the browser itself
@@ -41,6 +46,7 @@ class Page:
     ) -> None:
         """Load an address in a window of this size and wait until it is complete."""
         self.fetched.clear()
+        self.complaints.clear()
         self._ask(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=False,
@@ -114,11 +120,25 @@ class Page:
         request = {"id": self._number, "method": method, "params": params, **self._session}
         self._socket.send(json.dumps(request))
         while (answer := json.loads(self._socket.recv())).get("id") != self._number:
-            if answer.get("method") == "Network.requestWillBeSent":
-                self.fetched.append(answer["params"]["request"]["url"])
+            self._note(answer.get("method"), answer.get("params", {}))
         assert "error" not in answer, answer["error"]
         result: dict[str, Any] = answer["result"]
         return result
+
+    def _note(self, event: str | None, params: dict[str, Any]) -> None:
+        """Record a fetched address, or a warning or error of the console."""
+        match event:
+            case "Network.requestWillBeSent":
+                self.fetched.append(params["request"]["url"])
+            case "Runtime.consoleAPICalled" if params["type"] in ("warning", "error", "assert"):
+                said = " ".join(str(each.get("value", each)) for each in params["args"])
+                if not SLOW.search(said):
+                    self.complaints.append(f"{params['type']}: {said}")
+            case "Runtime.exceptionThrown":
+                self.complaints.append(str(params["exceptionDetails"]))
+            case "Log.entryAdded" if params["entry"]["level"] in ("warning", "error"):
+                entry = params["entry"]
+                self.complaints.append(f"{entry['level']}: {entry['text']} {entry.get('url', '')}")
 
 
 @contextmanager

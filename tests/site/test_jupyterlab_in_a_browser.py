@@ -94,7 +94,7 @@ def listens(port: int) -> bool:
 
 
 def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
-    """A chart is drawn, in dark colours too; an endless cell ends."""
+    """A chart is drawn, in dark colours too, without a warning; an endless cell ends."""
     with chromium.browser(tmp_path / "profile") as page:
         page.open(server, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
@@ -115,6 +115,7 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
         page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel'), 0")
         page.wait_for(f"{last}.includes('KeyboardInterrupt')")
         page.wait_for(f"{STATUS} == 'idle'")
+        assert page.complaints == [], "a chart's Vega-Lite is newer than JupyterLab's, or the like"
 
 
 def test_a_link_opens_a_card(server: str, tmp_path: Path) -> None:

@@ -5,11 +5,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import altair as alt
 import chromium
+import polars as pl
 import pytest
 from chromium import Page
 from reports import one_notebook, small
 
+from swapsim import charts
 from swapsim.site import report
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
@@ -86,6 +89,7 @@ def test_nothing_is_cut_off_and_nothing_is_fetched(
     assert found["scrolled"] <= width
     assert found["cut"] == []
     assert all(address.startswith(("file:", "data:")) for address in browser.fetched)
+    assert browser.complaints == []
     if name == "00-one":
         assert found["scrollers"] >= 4, "code, table, diagram and print are wider than the page"
 
@@ -106,6 +110,17 @@ def test_a_chart_speaks_at_the_mouse(pages: Path, browser: Page, dark: bool) -> 
     )
     assert words == text
     assert browser.evaluate(SHOWN) == ["none"]
+    assert browser.complaints == []
+
+
+def test_the_file_of_a_chart_draws_it_without_a_warning(tmp_path: Path, browser: Page) -> None:
+    """A chart that is written as .html has a schema that its own Vega-Lite knows."""
+    drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A file").mark_bar().encode(x="x:Q")
+    file = tmp_path / "chart.html"
+    file.write_bytes(charts.rendered(drawn, ".html"))
+    browser.open(file.as_uri())
+    browser.wait_for("document.querySelector('svg .role-mark path') != null")
+    assert browser.complaints == []
 
 
 def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: Page) -> None:

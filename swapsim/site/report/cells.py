@@ -21,6 +21,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from swapsim import interrupt
+from swapsim.charts.theme import of_version
 from swapsim.errors import SwapsimError
 from swapsim.progress import TextBar
 from swapsim.site.notebooks import results_of
@@ -144,7 +145,11 @@ def figure(output: Mapping[str, Any]) -> str:
         f'<img src="data:image/png;base64,{encoded}" alt="{html.escape(_text_of(output, spec))}" '
         f'width="{width}" height="{height}">'
     )
-    drawn = "" if spec is None else f'<script type="application/json">{_script(spec)}</script>'
+    drawn = (
+        ""
+        if spec is None
+        else f'<script type="application/json">{_script(of_version(spec))}</script>'
+    )
     return f'<figure class="chart" tabindex="0">{picture}{drawn}</figure>'
 
 
