@@ -97,6 +97,10 @@ class Page:
             modifiers=2 if ctrl else 0,
         )  # fmt: skip
 
+    def write(self, text: str) -> None:
+        """Type a text into the element that has the focus."""
+        self._ask("Input.insertText", text=text)
+
     @contextmanager
     def without_scripts(self) -> Iterator[None]:
         """Disable the scripts of pages."""

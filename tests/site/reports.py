@@ -12,7 +12,7 @@ from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import VERDICTS_BY_PATCH
 from swapsim.newer.tables import ON_NEWEST
 from swapsim.site import overview
-from swapsim.site.report import build
+from swapsim.site.report import build, reference
 from swapsim.site.report.pages import Claim, Figure, Verdicts
 
 
@@ -31,6 +31,7 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out ban
     monkeypatch.setattr(build, "verdicts", lambda: shown)
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
     monkeypatch.setattr(build, "notebooks_root", lambda: root / "notebooks")
+    monkeypatch.setattr(reference, "modules", lambda: ["swapsim", "swapsim.errors"])
     (root / "notebooks").mkdir()
     return root / "notebooks"
 

@@ -89,12 +89,32 @@ def test_each_page_links_to_the_others(pages: Path) -> None:
         seen.append(page.name)
         text = page.read_text(encoding="utf-8")
         links = re.findall(r'<li><a href="([^"#]+)"', text[text.index('id="contents"') :])
-        assert set(links) == names
+        assert set(links) == names | {"api/swapsim.html"}
         assert re.search(r"<title>[^<]{5,}</title>", text)
         following = re.search(r'rel="next" href="([^"]+)"', text)
         page = pages / following[1] if following else None
     assert sorted(seen) == sorted(names)
     assert seen[:2] == ["index.html", "00-one.html"]
+
+
+def test_a_page_offers_its_notebook_as_a_file(pages: Path) -> None:
+    """The file in the report's folder is the notebook; other pages offer none."""
+    page = (pages / "00-one.html").read_text(encoding="utf-8")
+    (file,) = re.findall(r'<a href="([^"]+)" download>', page)
+    source = pages.parents[1] / "notebooks" / "00-one.ipynb"
+    assert (pages / file).read_bytes() == source.read_bytes()
+    assert " download>" not in (pages / "claims.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["claims", "words"])
+def test_a_page_with_a_filter_shows_everything_without_its_script(pages: Path, name: str) -> None:
+    """Only the form, which needs the script, is hidden; each of its fields has a label."""
+    page = article(pages / f"{name}.html")
+    assert re.findall(r"<(\w+)[^>]* hidden>", page) == ["form"]
+    assert page.count("<details") == page.count("<details open ")
+    form = page[page.index("<form") : page.index("</form>")]
+    assert form.count("<select ") + form.count("<input ") == form.count("<label>") >= 3
+    assert '<output aria-live="polite">' in form
 
 
 def test_no_link_is_dead(pages: Path) -> None:

@@ -139,6 +139,71 @@ def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: P
     browser.wait_for(f"{axis}.join() != {json.dumps(before[0])}")
 
 
+def test_the_words_are_filtered_as_one_types(pages: Path, browser: Page) -> None:
+    """The rows that fit are shown and counted; the address has the filter, also for another tab."""
+    words = (pages / "words.html").as_uri()
+    browser.open(words)
+    count = "document.querySelector('form.filter output').textContent"
+    every = int(browser.wait_for(count).split()[0])
+    assert browser.evaluate(count) == f"{every} of {every} shown"
+    assert every > 1500
+    assert browser.evaluate("document.documentElement.scrollHeight") < 15_000
+    browser.evaluate("document.querySelector('.filter input').focus()")
+    browser.write("folio order")
+    shown = int(browser.evaluate(count).split()[0])
+    assert 5 < shown < 100
+    visible = "[...document.querySelectorAll('[data-row]')].filter((row) => row.offsetHeight)"
+    assert browser.evaluate(f"{visible}.length") == shown
+    browser.evaluate(
+        "(() => {const box = document.querySelector('.filter select'); box.value = 'clusters';"
+        "box.dispatchEvent(new Event('input', {bubbles: true}))})()"
+    )
+    fewer = browser.evaluate(count)
+    assert 0 < int(fewer.split()[0]) < shown
+    filtered = browser.evaluate("location.href")
+    assert filtered == f"{words}#q=folio+order&package=clusters"
+    browser.open("about:blank")
+    browser.open(filtered)
+    assert browser.evaluate(count) == fewer
+    assert browser.evaluate("document.querySelector('.filter select').value") == "clusters"
+    browser.evaluate("document.querySelector('.filter button').click()")
+    browser.wait_for(f"{count} == '{every} of {every} shown'")
+    assert browser.complaints == []
+
+
+def test_a_link_to_a_table_opens_it(pages: Path, browser: Page) -> None:
+    """Also when a filter has hidden it."""
+    browser.open(f"{(pages / 'words.html').as_uri()}#q=nothing-has-this-name")
+    assert browser.evaluate("document.querySelector('form.filter output').textContent")[:2] == "0 "
+    browser.evaluate("location.hash = 'SLOT_MEASURES'")
+    browser.wait_for("document.getElementById('SLOT_MEASURES').offsetHeight > 100")
+    top = browser.evaluate("document.getElementById('SLOT_MEASURES').getBoundingClientRect().top")
+    assert 0 < top < 300
+
+
+def test_without_scripts_the_words_are_all_shown(pages: Path, browser: Page) -> None:
+    """And the form is not."""
+    with browser.without_scripts():
+        browser.open((pages / "words.html").as_uri())
+        shown = "[...document.querySelectorAll('{}')].every((each) => each.offsetHeight > 0)"
+        assert browser.evaluate(shown.format("[data-row]"))
+        assert not browser.evaluate(shown.format("form.filter"))
+
+
+def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) -> None:
+    """Its index is a script next to its pages, and its pages lead back to the report."""
+    browser.open((pages / "api" / "swapsim.html").as_uri(), width=400)
+    assert browser.evaluate(CUT_OFF)["cut"] == []
+    browser.evaluate("document.querySelector('input[type=search]').focus()")
+    browser.write("InputError")
+    browser.wait_for("document.querySelector('main').innerText.includes('class InputError')")
+    assert (
+        browser.evaluate("document.querySelector('.report a').href")
+        == (pages / "index.html").as_uri()
+    )
+    assert browser.complaints == []
+
+
 def test_without_scripts_and_on_paper_a_chart_is_a_picture(pages: Path, browser: Page) -> None:
     """Its alternative text is its title."""
     with browser.without_scripts():

@@ -32,7 +32,7 @@ from swapsim import ffi
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root
 from swapsim.progress import TextBar
-from swapsim.site.report import cells, pages, shell
+from swapsim.site.report import cells, pages, reference, shell
 from swapsim.site.report.cells import Runs, make_all, run
 from swapsim.site.report.pages import verdicts
 from swapsim.site.report.shell import lead_from, provenance
@@ -81,7 +81,8 @@ def write(output: Path, *, progress: bool = False) -> Path:
     if not notebooks:
         raise InputError("no notebook here: NN-slug.ipynb is needed", path=notebooks_root())
     with _unfinished(output) as unfinished:
-        articles = pages.Articles((unfinished, output), _digests(notebooks))
+        around = surroundings()
+        articles = pages.Articles((unfinished, output), _digests(notebooks, around))
         missing = [path for path in notebooks if articles.find(path.stem) is None]
         judged = [name for name in _JUDGED if articles.find(name) is None]
         kinds = [cell.cell_type for path in missing for cell in notebooks[path].cells]
@@ -93,6 +94,11 @@ def write(output: Path, *, progress: bool = False) -> Path:
         made = pages.pages(notebooks, [path.stem for path in missing], articles, output, origin)
         with _complete_folder(output) as folder:
             shell.write(folder, made, origin)
+            (folder / "notebooks").mkdir()
+            for path in notebooks:
+                shutil.copy(path, folder / "notebooks")
+            bar.set_postfix_str(reference.FOLDER)
+            reference.write(folder, output, around)
             (folder / MARK).touch()
         shutil.rmtree(unfinished)
     return output / "index.html"
@@ -128,9 +134,8 @@ def _judge(judged: Sequence[str], articles: pages.Articles, bar: TextBar) -> Non
             bar.update()
 
 
-def _digests(notebooks: _Notebooks) -> dict[str, str]:
+def _digests(notebooks: _Notebooks, around: bytes) -> dict[str, str]:
     """Return the digest of each article: of all surroundings, and of its own sources."""
-    around = surroundings()
     sources = {
         path.stem: [(cell.cell_type, cell.source) for cell in notebook.cells]
         for path, notebook in notebooks.items()

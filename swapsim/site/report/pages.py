@@ -21,6 +21,7 @@ from swapsim.site import newest, overview
 from swapsim.site.report.cells import figure
 from swapsim.site.report.shell import (
     MAILS,
+    NOTEBOOKS,
     RULES,
     Page,
     Provenance,
@@ -154,7 +155,7 @@ def pages(
     """Return all pages."""
     entries = [(path.stem, *title_and_verdict(each)) for path, each in notebooks.items()]
     titles = {name: title for name, title, _ in entries}
-    stored = [articles.page(name, title, "Notebooks") for name, title in titles.items()]
+    stored = [articles.page(name, title, NOTEBOOKS) for name, title in titles.items()]
     runs = [ran(page.name, page.title, page.article, made_now) for page in stored]
     made = fill("made", entries=entries, runs=runs, provenance=origin)
     return [
@@ -241,10 +242,14 @@ def _rules(output: Path) -> Page:
 def _words() -> Page:
     """Return the page of all tables and vocabularies, from their declarations."""
     title = "What the columns and metrics mean"
+    groups = glossary.groups()
+    columns = (column for table in glossary.tables() for column in table.columns)
     article = fill(
         "words",
         title=title,
-        groups=glossary.groups(),
+        groups=groups,
+        packages=dict.fromkeys(group.name.rpartition(".")[0] for group in groups),
+        units=dict.fromkeys(sorted({column.unit for column in columns} - {""})),
         line=lambda text: Markup(line_as_html(text)),
         block=lambda text: Markup(as_html(text)),
     )

@@ -8,6 +8,7 @@ to Linux's tree. A wide table scrolls by itself.
 import os
 import platform
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,9 @@ COMMITS: Final = "https://git.kernel.org/linus/"
 MAILS: Final = "https://lore.kernel.org/r/"
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
+
+NOTEBOOKS: Final = "Notebooks"
+"""The heading of the notebooks in the contents."""
 
 RULES: Final = "rules"
 """The page of data/published/README.md."""
@@ -222,6 +226,9 @@ def _field(path: Path, name: str) -> str:
 
 STYLE: Final = "style.css"
 SCRIPT: Final = "charts.js"
+FILTER: Final = "filter.js"
+REFERENCE: Final = "api/swapsim.html"
+"""The first page of the reference of the Python interface."""
 
 _CODE_BY_SCHEME: Final = (("light", "default"), ("dark", "github-dark"))
 """Styles of pygments for code."""
@@ -251,6 +258,11 @@ class Page:
     first_line: str = ""
 
     @property
+    def notebook(self) -> str:
+        """The file of the notebook that this page shows; empty for other pages."""
+        return f"notebooks/{self.name}.ipynb" if self.group == NOTEBOOKS else ""
+
+    @property
     def parts(self) -> list[tuple[str, str]]:
         """The headings below the title: name and text of each."""
         found = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', self.article)
@@ -272,11 +284,18 @@ def write(folder: Path, pages: Sequence[Page], provenance: Provenance) -> None:
     neighbours = zip([None, *pages], pages, [*pages[1:], None], strict=False)
     for before, page, after in neighbours:
         text = fill(
-            "shell", page=page, pages=pages, before=before, after=after, provenance=provenance
+            "shell",
+            page=page,
+            pages=pages,
+            before=before,
+            after=after,
+            provenance=provenance,
+            reference=REFERENCE,
         )
         (folder / f"{page.name}.html").write_text(page.first_line + text, encoding="utf-8")
     (folder / STYLE).write_text(_style(), encoding="utf-8")
     (folder / SCRIPT).write_text(_script(), encoding="utf-8")
+    shutil.copy(TEMPLATES / FILTER, folder)
 
 
 def _style() -> str:

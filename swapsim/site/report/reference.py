@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The reference of the Python interface, from docstrings (pdoc): a folder of the report.
+
+A page describes a package, by what its ``__all__`` exports, or a module of its own. The name of a
+table leads to its columns. The pages depend on the package alone, so a second report reuses them.
+"""
+
+import ast
+import hashlib
+import inspect
+import json
+import pkgutil
+import re
+import shutil
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import pdoc.render
+import pdoc.search
+from pdoc.doc import Class, Doc, Function, Module, Namespace, Variable
+from pdoc.docstrings import convert
+
+import swapsim
+from swapsim.frames import glossary
+from swapsim.site.report.shell import TEMPLATES
+
+FOLDER: Final = "api"
+"""The folder of the reference in a report."""
+
+_DIGEST: Final = "made-of"
+"""The file with the digest of what the pages were made of."""
+
+_TEMPLATES: Final = TEMPLATES / "reference"
+
+_LEFT_OUT: Final = re.compile(r"swapsim\.(?:cli|site\.report)\.|.*\._")
+"""Modules of commands and of the report itself, and private ones."""
+
+
+def write(folder: Path, earlier: Path, around: bytes) -> None:
+    """Write the reference to a folder, or copy an earlier one that is made of the same.
+
+    Parameters
+    ----------
+    folder, earlier : Path
+        Folders of the new report and of the one before it.
+    around : bytes
+        The digest of the package and its libraries.
+    """
+    pages = folder / FOLDER
+    mark = earlier / FOLDER / _DIGEST
+    templates = [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.iterdir())]
+    made_of = hashlib.sha256(around + repr(templates).encode()).hexdigest()
+    if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
+        shutil.copytree(earlier / FOLDER, pages)
+        return
+    for name, text in rendered(modules()).items():
+        path = pages / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (pages / _DIGEST).write_text(made_of, encoding="utf-8")
+
+
+def modules() -> list[str]:
+    """Return the names of the modules that have a page: those that a caller imports by name."""
+    found = pkgutil.walk_packages(swapsim.__path__, "swapsim.")
+    names = [each.name for each in found if not _LEFT_OUT.match(each.name)]
+    return ["swapsim", *sorted(name for name in names if not _exported(name))]
+
+
+def _exported(name: str) -> bool:
+    """Return whether a module's package exports what the module defines."""
+    parent = import_module(name.rpartition(".")[0])
+    values = [getattr(parent, each) for each in getattr(parent, "__all__", ())]
+    return any(getattr(value, "__module__", None) == name for value in values)
+
+
+def rendered(names: Sequence[str]) -> dict[str, str]:
+    """Return the file name and the text of each page of the reference, and of its search."""
+    for name in swapsim.__all__:  # those that are imported when they are first used
+        vars(swapsim)[name] = getattr(swapsim, name)
+    pdoc.render.configure(docformat="numpy", show_source=False, template_directory=_TEMPLATES)
+    pdoc.render.env.filters["to_markdown"] = _markdown
+    with warnings.catch_warnings(action="error", category=UserWarning):
+        # A class of type checkers alone, from a module that Python does not have.
+        warnings.filterwarnings("ignore", "(?s).*(_typeshed|DataclassInstance)")
+        found = {name: Module.from_name(name) for name in names}
+        for module in found.values():
+            _prepare(module, found)
+        links = _links(found)
+        pages = {
+            f"{name.replace('.', '/')}.html": _linked(
+                pdoc.render.html_module(module, found), links, "../" * (name.count(".") + 1)
+            )
+            for name, module in found.items()
+        }
+        return {**pages, "search.js": _search(found)}
+
+
+def _markdown(docstring: str) -> str:
+    """Return a docstring as markdown, in which indentation alone makes a block."""
+    text = re.sub(r"(?m)^( *)::\n", r"\1\n", docstring).replace("::\n", ":\n")
+    return convert(text, "numpy", None)
+
+
+def _prepare(module: Module, found: Mapping[str, Module]) -> None:
+    """Choose a module's submodules and public members, and leave out values that are no literals.
+
+    Those values are tables, modules, functions and sets, whose text is long, contains addresses or
+    paths, or differs between two runs. pdoc's cached properties take what is stored as them.
+    """
+    children = [each for each in found if each.rpartition(".")[0] == module.fullname]
+    vars(module)["submodules"] = [found[each] for each in children]
+    public = (each for each in module.members if not each.startswith("_") or each[1] == "_")
+    vars(module)["members"] = {name: module.members[name] for name in public}
+    for member in _members(module):
+        if isinstance(member, Function):
+            vars(member)["signature"] = _readable(member.signature)
+        elif isinstance(member, Variable) and not _is_literal(member.default_value):
+            vars(member)["default_value_str"] = ""
+
+
+def _members(of: Namespace[Any]) -> Iterator[Doc[Any]]:
+    """Yield what a module has, and what its classes have."""
+    for member in of.own_members:
+        yield member
+        if isinstance(member, Class):
+            yield from _members(member)
+
+
+class _Omitted:
+    """The default of a parameter that is no literal."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def _readable(signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature with literals as defaults, and the class of its named arguments."""
+
+    def shown(each: inspect.Parameter) -> inspect.Parameter:
+        if each.kind is each.VAR_KEYWORD and (of := get_args(each.annotation)):
+            return each.replace(annotation=of[0])  # of Unpack[How]
+        if each.default is each.empty or _is_literal(each.default):
+            return each
+        return each.replace(default=_Omitted())
+
+    return signature.replace(parameters=[shown(each) for each in signature.parameters.values()])
+
+
+def _is_literal(value: object) -> bool:
+    """Return whether a value's text is that of a literal of Python in a fixed order."""
+    try:
+        return not isinstance(ast.literal_eval(repr(value)), set)
+    except (ValueError, SyntaxError):
+        return False
+
+
+def _search(found: Mapping[str, Module]) -> str:
+    """Return the script that searches all pages; the browser makes its index when it is used."""
+    documents = pdoc.search.make_index(found, lambda each: not each.name.startswith("_"), "numpy")
+    template = pdoc.render.env.get_template("search.js.jinja2")
+    return template.render(search_index=json.dumps(documents))
+
+
+def _links(found: Mapping[str, Module]) -> dict[str, str]:
+    """Return where a name leads to: a table to its columns, a class to its description.
+
+    Left out are names that are a plain word (``Row``).
+    """
+    classes = {
+        member.name: f"{FOLDER}/{name.replace('.', '/')}.html#{member.name}"
+        for name, module in found.items()
+        for member in module.own_members
+        if isinstance(member, Class) and re.search("[a-z][A-Z]", member.name)
+    }
+    return classes | {table.name: f"words.html#{table.name}" for table in glossary.tables()}
+
+
+def _linked(page: str, links: Mapping[str, str], up: str) -> str:
+    """Return a page with links from names in its texts; ``up`` leads to the report's folder."""
+    names = "|".join(sorted(links))
+    as_it_is = r"<(a|script|style|title)\b.*?</\1>|<span class=\"name\">[^<]*[a-z][^<]*</span>"
+    found = re.compile(rf"{as_it_is}|\b({names})\b(?![^<>]*>)", re.DOTALL)
+
+    def led(each: re.Match[str]) -> str:
+        name = each[2]
+        return each[0] if name is None else f'<a href="{up}{links[name]}">{name}</a>'
+
+    return found.sub(led, page)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The reference of the Python interface describes what the packages export."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import swapsim
+from swapsim.frames import glossary
+from swapsim.io.paths import repository_root
+from swapsim.site.report import reference
+
+SOME = ["swapsim", "swapsim.errors", "swapsim.site.overview", "swapsim.slots", "swapsim.study"]
+RENDER = f"""
+import sys
+from swapsim.site.report import reference
+sys.stdout.write(repr(sorted(reference.rendered({SOME}).items())))
+"""
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """Give the pages of some modules."""
+    return reference.rendered(SOME)
+
+
+def test_each_package_and_each_module_that_a_caller_imports_has_a_page() -> None:
+    """Private modules have none, nor those whose names their package exports."""
+    names = reference.modules()
+    package = Path(swapsim.__file__).parent
+    folders = {path.parent.relative_to(package.parent) for path in package.rglob("__init__.py")}
+    assert {".".join(folder.parts) for folder in folders} <= set(names)
+    assert {"swapsim.machine.run", "swapsim.machine.costs", "swapsim.slots.charts"} <= set(names)
+    assert "swapsim.slots.workbench" not in names
+    assert not [name for name in names if "._" in name]
+
+
+def test_a_page_has_what_its_package_exports(pages: dict[str, str]) -> None:
+    """Each name of __all__ has a heading."""
+    for name in SOME:
+        exported = getattr(import_module(name), "__all__", ())
+        page = pages[f"{name.replace('.', '/')}.html"]
+        submodules = {each for each in exported if f"{name}.{each}" in reference.modules()}
+        missing = [each for each in {*exported} - submodules if f'id="{each}"' not in page]
+        assert missing == []
+
+
+def test_types_errors_and_tables_are_links(pages: dict[str, str]) -> None:
+    """In signatures and in texts: to their description, and to the columns of a table."""
+    page = pages["swapsim/slots.html"]
+    measure = page[page.index('<section id="measure">') :].partition("</section>")[0]
+    assert measure.count('<a href="#SlotsConfig">SlotsConfig</a>') == 1
+    assert 'api/swapsim/slots.html#SlotsConfig">SlotsConfig</a>)' in measure
+    assert 'api/swapsim/errors.html#ConfigError">ConfigError</a>' in measure
+    assert '<a href="../../words.html#SLOT_MEASURES">SLOT_MEASURES</a>' in measure
+    assert {table.name for table in glossary.tables()} >= set(re.findall(r"words.html#(\w+)", page))
+
+
+def test_no_page_names_a_place_of_this_machine_or_an_address(pages: dict[str, str]) -> None:
+    """Paths and objects as defaults of parameters are left out."""
+    places = {str(repository_root()), sys.prefix, str(Path.home()), os.environ["PATH"]}
+    for name, page in pages.items():
+        assert [place for place in places if place in page] == [], name
+        assert not re.search("0x[0-9a-f]{6,}|&lt;module", page), name
+
+
+def test_the_pages_are_the_same_in_each_run(pages: dict[str, str]) -> None:
+    """Also with another order of sets."""
+    command = [sys.executable, "-c", RENDER]
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert again.stderr == ""
+    assert again.stdout == repr(sorted(pages.items()))
+
+
+def test_an_earlier_reference_is_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the package is the same."""
+    rendered = []
+    monkeypatch.setattr(reference, "modules", list)
+    monkeypatch.setattr(
+        reference, "rendered", lambda _: rendered.append(1) or {"swapsim.html": "page"}
+    )
+    before = tmp_path / "none"
+    for number, (around, made) in enumerate([(b"1", 1), (b"1", 1), (b"2", 2)]):
+        folder = tmp_path / str(number)
+        reference.write(folder, before, around)
+        assert (folder / "api" / "swapsim.html").read_text() == "page"
+        assert len(rendered) == made
+        before = folder
