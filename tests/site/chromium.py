@@ -18,7 +18,7 @@ from websocket import WebSocket, create_connection
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MISSING = "chromium is not installed (Debian: chromium), so no page is checked"
-SLOW = re.compile(r"took [\d.]+ms to activate")
+SLOW = re.compile(r"Plugin \S+ .*(?:took [\d.]+ms|is taking too long) to activate")
 """What JupyterLab warns of on a busy machine."""
 PATIENCE_SECONDS = 300
 """Time limit of a wait; on a busy machine, too, none comes near."""

@@ -2,6 +2,8 @@
 """Notebook 06 is the user's: another trace or machine is set in its first cell."""
 
 import re
+import shlex
+from contextlib import suppress
 from typing import Any
 
 import nbformat
@@ -18,10 +20,10 @@ CODE = [cell for cell in NOTEBOOK.cells if cell.cell_type == "code"]
 PATCHES = sorted(path.parent.name for path in patches_root().glob("*/card.md"))
 
 
-def run_with(**parameters: object) -> dict[str, Any]:
-    """Run the notebook's cells with other parameters, set after its own as papermill does."""
+def run_with(cells: int | None = None, **parameters: object) -> dict[str, Any]:
+    """Run the notebook's first cells with other parameters, set after its own by papermill."""
     names: dict[str, Any] = {"__name__": "your_own"}
-    for cell in CODE:
+    for cell in CODE[:cells]:
         exec(cell.source, names)
         names |= parameters if "parameters" in cell.metadata.get("tags", ()) else {}
     return names
@@ -52,6 +54,35 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
         "The trace removals-small-files can feed 1 of 5 replays: acquisitions"
     )
     assert printed.rstrip().endswith("Patch 07-mine has 0 of 6 parts.")
+
+
+def as_papermill_reads(text: str) -> object:
+    """Return the value that papermill makes of an argument of ``-p``."""
+    if text in ("True", "False", "None"):
+        return {"True": True, "False": False, "None": None}[text]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+@pytest.mark.parametrize("option", [None, "-p", "-r"])
+def test_the_printed_command_runs(option: str | None) -> None:
+    """As printed, and with either option for all parameters; the path is that of a trace."""
+    (command,) = re.findall(r"^papermill .*", NOTEBOOK.cells[1].source, re.M)
+    program, source, _, *given = shlex.split(command)
+    assert (program, source) == ("papermill", "06-your-own.ipynb")
+    parameters: dict[str, object] = {}
+    for printed, name, value in zip(given[::3], given[1::3], given[2::3], strict=True):
+        assert printed in ("-p", "-r")
+        raw = (option or printed) == "-r"
+        parameters[name] = value if raw else as_papermill_reads(value)
+    folder = data_root() / "traces" / "removals-small-files"
+    assert parameters["trace"] == "/path/to/mytrace"
+    names = run_with(4, **parameters | {"trace": str(folder)})
+    assert names["glance"].schema == AT_A_GLANCE.schema
+    if option is None:
+        assert (names["kernel"], names["walkers"]) == ("5.8", 8)
 
 
 def test_an_unknown_trace_is_refused_with_the_known_names() -> None:
