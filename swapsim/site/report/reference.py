@@ -91,9 +91,7 @@ def rendered(names: Sequence[str]) -> dict[str, str]:
             _prepare(module, found)
         links = _links(found)
         pages = {
-            f"{name.replace('.', '/')}.html": _linked(
-                pdoc.render.html_module(module, found), links, "../" * (name.count(".") + 1)
-            )
+            f"{name.replace('.', '/')}.html": _page(module, found, links)
             for name, module in found.items()
         }
         return {**pages, "search.js": _search(found)}
@@ -179,8 +177,17 @@ def _links(found: Mapping[str, Module]) -> dict[str, str]:
     return classes | {table.name: f"words.html#{table.name}" for table in glossary.tables()}
 
 
+def _page(module: Module, found: Mapping[str, Module], links: Mapping[str, str]) -> str:
+    """Return the page of a module, with links from names in its texts."""
+    page = pdoc.render.html_module(module, found)
+    if children := "|".join(each.name for each in module.submodules):
+        link = rf'<code><a href="{module.name}/\1.html">\1</a></code>'
+        page = re.sub(f"<code>({children})</code>", link, page)
+    return _linked(page, links, "../" * (module.fullname.count(".") + 1))
+
+
 def _linked(page: str, links: Mapping[str, str], up: str) -> str:
-    """Return a page with links from names in its texts; ``up`` leads to the report's folder."""
+    """Return a page with a link from each name; ``up`` leads to the report's folder."""
     names = "|".join(sorted(links))
     as_it_is = r"<(a|script|style|title)\b.*?</\1>|<span class=\"name\">[^<]*[a-z][^<]*</span>"
     found = re.compile(rf"{as_it_is}|\b({names})\b(?![^<>]*>)", re.DOTALL)
