@@ -410,7 +410,8 @@ def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
     starts = lists.starts
 
     def at(name: str) -> Numbers:
-        return step == STALL_STEPS.index(name)
+        found: Numbers = step == STALL_STEPS.index(name)
+        return found
 
     def pages_of(those: Numbers) -> Numbers:
         # A product has no branch, which the processor could not predict.
