@@ -35,7 +35,7 @@ from swapsim.claims.published import (
     windows,
 )
 from swapsim.claims.rounds import medians, ranks, side_by_side, steps
-from swapsim.claims.texts import claim_texts, verdicts_by_patch
+from swapsim.claims.texts import claim_texts, lead, lead_on, range_text, verdicts_by_patch
 from swapsim.claims.yours import fitting, four_columns, two_kernels, your_metrics, your_runs
 from swapsim.lazy import submodules
 
@@ -53,6 +53,8 @@ __all__ = [
     "directions",
     "fitting",
     "four_columns",
+    "lead",
+    "lead_on",
     "lkp",
     "lkp_change",
     "mails",
@@ -68,6 +70,7 @@ __all__ = [
     "patch_cards",
     "published_claims",
     "published_tables",
+    "range_text",
     "range_verdict",
     "ranks",
     "results",

@@ -195,7 +195,7 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
         .with_columns(
             apart_percent=100 * (pl.col("simulated") - pl.col("measured")) / pl.col("measured")
         )
-        .with_columns(agrees=pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT)
+        .with_columns(verdict=agreement(pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT))
     )
     if frame.is_empty():
         raise InputError(
@@ -203,6 +203,12 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
             "give those of one experiment"
         )
     return MEASURED_COUNTS.check(frame.select(MEASURED_COUNTS.names()))
+
+
+def agreement(within: pl.Expr) -> pl.Expr:
+    """Return the VERDICT agrees where a condition is true, contradicts where it is false."""
+    verdict = pl.when(within).then(pl.lit("agrees")).when(~within).then(pl.lit("contradicts"))
+    return verdict.cast(VERDICT.dtype)
 
 
 def verdict_on(figure: str) -> pl.Expr:
@@ -253,11 +259,11 @@ def _with_directions(
         moved=pl.when(pl.col("base") != 0).then(100 * (pl.col("value") / pl.col("base") - 1)),
     )
     worst = (
-        pl.when((pl.col("direction") == "contradicted") | (pl.col("size") == "contradicts"))
+        pl.when((pl.col("direction") == "contradicts") | (pl.col("size") == "contradicts"))
         .then(pl.lit("contradicts"))
         .when(pl.col("direction") == "open")
         .then(pl.lit("open"))
-        .when((pl.col("direction") == "holds") | (pl.col("size") == "agrees"))
+        .when((pl.col("direction") == "agrees") | (pl.col("size") == "agrees"))
         .then(pl.lit("agrees"))
         .otherwise(pl.col("size").cast(pl.String))
         .cast(VERDICT.dtype)
@@ -341,11 +347,11 @@ def range_verdict(low: str, high: str) -> pl.Expr:
 def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     """Judge each claim of direction by the rounds of its two kernels.
 
-    The direction of a claim is that of its printed change, or of its words. Falls and rises hold if
-    the interval of the paired difference lies on their side of zero, and are contradicted if it
-    lies on the other; stays holds if it lies within STAYS_WITHIN_PERCENT of the base, and is
-    contradicted if it lies outside. All else is open, and so is each claim with fewer rounds than
-    FEWEST_ROUNDS.
+    The direction of a claim is that of its printed change, or of its words. With falls and rises
+    the result agrees if the interval of the paired difference lies on their side of zero, and
+    contradicts if it lies on the other; with stays it agrees if the interval lies within
+    STAYS_WITHIN_PERCENT of the base, and contradicts if it lies outside. All else is open, and so
+    is each claim with fewer rounds than FEWEST_ROUNDS.
 
     Parameters
     ----------
@@ -386,9 +392,7 @@ def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
             continue
         labels = {"claim": claim["claim"], "row": row, "published": claim["change"]}
         labels |= {"base_kernel": base_kernel, "value_kernel": value_kernel, "claimed": claimed}
-        says = _says(claimed, found)
-        verdict = "open" if found["rounds"] < FEWEST_ROUNDS else _VERDICTS[says]
-        rows.append({**labels, **found, "says": says, "verdict": verdict})
+        rows.append({**labels, **found, "verdict": _on_direction(claimed, found)})
     return DIRECTIONS.check(pl.DataFrame(rows, schema=DIRECTIONS.schema))
 
 
@@ -407,15 +411,14 @@ def claimed_direction(claim: dict[str, object]) -> str | None:
     return None
 
 
-_VERDICTS: Final = {"for": "holds", "against": "contradicted", "neither": "open"}
-
-
-def _says(claimed: str, found: dict[str, Any]) -> str:
-    """Return whether the interval of the difference speaks for a claim, against it, or neither."""
+def _on_direction(claimed: str, found: dict[str, Any]) -> str:
+    """Return the DIRECTION_VERDICT on a claim by the interval of the difference."""
     low, high = found["low"], found["high"]
+    if found["rounds"] < FEWEST_ROUNDS:
+        return "open"
     if claimed != "stays":
-        return {claimed: "for", "either": "neither"}.get(found["seen"], "against")
+        return {claimed: "agrees", "either": "open"}.get(found["seen"], "contradicts")
     width = STAYS_WITHIN_PERCENT / 100 * abs(found["base"])
     if -width <= low and high <= width:
-        return "for"
-    return "against" if low > width or high < -width else "neither"
+        return "agrees"
+    return "contradicts" if low > width or high < -width else "open"

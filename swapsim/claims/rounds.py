@@ -93,7 +93,7 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     Returns
     -------
     polars.DataFrame
-        ``policy, median, low, high, unit, rank`` (UInt32, 1 is best) and ``tied_with``: the
+        ``policy, median, low, high, unit, rank`` (its place, or "1-3") and ``tied_with``: the
         policies whose intervals overlap with this one's.
 
     Raises
@@ -112,8 +112,7 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
         raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
     rows = chosen.select("policy", "median", "low", "high", "unit").to_dicts()
     return pl.DataFrame(
-        rank(rows, "median", better),
-        schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
+        rank(rows, "median", better), schema_overrides={"tied_with": pl.List(pl.String)}
     )
 
 

@@ -75,16 +75,10 @@ SEEN: Final = Vocabulary(
     ("falls", "rises", "either"),
 )
 
-SAYS: Final = Vocabulary(
-    "SAYS",
-    "What the interval of the rounds says of a claim, however few rounds there are.",
-    ("for", "against", "neither"),
-)
-
 DIRECTION_VERDICT: Final = Vocabulary(
     "DIRECTION_VERDICT",
     "How rounds compare with a claim's direction; open: they do not decide, or are too few.",
-    ("holds", "contradicted", "open"),
+    ("agrees", "contradicts", "open"),
 )
 
 _LOCATOR: Final = "where it is printed: "
@@ -346,7 +340,7 @@ VERDICTS_BY_PATCH: Final = Table(
     Column("no_figure", pl.UInt32, "claims without a figure of this source"),
 )
 
-_AGREES: Final = Column("agrees", pl.Boolean, "whether the difference is within the tolerance")
+_VERDICT: Final = Column("verdict", VERDICT.dtype, "whether it agrees within the tolerance")
 
 GROWTH_IN_BOTH_MAILS: Final = Table(
     "GROWTH_IN_BOTH_MAILS",
@@ -361,7 +355,7 @@ GROWTH_IN_BOTH_MAILS: Final = Table(
     Column("simulated_third", pl.Float64, "simulated growth from the third mail's base", "%"),
     Column("simulated_together", pl.Float64, "geometric mean of both simulated figures", "%"),
     Column("tolerance", pl.Float64, "largest difference in points that agrees", BY_ROW),
-    _AGREES,
+    _VERDICT,
 )
 
 MEASURED_COUNTS: Final = Table(
@@ -375,7 +369,7 @@ MEASURED_COUNTS: Final = Table(
     columns.LOW,
     columns.HIGH,
     Column("apart_percent", pl.Float64, "difference from the measured to the simulated figure"),
-    _AGREES,
+    _VERDICT,
 )
 
 SIMULATED_AND_LAB: Final = Table(
@@ -406,7 +400,7 @@ ORDER_IN_LAB: Final = Table(
     Column("in_order", pl.UInt32, "pairs that the simulator has in the same order"),
     Column("open_low", pl.UInt32, "fewest such pairs with constants anywhere in their range"),
     Column("open_high", pl.UInt32, "most such pairs with constants anywhere in their range"),
-    Column("holds", pl.Boolean, "whether all pairs are in order"),
+    Column("verdict", VERDICT.dtype, "it agrees if all pairs are in order"),
 )
 
 _CLAIMED: Final = Column("claimed", DIRECTION.dtype, "how the figure changes by the claim")
@@ -417,9 +411,10 @@ DIRECTIONS_PARTED: Final = Table(
     "One row per claimed direction on which a real kernel and the reclaim simulator do not agree.",
     columns.CLAIM,
     _CLAIMED,
-    Column("lab", pl.String, "``base -> value`` in the real kernel"),
-    Column("simulation", pl.String, "``base -> value`` in the simulator"),
-    Column("like_the_mail", pl.String, "what agrees with the claim: lab, simulation, or neither"),
+    Column("measured", pl.String, "``base -> value`` in the real kernel"),
+    Column("measured_verdict", DIRECTION_VERDICT.dtype, "whether that agrees with the claim"),
+    Column("simulated", pl.String, "``base -> value`` in the simulator"),
+    Column("simulated_verdict", DIRECTION_VERDICT.dtype, "whether that agrees with the claim"),
 )
 
 DIRECTIONS: Final = Table(
@@ -437,7 +432,6 @@ DIRECTIONS: Final = Table(
     Column("low", pl.Float64, "lower end of the interval of the paired difference", BY_ROW),
     Column("high", pl.Float64, "upper end of the interval of the paired difference", BY_ROW),
     _SEEN,
-    Column("says", SAYS.dtype, "whether the rounds are for the claim, however few they are"),
     Column("verdict", DIRECTION_VERDICT.dtype, "whether the result agrees with the claim"),
 )
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The texts of claims and their verdicts: README, report, cards and notebooks print these."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim.claims.tables import CLAIM_TEXTS, THREE_COLUMNS, VERDICTS_BY_PATCH
+from swapsim.claims.tables import CLAIM_TEXTS, DIRECTION_VERDICT, THREE_COLUMNS, VERDICTS_BY_PATCH
 
 _LARGE: Final = 1000
-_AS_VERDICT: Final = {"holds": "agrees", "contradicted": "contradicts", "open": "open"}
+
+NO_PERCENT: Final = 0.005
+"""Percentages and points below this are shown as zero."""
 _COUNTED: Final = VERDICTS_BY_PATCH.names()[3:-1]
 _NO_FIGURE: Final = ("not simulated", "not measured")
 
@@ -16,25 +19,58 @@ _NO_FIGURE: Final = ("not simulated", "not measured")
 def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
     """Return a figure with its unit; empty without a figure.
 
-    A change has its sign and one decimal, any other figure three significant digits; from 1000 on
-    neither has decimals.
+    A change has its sign and one decimal, or is a factor from +1000 % on; any other figure has
+    three significant digits, and no decimals from 100 on.
     """
     if value is None:
         return ""
     if relative:
-        text = f"{value:+,.0f}" if abs(value) >= _LARGE else f"{value:+.1f}"
-        return "+0.0 %" if text == "-0.0" else f"{text} %"
-    text = f"{value:,.0f}" if abs(value) >= _LARGE / 10 else f"{value:.3g}"
-    return f"{text} {unit}"
+        return _factor(value) if value >= _LARGE else f"{_change(value)} %"
+    if abs(value) >= _LARGE / 10:
+        return f"{value:,.0f} {unit}"
+    nothing = unit.startswith("%") and abs(value) < NO_PERCENT
+    return f"{0.0 if nothing else value:.3g} {unit}"
 
 
 def range_text(low: float | None, high: float | None, unit: str, *, relative: bool) -> str:
     """Return a range with one unit; empty without an end."""
     if low is None or high is None:
         return ""
-    end = f" {'%' if relative else unit}"
-    first = figure_text(low, unit, relative=relative).removesuffix(end)
-    return f"{first} to {figure_text(high, unit, relative=relative)}"
+    if relative:
+        if high >= _LARGE:
+            return f"{_factor(low)} to {_factor(high)}"
+        return f"{_change(low)} to {_change(high)} %"
+    first = figure_text(low, unit, relative=False).removesuffix(f" {unit}")
+    return f"{first} to {figure_text(high, unit, relative=False)}"
+
+
+def _change(percent: float) -> str:
+    """Return a change in percent with its sign; zero has none."""
+    text = f"{percent:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def _factor(percent: float) -> str:
+    """Return the factor of a change in percent."""
+    times = 1 + percent / 100
+    return (
+        f"\N{MULTIPLICATION SIGN}{times:,.0f}"
+        if times >= _LARGE / 10
+        else f"\N{MULTIPLICATION SIGN}{times:.3g}"
+    )
+
+
+def lead(sentence: str, bullets: Mapping[str, str]) -> str:
+    """Return the lead of a notebook: one sentence, and a bullet for each head."""
+    lines = [f"- {head}: {text}" for head, text in bullets.items()]
+    return "\n".join([sentence, "", *lines])
+
+
+def lead_on(sentence: str, *, does: str, worth: str, when: str) -> str:
+    """Return the lead of a patch's notebook, with its three bullets."""
+    return lead(
+        sentence, {"What it does": does, "What it is worth": worth, "When it does not matter": when}
+    )
 
 
 def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
@@ -115,7 +151,7 @@ def _in_words(row: dict[str, Any]) -> str:
 
 def _measured_verdict(row: dict[str, Any]) -> str:
     """Return the measured verdict; where direction and size differ, the verdict on each."""
-    direction, size = _AS_VERDICT.get(row["direction"]), row["size"]
-    if direction and size in _AS_VERDICT.values() and direction != size:
+    direction, size = row["direction"], row["size"]
+    if direction and size in DIRECTION_VERDICT.words and direction != size:
         return f"direction {direction}, size {size}"
     return str(row["measured_verdict"])

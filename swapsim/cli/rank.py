@@ -33,7 +33,7 @@ _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
     help="Rank the policies of a file among the built-in ones, by throughput and by counts.\n\n"
     "POLICY.py is Python and runs as you: each function that it decorates with "
     "@swapsim.policy (the scan base, up to 6.11) or @swapsim.list_policy (lists of clusters, "
-    "from 6.12 on) is ranked. A rank counts the policies that are surely better; "
+    "from 6.12 on) is ranked. A rank has the places that the intervals allow, such as 1-3: "
     "policies whose intervals overlap are tied.",
 )
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
@@ -82,7 +82,7 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
         }
         return Printed(
             metric,
-            ranked.select(_COLUMNS).sort("rank", maintain_order=True),
+            ranked.select(_COLUMNS),
             columns,
             title=f"{metric}, change from the rules of {alternatives.BASE} ({better} is better)",
         )
@@ -114,7 +114,7 @@ def _table(ranked: pl.DataFrame) -> Printed:
     }
     return Printed(
         metric,
-        ranked.select(_COLUMNS).sort("rank", maintain_order=True),
+        ranked.select(_COLUMNS),
         columns,
         title=f"{metric}, {_IN_WORDS[metric]} ({better} is better)",
     )

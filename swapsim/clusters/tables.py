@@ -186,7 +186,7 @@ CLUSTER_RANKING: Final = Table(
     columns.METRIC,
     columns.UNIT,
     Column("better", pl.String, "which direction of the metric is the better one"),
-    Column("rank", pl.UInt32, "1 plus the number of alternatives that are surely better"),
+    Column("rank", pl.String, "place in the order, or the places that intervals allow"),
     Column("policy", pl.String, "alternative, or a user's own policy"),
     Column("user", pl.Boolean, "whether it is a user's own policy"),
     Column("median", pl.Float64, "median change over streams and seeds", BY_ROW),

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import range_verdict
+from swapsim.claims import range_text, range_verdict
 from swapsim.claims.tables import MEDIANS, PUBLISHED, RANGES, SIMULATED_CLAIMS
 from swapsim.errors import InputError, require_some
 from swapsim.machine.tables import SENSITIVITY, TIME_PER_PAGE, WHAT_IF_RANGES
@@ -214,6 +214,14 @@ def claim_figures(
     )
 
 
+def gain_at(ranges: pl.DataFrame, setting: float) -> str:
+    """Return the range of the gain at one setting, such as "+1.0 to +5.6 %" (WHAT_IF_RANGES)."""
+    found = WHAT_IF_RANGES.check(ranges).filter(setting=setting)
+    if found.height != 1:
+        raise InputError(f"{found.height} ranges at {setting:g}: give one", field="setting")
+    return _span(found.row(0, named=True))
+
+
 def describe_gains(ranges: pl.DataFrame) -> str:
     """Return two sentences on the smallest and the largest gain, and on cases of both signs.
 
@@ -316,5 +324,4 @@ def _change(base: float, value: float) -> float | None:
 
 
 def _span(row: dict[str, float]) -> str:
-    low, high = (round(row[end], 1) + 0.0 for end in ("low", "high"))  # no minus before a zero
-    return f"{low:+.1f} to {high:+.1f} %"
+    return range_text(row["low"], row["high"], "%", relative=True)

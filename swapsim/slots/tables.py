@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
+from swapsim.claims.tables import DIRECTION_VERDICT
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
@@ -129,7 +130,7 @@ SLOT_SWEEP: Final = Table(
 )
 
 _SEEDS: Final = Column("seeds", pl.UInt32, "number of runs")
-_RANK: Final = Column("rank", pl.UInt32, "1 plus the policies whose complete interval is better")
+_RANK: Final = Column("rank", pl.String, "place in the order, or the places that intervals allow")
 _TIED_WITH: Final = Column(
     "tied_with", pl.List(pl.String), "policies whose interval overlaps this one's"
 )
@@ -188,7 +189,7 @@ SLOT_ANSWERS: Final = Table(
     Column("other_mean", pl.Float64, "mean of the side that was asked about", BY_ROW),
     Column("other_low", pl.Float64, "lower end of that side's bootstrap interval", BY_ROW),
     Column("other_high", pl.Float64, "upper end of that side's bootstrap interval", BY_ROW),
-    Column("holds", pl.Boolean, "whether the guess holds"),
+    Column("verdict", DIRECTION_VERDICT.dtype, "whether the model agrees with the guess"),
 )
 
 _IN_SHARED: Final = "share of slots in a trunk that another task uses"

@@ -7,6 +7,6 @@ seed. A ``Study`` is a result of that kind which is stored in data/simulated.
 """
 
 from swapsim.study.batches import How, SerialExecutor, run, table
-from swapsim.study.study import Study, picked
+from swapsim.study.study import Study, picked, recap
 
-__all__ = ["How", "SerialExecutor", "Study", "picked", "run", "table"]
+__all__ = ["How", "SerialExecutor", "Study", "picked", "recap", "run", "table"]

@@ -84,29 +84,30 @@ def _summary(values: list[float], statistic: Statistic, confidence: float) -> di
 
 
 def rank(rows: Sequence[dict[str, Any]], by: str, better: str) -> list[dict[str, Any]]:
-    """Return rows with ``policy, low, high`` and a statistic, the best first.
+    """Return rows with ``policy, low, high`` and a statistic, in the order of their ranks.
 
-    ``rank`` is 1 plus the number of policies whose complete interval is better; lower is better
-    unless higher is. ``tied_with`` names those whose intervals overlap, in the given order.
+    ``rank`` is a place, or the places from ... to that the intervals allow, such as "1-3": below
+    those whose complete interval is better, above those whose complete interval is worse. Lower is
+    better unless higher is. ``tied_with`` names those whose intervals overlap, in the given order.
     """
     sign = -1 if better == "higher" else 1
 
     def is_better(row: dict[str, Any], other: dict[str, Any]) -> bool:
         return _is_above(row, other) if better == "higher" else _is_above(other, row)
 
-    ranked = [
-        {
-            **row,
-            "rank": 1 + sum(is_better(other, row) for other in rows),
-            "tied_with": [
-                other["policy"]
-                for other in rows
-                if not (other is row or _is_above(other, row) or _is_above(row, other))
-            ],
-        }
-        for row in rows
-    ]
-    return sorted(ranked, key=lambda row: (sign * row[by], row["policy"]))
+    ranked = []
+    for row in rows:
+        first = 1 + sum(is_better(other, row) for other in rows)
+        last = len(rows) - sum(is_better(row, other) for other in rows)
+        tied = [
+            other["policy"]
+            for other in rows
+            if not (other is row or _is_above(other, row) or _is_above(row, other))
+        ]
+        places = str(first) if first == last else f"{first}-{last}"
+        ranked.append((first, last, {**row, "rank": places, "tied_with": tied}))
+    in_order = sorted(ranked, key=lambda each: (*each[:2], sign * each[2][by], each[2]["policy"]))
+    return [row for _, _, row in in_order]
 
 
 def _is_above(row: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
@@ -33,7 +34,34 @@ from swapsim.study.code import code_digest
 
 FOLDER: Final = "simulated"
 
+_READ: Final[dict[str, tuple[int, int]]] = {}
+"""Studies that were called since the last recap: their rows, and those computed again."""
+
 Reduce = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Recap:
+    """A line on the studies that a notebook read."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        """Return the line for a terminal."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f'<p class="stored"><small>{escape(self.text)}</small></p>'
+
+
+def recap() -> Recap:
+    """Return a line on the studies whose stored rows were used since the last recap."""
+    parts = ", ".join(
+        f"{name} ({rows:,} rows, {again:,} computed again)" for name, (rows, again) in _READ.items()
+    )
+    _READ.clear()
+    same = "each part that was computed again is identical"
+    return Recap(f"Stored results: {f'{parts}: {same}' if parts else 'none'}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,7 +119,7 @@ class Study:
         return data_root() / FOLDER / f"{self.name}.parquet"
 
     def __call__(self) -> pl.DataFrame:
-        """Return the rows, compare a sample with them and print a line about both.
+        """Return the rows, and compare a sample with them; `recap` says so.
 
         Raises
         ------
@@ -102,8 +130,7 @@ class Study:
         if rows is None:
             print(f"{self.name}: {why}: computed here")
             return self.compute(progress=True)
-        count = self.check(rows)
-        print(f"{self.name}: {rows.height} stored rows; {count} computed again here are identical")
+        _READ[self.name] = (rows.height, self.check(rows))
         return rows
 
     def load(self) -> pl.DataFrame:

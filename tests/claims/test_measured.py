@@ -44,7 +44,7 @@ def test_the_best_has_rank_one_whichever_end_is_better() -> None:
     ):
         ranked = claims.ranks(medians, "bounces", better=better)
         assert ranked["policy"].to_list() == order
-        assert ranked["rank"].to_list() == [1, 2, 3]
+        assert ranked["rank"].to_list() == ["1", "2", "3"]
     with pytest.raises(InputError, match="choose lower or higher"):
         claims.ranks(medians, "bounces", better="neither")
 

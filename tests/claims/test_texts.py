@@ -15,11 +15,15 @@ from swapsim.claims.texts import figure_text, range_text
         (None, "%", True, ""),
         (26.3407, "%", True, "+26.3 %"),
         (-15.95, "%", True, "-15.9 %"),
-        (-0.04, "%", True, "+0.0 %"),
-        (3291610.4, "%", True, "+3,291,610 %"),
+        (-0.04, "%", True, "0.0 %"),
+        (999.9, "%", True, "+999.9 %"),
+        (44175.0, "%", True, "\u00d7443"),
+        (1706.0, "%", True, "\u00d718.1"),
+        (3291610.4, "%", True, "\u00d732,917"),
         (66.0, "%", False, "66 %"),
         (1428002.4, "KiB/s", False, "1,428,002 KiB/s"),
         (8.561, "% of cycles", False, "8.56 % of cycles"),
+        (0.000449, "% of cycles", False, "0 % of cycles"),
         (0.0, "pages", False, "0 pages"),
     ],
 )
@@ -51,11 +55,11 @@ def row(**changed: object) -> pl.DataFrame:
     [
         (None, "not measured", "not measured", "not measured"),
         (None, "agrees", "agrees", "agrees"),
-        ("holds", "agrees", "agrees", "agrees"),
-        ("holds", "not judged", "agrees", "agrees"),
-        ("holds", "contradicts", "contradicts", "direction agrees, size contradicts"),
+        ("agrees", "agrees", "agrees", "agrees"),
+        ("agrees", "not judged", "agrees", "agrees"),
+        ("agrees", "contradicts", "contradicts", "direction agrees, size contradicts"),
         ("open", "agrees", "open", "direction open, size agrees"),
-        ("contradicted", "not measured", "contradicts", "contradicts"),
+        ("contradicts", "not measured", "contradicts", "contradicts"),
     ],
 )
 def test_a_measured_verdict_names_direction_and_size_where_they_differ(

@@ -75,7 +75,8 @@ def test_readmes_policy_is_ranked_among_the_others(
         part = ranking.filter(metric=metric)
         assert set(part["policy"]) == {*POLICIES, "next_but_one"}
         assert part.filter(user=True)["policy"].to_list() == ["next_but_one"]
-        assert part["median"].is_sorted(descending=better == "higher")
+        best, worst = (part["median"].item(at) for at in (0, -1))
+        assert best >= worst if better == "higher" else best <= worst
         assert part.filter(pl.col("lowest") > pl.col("low")).is_empty()
         alike = part.filter(pl.col("policy").is_in(["spread", "spread-online"]))
         assert alike["rank"].n_unique() == 1
@@ -89,7 +90,7 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
     rows = [
         (metric, "unit", better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
         for metric, better in patch.RANKED_BY.items()
-        for policy, rank in (("shared", 1), ("narrow", 3), ("wide", 2), ("percpu", 3))
+        for policy, rank in (("shared", "1"), ("wide", "2-3"), ("narrow", "3"), ("percpu", "3"))
     ]
     ranking = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
@@ -97,7 +98,7 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
     (command,) = [line for line in blocks("", "swapsim rank").splitlines() if line]
     assert main(command.split()[1:]) == 0
     assert "two_on among the built-in policies" in Path("ranks.html").read_text(encoding="utf-8")
-    printed = re.findall(r"^\| +\d \| (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    printed = re.findall(r"^\| +\d(?:-\d)? +\| (\w+) ", capsys.readouterr().out, re.MULTILINE)
     assert printed == ["shared", "wide", "narrow", "percpu"] * len(patch.RANKED_BY)
 
 

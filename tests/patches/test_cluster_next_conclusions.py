@@ -61,7 +61,7 @@ def test_a_guess_holds_if_the_metric_moves_as_it_says(
     measures = sweep("trunk.pairs", {("8", "shared"): [10.0, 10.1, 9.9], ("8", "percpu"): other})
     answers = patch.answers((question("trunk.pairs", falls=falls),), measures)
     assert answers.schema == SLOT_ANSWERS.schema
-    assert answers["holds"].to_list() == [holds]
+    assert answers["verdict"].to_list() == ["agrees" if holds else "contradicts"]
 
 
 def test_a_side_that_was_not_measured_is_named() -> None:

@@ -178,15 +178,15 @@ def test_two_mails_together_are_the_mean_of_their_quotients() -> None:
 
 
 @pytest.mark.parametrize(
-    ("percent", "agree"),
-    [(30.0, [True, True]), (22.0, [True, False]), (50.0, [False, True]), (60.0, [False, False])],
+    ("percent", "agree"), [(30.0, "11"), (22.0, "10"), (50.0, "01"), (60.0, "00")]
 )
-def test_growth_is_judged_by_both_mails(percent: float, agree: list[bool]) -> None:
+def test_growth_is_judged_by_both_mails(percent: float, agree: str) -> None:
     """It agrees within 13 points of 21.5 and of 40.9 %; a mail without figures leaves it open."""
     grown = grown_by(percent)
-    assert patch.growth_in_both_mails(grown)["agrees"].to_list() == agree
+    wanted = [{"1": "agrees", "0": "contradicts"}[each] for each in agree]
+    assert patch.growth_in_both_mails(grown)["verdict"].to_list() == wanted
     table = patch.growth_in_both_mails(grown.filter(pl.col("kernel") == "before"))
-    assert table["agrees"].to_list() == [None, None]
+    assert table["verdict"].to_list() == [None, None]
 
 
 def test_the_profile_has_its_two_rows_of_the_swap_cache() -> None:

@@ -55,8 +55,8 @@ def test_claims_of_direction_are_judged() -> None:
     """The scans fall against mmotm, and memcached's rate stays."""
     found = patch.directions(MEASURED)
     verdicts = dict(found.select("claim", "verdict").iter_rows())
-    assert verdicts["C-disk-kswapd-pages-scanned"] == "holds"
-    assert verdicts["C-prose-disk-little-change-2385M"] == "holds"
+    assert verdicts["C-disk-kswapd-pages-scanned"] == "agrees"
+    assert verdicts["C-prose-disk-little-change-2385M"] == "agrees"
     assert "C-nfs-kswapd-pages-scanned" not in verdicts
 
 
@@ -143,10 +143,10 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
         "in_order": 66,
         "open_low": 66,
         "open_high": 66,
-        "holds": True,
+        "verdict": "agrees",
     }
     swapped = patch.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
-    assert (swapped["in_order"], swapped["holds"]) == (65, False)
+    assert (swapped["in_order"], swapped["verdict"]) == (65, "contradicts")
     places = {rules: -1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
     reverse = patch.compare_orders(simulation(), results("6.1", places))
     assert reverse.select("pairs", "in_order").row(0) == (66, 0)
@@ -171,7 +171,7 @@ def test_the_stored_runs_and_the_lab() -> None:
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()
     parted = patch.parted_directions(simulated, measured)
-    like_the_lab = parted.filter(like_the_mail="lab")["claim"].to_list()
+    like_the_lab = parted.filter(measured_verdict="agrees")["claim"].to_list()
     assert like_the_lab == ["C-prose-disk-efficiency-mmotm"]
     said = patch.verdict_in_lab_guest(simulated, measured)
     assert f"Of {table.height} figures" in said

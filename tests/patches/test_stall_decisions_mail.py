@@ -101,9 +101,9 @@ def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
     simulated = mailed()
     cells, judged = patch.cells(simulated), patch.verdicts(simulated)
     assert judged.height == claims.simulation_tolerances().height
-    assert set(judged["order"].drop_nulls()) == {"holds"}
+    assert set(judged["order"].drop_nulls()) == {"agrees"}
     assert (judged["inside"] == judged["cells"]).all()
-    assert judged["near"].drop_nulls().all()
+    assert set(judged["size"].drop_nulls()) == {"agrees"}
     assert judged["collapse"].drop_nulls().to_list() == [True] * 4
     modelled = judged.filter(pl.col("standing") != "not modelled")
     assert modelled.height * 3 == cells.height
@@ -112,7 +112,7 @@ def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
     score = patch.score(judged)
     assert score["rows"].sum() == judged.height
     assert (score["sized"] == score["modelled"]).all()
-    assert (score["order_holds"] == score["order_asked"]).all()
+    assert (score["order_agrees"] == score["order_asked"]).all()
     asked = judged["order"].is_not_null().sum()
     sentence = verdict_in_simulation(judged)
     assert f"in {asked} of the {asked} rows that order them; in 0 rows they do not" in sentence
@@ -127,7 +127,7 @@ def test_a_cell_beyond_twice_is_outside_and_one_that_gives_a_constant_is_not_jud
 ) -> None:
     """Three times is too much; a cell to which a constant was fitted is only shown."""
     row = missed["Page writes file"]
-    assert (row["inside"], row["cells"], row["order"]) == (2, 3, "holds")
+    assert (row["inside"], row["cells"], row["order"]) == (2, 3, "agrees")
     row = missed["Ops swaptotal-4055M"]
     assert (row["inside"], row["cells"]) == (2, 3)
     assert missed["Ops majorfaults-715M"]["cells"] == 1
@@ -138,7 +138,7 @@ def test_a_cell_beyond_twice_is_outside_and_one_that_gives_a_constant_is_not_jud
 
 def test_a_reversed_order_is_contradicted_and_a_tie_is_open(missed: Judged, other: Judged) -> None:
     """The series scans more than mmotm, or its seeds do not agree."""
-    assert missed[SCANNED]["order"] == "contradicted"
+    assert missed[SCANNED]["order"] == "contradicts"
     assert other[SCANNED]["order"] == "open"
 
 
@@ -153,7 +153,7 @@ def test_points_are_those_from_mmotm_to_the_series(missed: Judged, other: Judged
     """Four points off are too many, above mmotm is not worse, and a cured 3.9 does not collapse."""
     row = missed[RATE]
     assert row["change"] == pytest.approx(-1.61, abs=0.01)
-    assert (row["near"], row["worse"], row["collapse"]) == (False, "contradicted", True)
+    assert (row["size"], row["direction"], row["collapse"]) == ("contradicts", "contradicts", True)
     assert other[RATE]["collapse"] is False
 
 
@@ -177,9 +177,9 @@ def test_the_rows_of_three_sources_stand_together() -> None:
         "1,002 [1,001, 1,003]",
     ]
     assert found["change"].to_list() == [-81.4, -81.4, 50.0]
-    assert found["verdict"].to_list() == ["", "order holds, size 3 of 3", ""]
+    assert found["verdict"].to_list() == ["", "order agrees, size 3 of 3", ""]
     far = patch.three_sources(cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs")
     assert far["3.9"].to_list()[2::3] == ["-", "-"]
-    assert far["verdict"][1] == "order holds, size 3 of 3"
+    assert far["verdict"][1] == "order agrees, size 3 of 3"
     with pytest.raises(InputError, match="Swap Outs"):
         patch.three_sources(cells, judged, measured, ["Swap Outs"])

@@ -130,7 +130,7 @@ def test_the_changes_are_judged_one_by_one() -> None:
     table = patch.compare_changes(results)
     assert table["change"].to_list() == names
     assert set(table.select("sized_before", "cells_before").rows()) == {(104, 288)}
-    assert set(table["order_contradicted"]) == {0}
+    assert set(table["order_contradicts"]) == {0}
     one = rows.filter(policy="3.9", seed=1)
     run = Run(rules="3.9", target="nfs")
     scaled = changes._as_totals(one, run)

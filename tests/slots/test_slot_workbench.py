@@ -416,7 +416,7 @@ def test_a_ranking_has_the_best_first_and_names_ties() -> None:
     assert found.schema == SLOT_RANKING.schema
     assert found["policy"].to_list() == ["c", "b", "a"]
     assert found["seeds"].to_list() == [1, 3, 3]
-    assert found["rank"].to_list() == [1, 1, 3]
+    assert found["rank"].to_list() == ["1-2", "1-2", "3"]
     assert found["tied_with"].to_list() == [["b"], ["c"], []]
     assert found["mean"].to_list() == pytest.approx([1.4, 1.5, 5.1])
     higher = slots.ranking(sweep_of({"a": [5.0], "b": [1.0]}, "run"), "run")

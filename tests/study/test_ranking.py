@@ -18,13 +18,13 @@ ROWS = [
 @pytest.mark.parametrize(
     ("better", "order", "ranks"),
     [
-        ("lower", ["low", "between", "high"], [1, 1, 3]),
-        ("neither", ["low", "between", "high"], [1, 1, 3]),
-        ("higher", ["high", "between", "low"], [1, 2, 2]),
+        ("lower", ["low", "between", "high"], ["1-2", "1-2", "3"]),
+        ("neither", ["low", "between", "high"], ["1-2", "1-2", "3"]),
+        ("higher", ["high", "between", "low"], ["1", "2-3", "2-3"]),
     ],
 )
-def test_a_rank_counts_the_policies_with_a_better_interval(
-    better: str, order: list[str], ranks: list[int]
+def test_a_rank_has_the_places_that_the_intervals_allow(
+    better: str, order: list[str], ranks: list[str]
 ) -> None:
     """Intervals that share an end overlap: their policies are tied, the others are apart."""
     for rows in (ROWS, ROWS[::-1]):

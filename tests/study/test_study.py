@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from swapsim.errors import ConfigError, SwapsimError
-from swapsim.study import Study
+from swapsim.study import Study, recap
 from swapsim.study import study as engine
 from swapsim.study.constants import Moved, ends
 
@@ -68,7 +68,7 @@ def here(table: Callable[..., pl.DataFrame], *given: Any, **how: Any) -> pl.Data
 
 
 def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are returned as they were, and only a sample is computed; a line says so."""
+    """They are returned as they were, and only a sample is computed; one line says so."""
     assert toy.stale() == "not stored yet"
     assert toy.update()
     assert computed == [0, 1, 2, 3, 4]
@@ -77,7 +77,10 @@ def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
     assert repr(stored.rows()) == repr(toy.compute().rows())
     assert stored.schema == rows(0).schema
     assert computed[5:6] == [0]
-    assert capsys.readouterr().out == "toy: 5 stored rows; 1 computed again here are identical\n"
+    assert not capsys.readouterr().out
+    line = "Stored results: toy (5 rows, 1 computed again): each part that was computed again is"
+    assert repr(recap()) == f"{line} identical."
+    assert repr(recap()) == "Stored results: none."
 
 
 def test_the_same_rows_make_the_same_file() -> None:

@@ -2,13 +2,13 @@
 """The conclusions on patch B: estimates by arithmetic, the noise that is left, the verdict."""
 
 import itertools
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import claims, traces
-from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE, verdict_on
+from swapsim.claims.judging import verdict_on
 from swapsim.claims.tables import CHANCES
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import costs_by_name
@@ -137,18 +137,61 @@ def rewrite(
     return pl.DataFrame(rows, schema=REWRITE.schema, orient="row")
 
 
-def verdict(counts: pl.DataFrame, predicted: pl.DataFrame) -> str:
-    """Return `verdict_on_counts` and `verdict_in_time`, the four sentences of the verdict."""
-    return f"{verdict_on_counts(counts)} {verdict_in_time(predicted)}"
+def verdict(
+    counts: pl.DataFrame, predicted: pl.DataFrame, texts: pl.DataFrame, cures: pl.DataFrame
+) -> str:
+    """Return the lead of notebook 02.
+
+    Parameters
+    ----------
+    counts, predicted : polars.DataFrame
+        Schemas BATCHED_REMOVAL and PREDICTED_BY_POINTS.
+    texts : polars.DataFrame
+        Columns of CLAIM_TEXTS: the claims that are simulated, with their verdicts.
+    cures : polars.DataFrame
+        Schema WHAT_IF_RANGES, as `studies.gain_by_cure` returns.
+    """
+    pages, holds, longest = _held(counts)
+    most = _row(judged_ranges(predicted), "B-elapsed-8")
+    known = held_out(predicted)
+    agree = known.filter(verdict="agrees").height
+    first = texts.filter(pl.col("claim").str.starts_with("B-"))["simulated_verdict"]
+    alone, both = (
+        cures.filter(factor="non-rotational", label=label).row(0, named=True)
+        for label in ("trunks of 64 MB", "both")
+    )
+    return claims.lead_on(
+        f"Patch B removes {pages / holds:.0f} pages under one hold in place of one page, but of "
+        f"the {first.len()} times that its mail prints {(first == 'contradicts').sum()} contradict "
+        f"the simulation and {(first == 'not determinable').sum()} are not determinable.",
+        does=f"On {pages:,} pages that a real kernel's reclaim removed from their mappings, the "
+        f"lock acquisitions for the removal fall from 1 a page to {holds / pages:.2f}. The longest "
+        f"hold removes {longest} pages, and all others wait for it.",
+        worth=f"With 8 threads elapsed time changes by {_span(most)} over all that the mail leaves "
+        f"open (published: {most['published']:+.1f} %). Of {known.height} figures of the unpatched "
+        f"kernel that were held out, {agree} agree{'s' if agree == 1 else ''}.",
+        when=f"Next to trunks, where the device is not rotational: with these the pages written "
+        f"change by {_span(alone)} without the patch, and by {_span(both)} with it. With few tasks "
+        f"it even loses, if a further removal costs as much as the first.",
+    )
+
+
+def _span(row: Mapping[str, Any]) -> str:
+    return claims.range_text(row["low"], row["high"], "%", relative=True)
+
+
+def _held(counts: pl.DataFrame) -> tuple[int, int, int]:
+    """Return the pages that were removed, the holds that removed them, and the longest's pages."""
+    rows = BATCHED_REMOVAL.check(counts).filter(kernel="4.8")
+    return int(rows["pages"].sum()), int(rows["batched"].sum()), max(rows["longest"].to_list())
 
 
 def verdict_on_counts(counts: pl.DataFrame) -> str:
     """Return a sentence on the pages of reclaim's lists in all traces, under kernel 4.8."""
-    rows = BATCHED_REMOVAL.check(counts).filter(kernel="4.8")
-    pages, holds = int(rows["pages"].sum()), int(rows["batched"].sum())
-    longest = max(rows["longest"].to_list())
+    pages, holds, longest = _held(counts)
+    traced = counts["trace"].n_unique()
     return (
-        f"On {rows.height} traces of a real kernel, {pages:,} pages that reclaim removed from "
+        f"On {traced} traces of a real kernel, {pages:,} pages that reclaim removed from "
         f"their mappings, the patch takes the lock acquisitions for the removal from 1 a page to "
         f"{holds / pages:.2f}: one hold removes {pages / holds:.0f} pages on average, "
         f"{longest} at most."
@@ -266,31 +309,6 @@ def held_out(predicted: pl.DataFrame) -> pl.DataFrame:
 def _vanilla(threads: int) -> float:
     cells = claims.published_tables().filter(patch=PATCH, table="usemem", kernel="vanilla")
     return float(cells.filter(metric=f"Amean Elapsd-{threads}")["value"].item())
-
-
-def verdict_in_time(predicted: pl.DataFrame) -> str:
-    """Return the sentences on what batching changes in time, and on what the noise hides.
-
-    ``predicted`` has the schema PREDICTED_BY_POINTS.
-    """
-    ranges = judged_ranges(predicted)
-    most, loss = (_row(ranges, claim) for claim in ("B-elapsed-8", "B-elapsed-3"))
-    noise = noise_of_rows(predicted)
-    hidden = noise.filter(pl.col("mail_chance") > NOT_DETERMINABLE_ABOVE)["claim"].to_list()
-    chance = noise.filter(claim="B-elapsed-3")["mail_chance"].item()
-    known = held_out(predicted)
-    agree = known.filter(verdict="agrees").height
-    return (
-        f"By the noise that the series prints, two equal kernels show a loss as large as that with "
-        f"three threads with a probability of {100 * chance:.0f} %, so the sign of "
-        f"{len(hidden)} of its ten rows is not determinable. With the mail's workload as sweeps "
-        f"over memory and the locks of the contention machine, elapsed time changes by "
-        f"{most['low']:.0f} to {most['high']:+.0f} % with 8 threads (published: "
-        f"{most['published']:.1f} %) and by {loss['low']:.0f} to {loss['high']:+.0f} % with 3 "
-        f"(published: {loss['published']:+.1f} %), over all that the mail leaves open. Of "
-        f"the {known.height} figures of the unpatched kernel that were held out, {agree} agree"
-        f"{'s' if agree == 1 else ''}."
-    )
 
 
 def _row(ranges: pl.DataFrame, claim: str) -> dict[str, float]:

@@ -122,13 +122,13 @@ def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``n_tasks, policy, measured, simulated, agrees``; what the kernel takes in addition for
+        ``n_tasks, policy, measured, simulated, verdict``; what the kernel takes in addition for
         pages that joined and left without being written (``joins``) and because its holds are
         shorter (``short_holds``), per page; and ``rest_percent``, the unexplained part of the
         measured median.
     """
     found = compared.filter(metric=_TREE).select(
-        "n_tasks", "policy", "measured", "simulated", "agrees"
+        "n_tasks", "policy", "measured", "simulated", "verdict"
     )
     for metric, name in ((_SLOTS, "slots"), (HOLD, "hold")):
         counts = compared.filter(metric=metric).select(

@@ -134,7 +134,7 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
     -------
     polars.DataFrame
         Schema SLOT_ANSWERS, one row per question: both means with their intervals, and whether the
-        guess holds. A change counts if it is more than SAME of the greater mean and the intervals
+        guess agrees. A change counts if it is more than SAME of the greater mean and the intervals
         do not overlap.
 
     Raises
@@ -155,7 +155,7 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
                 **{name: getattr(question, name) for name in ("claim", "asks", "guess", "metric")},
                 **{f"base_{name}": base[name] for name in ("mean", "low", "high")},
                 **{f"other_{name}": other[name] for name in ("mean", "low", "high")},
-                "holds": fell is question.falls,
+                "verdict": "agrees" if fell is question.falls else "contradicts",
             }
         )
     return SLOT_ANSWERS.check(pl.DataFrame(rows, schema=SLOT_ANSWERS.schema))

@@ -14,6 +14,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, slots
+from swapsim.claims.judging import agreement
 from swapsim.claims.tables import GROWTH_IN_BOTH_MAILS
 from swapsim.errors import ConfigError, InputError, require_some
 from swapsim.machine.config import MachineConfig
@@ -530,7 +531,7 @@ def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
         ),
     )
     off = (pl.col("simulated_together") - pl.col("published_together")).abs()
-    frame = frame.with_columns(agrees=off <= pl.col("tolerance"))
+    frame = frame.with_columns(verdict=agreement(off <= pl.col("tolerance")))
     return GROWTH_IN_BOTH_MAILS.check(frame.select(GROWTH_IN_BOTH_MAILS.names()))
 
 

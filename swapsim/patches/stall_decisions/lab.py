@@ -12,6 +12,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
+from swapsim.claims.judging import agreement
 from swapsim.claims.tables import (
     DIRECTIONS,
     DIRECTIONS_PARTED,
@@ -215,7 +216,7 @@ def compare_orders(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
             open_low=pl.col("right").min(),
             open_high=pl.col("right").max(),
         )
-        .with_columns(holds=pl.col("in_order") == pl.col("pairs"))
+        .with_columns(verdict=agreement(pl.col("in_order") == pl.col("pairs")))
         .sort(*_place())
     )
     return ORDER_IN_LAB.check(frame.cast(ORDER_IN_LAB.schema))
@@ -262,17 +263,13 @@ def parted_directions(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.Dat
         "claim", *(pl.col(name).alias(f"simulated_{name}") for name in _DIRECTION)
     )
     both = directions(measured).join(ours, on="claim", maintain_order="left")
-    in_lab, in_simulation = pl.col("verdict") == "holds", pl.col("simulated_verdict") == "holds"
     frame = both.filter(pl.col("verdict") != pl.col("simulated_verdict")).select(
         "claim",
         "claimed",
-        lab=_from_to("base", "value"),
-        simulation=_from_to("simulated_base", "simulated_value"),
-        like_the_mail=pl.when(in_lab)
-        .then(pl.lit("lab"))
-        .when(in_simulation)
-        .then(pl.lit("simulation"))
-        .otherwise(pl.lit("neither")),
+        measured=_from_to("base", "value"),
+        measured_verdict="verdict",
+        simulated=_from_to("simulated_base", "simulated_value"),
+        simulated_verdict="simulated_verdict",
     )
     return DIRECTIONS_PARTED.check(frame)
 

@@ -282,8 +282,8 @@ def code_claims() -> pl.DataFrame:
             words = [
                 ", ".join(one) or "none" if isinstance(one, list) else str(one) for one in seen
             ]
-            holds = seen == [trial.before, trial.after]
-            rows.append((patch, claim, trial.pages, trial.seen, *words, holds))
+            verdict = "agrees" if seen == [trial.before, trial.after] else "contradicts"
+            rows.append((patch, claim, trial.pages, trial.seen, *words, verdict))
     return CODE_CLAIMS.check(pl.DataFrame(rows, schema=CODE_CLAIMS.schema, orient="row"))
 
 

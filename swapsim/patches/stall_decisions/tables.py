@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import DIRECTION, DIRECTION_VERDICT, STANDING
+from swapsim.claims.tables import DIRECTION, DIRECTION_VERDICT, STANDING, VERDICT
 from swapsim.ffi import STALL_COUNTERS
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table, Vocabulary
@@ -44,8 +44,8 @@ SIMULATED_VERDICTS: Final = Table(
     Column("cells", pl.UInt8, "cells that are judged by size"),
     Column("change", pl.Float64, "published change from mmotm to the series", "%"),
     Column("points", pl.Float64, "simulated change from mmotm to the series", "%"),
-    Column("near", pl.Boolean, "whether the two changes are as near as required"),
-    Column("worse", DIRECTION_VERDICT.dtype, "whether the simulated change is below zero"),
+    Column("size", VERDICT.dtype, "whether the two changes are as near as required"),
+    Column("direction", DIRECTION_VERDICT.dtype, "whether the simulated change is below zero"),
     Column("collapse", pl.Boolean, "whether 3.9 collapses and the others do not"),
     columns.NOTE,
 )
@@ -57,8 +57,8 @@ SIMULATED_SCORE: Final = Table(
     Column("rows", pl.UInt32, "rows of the table"),
     Column("modelled", pl.UInt32, "rows that the simulator has"),
     Column("order_asked", pl.UInt32, "rows for which the mail has an order of the kernels"),
-    Column("order_holds", pl.UInt32, "rows that have this order"),
-    Column("order_contradicted", pl.UInt32, "rows that have another order"),
+    Column("order_agrees", pl.UInt32, "rows that have this order"),
+    Column("order_contradicts", pl.UInt32, "rows that have another order"),
     Column("order_open", pl.UInt32, "rows whose order is open"),
     Column("sized", pl.UInt32, "rows with all judged cells inside"),
     Column("cells", pl.UInt32, "cells that are judged by size"),
@@ -73,8 +73,8 @@ SIMULATED_CHANGES: Final = Table(
     Column("cells_sized", pl.UInt32, "judged cells that are inside"),
     Column("sized_before", pl.UInt32, "rows inside by the rule of the first simulation, of 104"),
     Column("cells_before", pl.UInt32, "cells inside by the rule of the first simulation, of 288"),
-    Column("order_holds", pl.UInt32, "rows that have the mail's order"),
-    Column("order_contradicted", pl.UInt32, "rows that have another order"),
+    Column("order_agrees", pl.UInt32, "rows that have the mail's order"),
+    Column("order_contradicts", pl.UInt32, "rows that have another order"),
     Column("order_open", pl.UInt32, "rows whose order is open"),
     Column("ops", pl.Float64, "3.9's operations per second at 4055M on the disk", "1/s"),
     Column("kswapd_scanned", pl.Float64, "pages that kswapd scanned by mmotm on the disk", COUNT),
@@ -267,7 +267,7 @@ CODE_CLAIMS: Final = Table(
     Column("seen", pl.String, "quantity that is compared"),
     Column("before", pl.String, "its value with one patch less"),
     Column("after", pl.String, "its value with the patch"),
-    Column("holds", pl.Boolean, "whether the values are as claimed"),
+    Column("verdict", DIRECTION_VERDICT.dtype, "it agrees if the values are as claimed"),
 )
 
 _ONE: Final = Column("one", RULE_SET.dtype, "first rule set of the pair")

@@ -128,7 +128,7 @@ def _commits(md: mistune.Markdown) -> None:
 
 _LIBRARIES: Final = ("swapsim", "polars", "numpy", "scipy", "numba", "altair", "nbconvert")
 
-_STORED: Final = re.compile(r"^([a-z0-9-]+): ([\d,]+) stored rows; ([\d,]+) computed again", re.M)
+_STORED: Final = re.compile(r"([a-z0-9-]+) \(([\d,]+) rows, ([\d,]+) computed again\)")
 _RECOMPUTED: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): computed here$", re.M)
 _RUN: Final = re.compile(r'<article data-begun="([^"]+)" data-seconds="(\d+)">')
 
@@ -195,7 +195,7 @@ def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
         begun=begun,
         seconds=int(seconds),
         reused=name not in made_now,
-        stored=tuple(_STORED.findall(printed)),
+        stored=tuple(_STORED.findall("".join(re.findall(r'<p class="stored">.*?</p>', article)))),
         recomputed=tuple(_RECOMPUTED.findall(printed)),
     )
 
