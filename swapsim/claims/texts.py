@@ -7,9 +7,9 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.claims.tables import CLAIM_TEXTS, DIRECTION_VERDICT, THREE_COLUMNS, VERDICTS_BY_PATCH
+from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
-_LARGE: Final = 1000
-
+_NO_DECIMALS: Final = 100
 NO_PERCENT: Final = 0.005
 """Percentages and points below this are shown as zero."""
 _COUNTED: Final = VERDICTS_BY_PATCH.names()[3:-1]
@@ -25,8 +25,8 @@ def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
     if value is None:
         return ""
     if relative:
-        return _factor(value) if value >= _LARGE else f"{_change(value)} %"
-    if abs(value) >= _LARGE / 10:
+        return factor_text(value) if value >= LARGE_PERCENT else f"{_change(value)} %"
+    if abs(value) >= _NO_DECIMALS:
         return f"{value:,.0f} {unit}"
     nothing = unit.startswith("%") and abs(value) < NO_PERCENT
     return f"{0.0 if nothing else value:.3g} {unit}"
@@ -37,8 +37,8 @@ def range_text(low: float | None, high: float | None, unit: str, *, relative: bo
     if low is None or high is None:
         return ""
     if relative:
-        if high >= _LARGE:
-            return f"{_factor(low)} to {_factor(high)}"
+        if high >= LARGE_PERCENT:
+            return f"{factor_text(low)} to {factor_text(high)}"
         return f"{_change(low)} to {_change(high)} %"
     first = figure_text(low, unit, relative=False).removesuffix(f" {unit}")
     return f"{first} to {figure_text(high, unit, relative=False)}"
@@ -48,16 +48,6 @@ def _change(percent: float) -> str:
     """Return a change in percent with its sign; zero has none."""
     text = f"{percent:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
-
-
-def _factor(percent: float) -> str:
-    """Return the factor of a change in percent."""
-    times = 1 + percent / 100
-    return (
-        f"\N{MULTIPLICATION SIGN}{times:,.0f}"
-        if times >= _LARGE / 10
-        else f"\N{MULTIPLICATION SIGN}{times:.3g}"
-    )
 
 
 def lead(sentence: str, bullets: Mapping[str, str]) -> str:

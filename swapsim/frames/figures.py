@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The values of a column as texts.
 
-A figure has four significant digits, and all digits before its decimal point::
+A figure has three significant digits, and all digits before its decimal point::
 
     855576.76592        855,577
-        27.41            27.41
-         0.826249         0.8262
-         0.000952         0.000952
+        27.41            27.4
+         0.826249         0.826
+         0.0005           0.0005
 
-A column has no more decimals than its figures need: 28.1 is 28.1. Missing decimals are filled with
-blanks, so that decimal points are aligned.
+A column has no more decimals than its figures need: 28.1 is 28.1. Nor has it more than its largest
+figure makes sensible: 0.00003 next to 12 is 0. Percentages and points have at most two decimals;
+from 1000 % on a change is a factor: 5400 % is shown as a multiplication sign and 55. Missing
+decimals are filled with blanks, so that decimal points are aligned.
 """
 
 import math
@@ -26,19 +28,39 @@ DIGIT_WIDE: Final = "\u2007"
 POINT_WIDE: Final = "\u2008"
 """Spaces of the width of a digit, and of a decimal point."""
 
-_SIGNIFICANT: Final = 4
+_SIGNIFICANT: Final = 3
 _MOST_DECIMALS: Final = 9
 _NOISE: Final = 1e-12
 """Share of a column's largest figure below which a figure is a rounding error of zero."""
 
+_FINEST: Final = 300
+_SENSIBLE: Final = 4
+"""Decimals next to a figure from 0.1 on; each power of ten below adds one."""
+
+_OF_PERCENT: Final = 2
+LARGE_PERCENT: Final = 1000
+"""From this change in percent on, its factor is shown."""
+
 _FIGURE: Final = re.compile(r"-|[-+]?\d[\d.,]*(e[-+]?\d+)?%?( \[.*\])?")
 
 
-def cells(column: pl.Series) -> list[str]:
-    """Return the text of each value of a column."""
+def cells(column: pl.Series, unit: str = "") -> list[str]:
+    """Return the text of each value of a column, whose unit may limit its decimals."""
     if column.dtype.is_float():
-        return _floats(column.to_list())
+        return _floats(column.to_list(), unit)
     return [_word(value) for value in column.to_list()]
+
+
+def factor_text(percent: float) -> str:
+    """Return the factor of a change in percent, after a multiplication sign."""
+    times = 1 + percent / 100
+    digits = f"{times:,.0f}" if times >= 10 ** (_SIGNIFICANT - 1) else f"{times:.{_SIGNIFICANT}g}"
+    return f"\N{MULTIPLICATION SIGN}{digits}"
+
+
+def is_percent(unit: str) -> bool:
+    """Whether figures of a unit are percentages or their differences."""
+    return unit.startswith("%") or unit == "points"
 
 
 def is_figures(column: pl.Series) -> bool:
@@ -66,12 +88,14 @@ def _word(value: Any) -> str:
     return str(value)
 
 
-def _floats(values: Sequence[float | None]) -> list[str]:
+def _floats(values: Sequence[float | None], unit: str) -> list[str]:
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    least = _NOISE * max(finite, default=0.0)
-    values = [0.0 if value is not None and abs(value) <= least else value for value in values]
-    enough = max((_needed_decimals(value) for value in finite if value > least), default=0)
-    texts = [_figure(value, enough) for value in values]
+    largest = max(finite, default=0.0)
+    most = _OF_PERCENT if is_percent(unit) else _sensible(largest)
+    least = max(_NOISE * largest, 0.5 * 10**-most)
+    values = [0.0 if value is not None and abs(value) < least else value for value in values]
+    enough = max((_needed_decimals(value) for value in finite if value >= least), default=0)
+    texts = [_figure(value, min(enough, most), unit) for value in values]
     behind = [len(text.partition(".")[2]) for text in texts]
     return [
         text + _blank(decimals, max(behind, default=0))
@@ -79,7 +103,14 @@ def _floats(values: Sequence[float | None]) -> list[str]:
     ]
 
 
-def _figure(value: float | None, enough: int) -> str:
+def _sensible(largest: float) -> int:
+    """Return the most decimals of a column, by its largest figure."""
+    if largest == 0:
+        return 0
+    return min(max(_SENSIBLE, _SENSIBLE - 1 - math.floor(math.log10(largest))), _FINEST)
+
+
+def _figure(value: float | None, enough: int, unit: str) -> str:
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
@@ -88,6 +119,8 @@ def _figure(value: float | None, enough: int) -> str:
         return "0"
     if abs(value) < 10 ** (_SIGNIFICANT - _MOST_DECIMALS):
         return f"{value:.{_SIGNIFICANT - 1}e}"
+    if unit == "%" and value >= LARGE_PERCENT:
+        return factor_text(value)
     return f"{value:,.{min(_decimals(value), enough)}f}"
 
 

@@ -43,12 +43,12 @@ def tables() -> tuple[Table, ...]:
 
 
 def units(schema: pl.Schema) -> dict[str, str]:
-    """Return the units of a frame's columns, as far as they are certain."""
+    """Return the units of a frame's columns, as far as all tables with a column agree."""
     complete = [table for table in tables() if schema.items() <= table.schema.items()]
     declared: dict[tuple[str, pl.DataType], set[str]] = {}
     for table in complete or tables():
         for key, column in zip(table.schema.items(), table.columns, strict=True):
-            declared.setdefault(key, set()).add(column.head)
+            declared.setdefault(key, set()).add(column.unit)
     certain = {key: found.pop() for key, found in declared.items() if len(found) == 1}
     return {key[0]: certain[key] for key in schema.items() if key in certain}
 

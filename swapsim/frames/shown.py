@@ -2,15 +2,17 @@
 """A frame as HTML and as text, with the same content, without scripts and colours."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Final, NamedTuple
 
 import polars as pl
 
+from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.frames.figures import DIGIT_WIDE, POINT_WIDE, cells, is_figures
-from swapsim.frames.table import unit_in_name
+from swapsim.frames.table import BY_ROW, HEADS, unit_in_name
 
 MOST_ROWS: Final = 100
 """Rows that are shown; a trace's table has millions."""
@@ -40,18 +42,38 @@ class Shown:
 
     frame: pl.DataFrame
     unit: str = ""
+    columns: Sequence[str] = ()
 
     def _repr_html_(self) -> str:
-        return html(self.frame, self.unit)
+        return html(self.frame, self.unit, self.columns)
 
     def __repr__(self) -> str:
         """Return the table as text for a terminal."""
-        return text(self.frame, self.unit)
+        return text(self.frame, self.unit, self.columns)
 
 
-def show(frame: pl.DataFrame, unit: str = "") -> Shown:
-    """Show a frame; `unit` is that of each column of decimal numbers that has no other."""
-    return Shown(frame, unit)
+def show(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> Shown:
+    """Show a frame; `unit` is that of the named columns, whatever their tables declare.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    unit : str
+        Of the columns, such as "%".
+    columns : sequence of str
+        Names of the columns of this unit; a name that occurs only in other frames is an error.
+
+    Raises
+    ------
+    InputError
+        The frame has no such column, or a unit has no columns.
+    """
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise InputError(f"has only: {', '.join(frame.columns)}", field=missing[0])
+    if bool(unit) != bool(columns):
+        raise InputError(f"unit {unit!r} is of no column: name the columns", field="columns")
+    return Shown(frame, unit, columns)
 
 
 def use() -> None:
@@ -66,9 +88,9 @@ def use() -> None:
         )
 
 
-def html(frame: pl.DataFrame, unit: str = "") -> str:
+def html(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> str:
     """Return a frame as an HTML table; see `show`."""
-    parts = _parts(frame, unit)
+    parts = _parts(frame, dict.fromkeys(columns, unit))
     above = f'<caption style="text-align: left">{escape(parts.above)}</caption>\n'
     head = "".join(
         f'<th scope="col" style="text-align: {side}">{_broken(name)}{_below(of)}</th>'
@@ -84,9 +106,9 @@ def html(frame: pl.DataFrame, unit: str = "") -> str:
     )
 
 
-def text(frame: pl.DataFrame, unit: str = "") -> str:
+def text(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> str:
     """Return a frame as lines of text; see `show`."""
-    parts = _parts(frame, unit)
+    parts = _parts(frame, dict.fromkeys(columns, unit))
     padded = []
     for name, of, side, cells_of in zip(*parts[1:], strict=True):
         words = [name, *([of] if any(parts.units) else []), *cells_of]
@@ -98,30 +120,35 @@ def text(frame: pl.DataFrame, unit: str = "") -> str:
     return "\n".join([*([parts.above] if parts.above else []), *rows])
 
 
-def _parts(frame: pl.DataFrame, unit: str) -> _Parts:
+def _parts(frame: pl.DataFrame, named: Mapping[str, str]) -> _Parts:
     left, same = _without_constant_words(frame)
-    unit = same.pop("unit", unit)
+    of_rows = same.pop("unit", "")
     notes = [f"{name}: {value}" for name, value in same.items()]
     if left.height > MOST_ROWS:
         notes.append(f"the first {MOST_ROWS} of {left.height:,} rows")
         left = left.head(MOST_ROWS)
-    sides = ["right" if is_figures(column) else "left" for column in left]
+    units = _units(left, of_rows) | named
     return _Parts(
         ", ".join(notes),
         left.columns,
-        _units(left, unit),
-        sides,
-        [cells(column) for column in left],
+        [HEADS.get(units[name], units[name]) for name in left.columns],
+        ["right" if is_figures(column) else "left" for column in left],
+        [cells(column, units[column.name] or unit_in_name(column.name)) for column in left],
     )
 
 
-def _units(frame: pl.DataFrame, unit: str) -> list[str]:
-    """Return the unit of each column; empty if its name ends in one, or no table declares it."""
+def _units(frame: pl.DataFrame, of_rows: str) -> dict[str, str]:
+    """Return the unit of each column; empty if its name ends in one, or no table declares it.
+
+    ``of_rows`` is the unit in all rows, which is that of the columns that leave it to their row.
+    """
     declared = glossary.units(frame.schema)
-    return [
-        declared.get(name) or (unit if dtype.is_float() and not unit_in_name(name) else "")
-        for name, dtype in frame.schema.items()
-    ]
+    units = {}
+    for name, dtype in frame.schema.items():
+        unit = declared.get(name, BY_ROW)
+        by_row = of_rows if dtype.is_float() and not unit_in_name(name) else ""
+        units[name] = by_row if unit == BY_ROW else unit
+    return units
 
 
 def _without_constant_words(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:

@@ -40,7 +40,8 @@ BY_ROW: Final = "of its row"
 COUNT: Final = "count"
 """The unit of a number of things that is not an integer, such as a sum of estimates."""
 
-_NOT_IN_HEADS: Final = (RATIO, BY_ROW, COUNT)
+HEADS: Final = {RATIO: "", BY_ROW: "", COUNT: ""}
+"""What is printed above a column in place of a unit that is no unit."""
 
 _UNITS_IN_NAMES: Final = {
     "percent": "%",
@@ -96,7 +97,7 @@ class Column:
     @property
     def head(self) -> str:
         """Return the unit that is printed above the column, or an empty text."""
-        return "" if self.unit in _NOT_IN_HEADS else self.unit
+        return HEADS.get(self.unit, self.unit)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What became of the patches on Linux 7.3: the table of README, front page, cards and notebook."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
 
-from swapsim import newer
+from swapsim import claims, newer
 from swapsim.newer.tables import ON_NEWEST
 from swapsim.patches import (
     batched_removal,
@@ -140,16 +141,49 @@ def _of_folios() -> str:
 
 
 def verdict(rows: pl.DataFrame) -> str:
-    """Summarise in a paragraph for each patch what became of it.
+    """Return the lead of notebook 07: what became of the patches.
 
     Parameters
     ----------
     rows : polars.DataFrame
         Schema ON_NEWEST.
     """
-    ON_NEWEST.check(rows)
-    return "\n\n".join(
-        f"{row['letter']}, {row['subject']}: {row['state']} on 7.3 ({row['now']}). "
-        f"{row['figure'][0].upper()}{row['figure'][1:]}."
-        for row in rows.iter_rows(named=True)
+    state = pl.col("state").replace("in part", "in force in part")
+    states = ON_NEWEST.check(rows).select(pl.format("{} is {}", "letter", state)).to_series()
+    shares = newer.meeting_shares(newer.studies.meeting.load()).filter(pl.col("cpus") == _CPUS[0])
+    one_base, patch_d, today = (
+        shares.filter(kernel=kernel).row(0, named=True) for kernel in _COMPARED
     )
+    flag = newer.global_lock(newer.studies.global_lock.load()).filter(tasks=_TASKS[0])
+    change = flag.row(0, named=True)
+    locked = newer.writeback_a_page().filter(pl.col("setting").str.contains("64K"), kernel=_KERNEL)[
+        "acquisitions"
+    ]
+    decided = newer.rules_that_run().filter(
+        pl.col("rule").str.contains("is decided", literal=True), kernel=_KERNEL
+    )["generations"]
+    return claims.lead(
+        f"On Linux 7.3 {', '.join(states)}.",
+        {
+            "What it does": f"What A and D did is still done, for D by other means: of the uses "
+            f"of the swap cache's lock by {_CPUS[0]} CPUs, {_percent(one_base)} met another CPU "
+            f"before patch D, {_percent(patch_d)} with it, and {_percent(today)} do on 7.3. What B "
+            f"and C did is not, except where generations (MGLRU) are off.",
+            "What it is worth": f"Without A's flag throughput would change by "
+            f"{change['change']:+.1f} % ({_span(change)}) with {_TASKS[0]} tasks. E's question is "
+            f"now which list comes first, and its answer is worth most: {_of_folios()}.",
+            "When it does not matter": f"D on a device with free clusters, and A with large "
+            f"folios, which take its lock {min(locked):.2f} to {max(locked):.2f} times a page in "
+            f"place of 2. C with generations, the default, where its rules decide after "
+            f"{decided.item():,.0f} passes only.",
+        },
+    )
+
+
+def _percent(row: Mapping[str, float]) -> str:
+    share, low, high = (100 * row[name] for name in ("share", "low", "high"))
+    return f"{share:.1f} % ({low:.1f} to {high:.1f} %)"
+
+
+def _span(row: Mapping[str, float]) -> str:
+    return claims.range_text(row["low"], row["high"], "%", relative=True)

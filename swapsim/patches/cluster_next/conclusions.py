@@ -56,7 +56,7 @@ def verdict(
     slow = drives.filter("flips")
     return claims.lead_on(
         f"With the merged patch {percent['percpu-rerandomise']:.0f} % of the additions to the swap "
-        f"cache fetch the lock's cache line from another CPU in place of {percent['shared']:.0f} %, "
+        f"cache fetch the lock's line from another CPU in place of {percent['shared']:.0f} %, "
         f"and the predicted gain {_VERBS[score['simulated_verdict']]} the published "
         f"{texts['published']}.",
         does=f"Each CPU scans from a base of its own, so CPUs are in different trunks and use "
