@@ -197,6 +197,7 @@ CARDS: Final = Table(
     Column("outcome", pl.String, "whether and when the patch was merged"),
     Column("before", pl.String, "kernel without the patch"),
     Column("after", pl.String, "kernel with the patch"),
+    Column("caveat", pl.String, "what to know of the verdicts on its main claims"),
     Column("claims", pl.List(pl.String), "names of the patch's claims"),
     Column("headlines", pl.List(pl.String), "claims that README shows, each with its wording"),
     Column("contradicted", pl.List(pl.String), "claims in prose that the mail's tables contradict"),

@@ -248,7 +248,10 @@ def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
     """
     names = varied_first(frame)
     heads = [names] + [[units.get(name, "") for name in names]] * any(map(units.get, names))
-    columns = [[*head, *cells(frame[name])] for name, *head in zip(names, *heads, strict=True)]
+    columns = [
+        [*head, *cells(frame[name], units.get(name, ""))]
+        for name, *head in zip(names, *heads, strict=True)
+    ]
     widths = [max(map(len, column)) for column in columns]
     rights = [frame.schema[name].is_numeric() for name in names]
     lines = [_line(row, widths, rights) for row in zip(*columns, strict=True)]
@@ -263,9 +266,9 @@ def varied_first(frame: pl.DataFrame) -> list[str]:
     return sorted(frame.columns, key=lambda name: frame[name].n_unique() == 1)
 
 
-def cells(column: pl.Series) -> list[str]:
+def cells(column: pl.Series, unit: str = "") -> list[str]:
     """Return each value of a column as text; null is a dash."""
-    words = [word.translate(_PLAIN) for word in cells_of(column)]
+    words = [word.translate(_PLAIN) for word in cells_of(column, unit)]
     if column.dtype.is_numeric():
         return [word.replace(",", "") for word in words]
     return [printable(word) for word in words]

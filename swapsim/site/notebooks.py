@@ -80,6 +80,17 @@ def normal_form(text: str, committed: str | None, path: Path) -> str:
     return written + "\n"
 
 
+def lead_of(notebook: nbformat.NotebookNode) -> str:
+    """Return the lead of a notebook's first cell without its marks: a sentence and bullets.
+
+    It begins with the first line in bold type, and ends with the last bullet that has a bold head.
+    """
+    lines = str(notebook.cells[0].source).splitlines()
+    marked = [at for at, line in enumerate(lines) if line.startswith(("**", "- **"))]
+    chosen = lines[marked[0] : marked[-1] + 1] if marked else []
+    return "\n".join(line.replace("**", "") for line in chosen)
+
+
 def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
     try:
         notebook: nbformat.NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]

@@ -11,7 +11,14 @@ import polars as pl
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim import progress as bars
 from swapsim.claims.mthp import fallback_shares
-from swapsim.claims.tables import CHANCES, RESULTS, SIMULATED_CLAIMS, THREE_COLUMNS
+from swapsim.claims.tables import (
+    CHANCES,
+    RESULTS,
+    SIMULATED_CLAIMS,
+    THREE_COLUMNS,
+    VERDICTS_BY_PATCH,
+)
+from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
 from swapsim.patches.cluster_next.conclusions import slots_matched
@@ -21,6 +28,7 @@ from swapsim.site.tables import AT_A_GLANCE
 if TYPE_CHECKING:
     import altair as alt
 
+_MERGED: Final = "percpu-rerandomise"
 _Pair = tuple[float | None, float | None]
 
 
@@ -120,6 +128,25 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
+def standing(counted: pl.DataFrame) -> str:
+    """Return two sentences on how many claims have each verdict (VERDICTS_BY_PATCH)."""
+    sentences = []
+    for source in ("simulated", "measured"):
+        rows = VERDICTS_BY_PATCH.check(counted).filter(source=source)
+        total = {name: int(rows[name].sum()) for name in counted.columns[2:]}
+        figures = total["claims"] - total["no_figure"]
+        others = {
+            words: total[words.replace(" ", "_")]
+            for words in ("open", "not determinable", "not judged")
+        }
+        rest = ", ".join(f"{count} are {words}" for words, count in others.items() if count)
+        sentences.append(
+            f"Of {figures} {source} figures {total['agrees']} agree with the mails and "
+            f"{total['contradicts']} contradict them; {rest}."
+        )
+    return " ".join(sentences)
+
+
 def verdict(
     three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
 ) -> str:
@@ -187,6 +214,55 @@ def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
     return AT_A_GLANCE.check(frame)
 
 
+def on_your_own(
+    trace: str,
+    feeds: pl.DataFrame,
+    glance: pl.DataFrame,
+    ranked: pl.DataFrame,
+    gains: pl.DataFrame,
+    parts: pl.DataFrame,
+) -> str:
+    """Return the lead of notebook 06, whose tables a user changes.
+
+    Parameters
+    ----------
+    trace : str
+        Name of the trace.
+    feeds, glance : polars.DataFrame
+        From `traces.replays_of` and `at_a_glance`.
+    ranked : polars.DataFrame
+        Schema SLOT_RANKING of "lock.moved.add", with one policy of the user's.
+    gains : polars.DataFrame
+        From `what_if.gains`, with the usual ``costs`` first and those of the user's machine last.
+    parts : polars.DataFrame
+        From `site.patches.parts_of`.
+    """
+    figures = ", and ".join(
+        f"{row['quantity']} from {row['base']:.2f} to {row['patched']:.2f}"
+        for row in glance.drop_nulls("change").iter_rows(named=True)
+    )
+    share = {
+        row["policy"]: f"{100 * row['mean']:.0f} % ({100 * row['low']:.0f} to "
+        f"{100 * row['high']:.0f} %)"
+        for row in ranked.iter_rows(named=True)
+    }
+    own = next((name for name in share if name not in POLICIES), _MERGED)
+    usual, yours = (gains.filter(costs=gains["costs"][at])["gain_percent"].mean() for at in (0, -1))
+    return claims.lead(
+        f"The models run on your own case: here on the trace {trace}, a rule {own}, costs "
+        f"{gains['costs'][-1]}, and a patch that has {parts['there'].sum()} of {parts.height} "
+        f"parts.",
+        {
+            "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays. "
+            f"The patches change {figures or 'no figure'}.",
+            "Your rule": f"With {own} {share[own]} of the additions to the swap cache fetch the "
+            f"lock's line from another CPU, with the merged rule {share[_MERGED]}.",
+            "Your machine": f"The merged patch D gains {yours:.0f} % on it, and {usual:.0f} % with "
+            f"the usual costs.",
+        },
+    )
+
+
 class _Figure(NamedTuple):
     """The quantity of a replay's figure, and how to compute it without the patch and with it."""
 
@@ -230,10 +306,10 @@ def _pair(base: pl.Series, patched: pl.Series) -> _Pair:
 
 _FIGURES: Final[Mapping[str, _Figure]] = {
     "writeback-tags": _Figure(
-        "acquisitions of the swap cache's lock a page written to swap", _acquisitions_written
+        "acquisitions of the swap cache's lock per page written to swap", _acquisitions_written
     ),
     "batched-removal": _Figure(
-        "acquisitions of the mappings' locks a page that reclaim removes", _acquisitions_removed
+        "acquisitions of the mappings' locks per page that reclaim removes", _acquisitions_removed
     ),
     "stall-decisions": _Figure(
         "share of the lists after which kswapd writes file pages (tail_lru_dirty)", _flagged_dirty

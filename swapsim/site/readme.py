@@ -17,6 +17,9 @@ from swapsim.site.patches import PATCHES
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's picture, seen from the repository."""
 
+_ABOUT_CHOSEN: Final = """\
+A few claims of each mail, those of its subject or summary:"""
+
 _ABOUT_LOCKS: Final = """\
 By how much patches A and D relieve the swap cache's lock: in the mails' profiles, in the contention
 machine, and on a real Linux 6.1 with the patch off and on. That kernel runs under an emulator: its
@@ -46,8 +49,11 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
     paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES), _of_newer_kernels()]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
     parts = (
-        _of_claims(overview.headlines(judged), "patch", "claim"),
+        textwrap.fill(overview.standing(claims.verdicts_by_patch(judged)), _COLUMNS),
         _of_counts(judged),
+        _ABOUT_CHOSEN,
+        _of_claims(overview.headlines(judged), "patch", "claim"),
+        _of_caveats(),
         about,
         locks,
         *counted,
@@ -79,6 +85,16 @@ def _of_newest(rows: pl.DataFrame) -> str:
     chosen = rows.select(patch=pl.format("{}: {}", "letter", "subject"), state="state", now="now")
     texts = chosen.with_columns(figure=rows["figure"])
     return _markdown(texts)
+
+
+def _of_caveats() -> str:
+    """Return what to know of the verdicts on each patch's main claims."""
+    cards = claims.patch_cards().select("patch", "caveat")
+    lines = [
+        textwrap.fill(f"- **{patch}:** {caveat}", _COLUMNS, subsequent_indent="  ")
+        for patch, caveat in cards.iter_rows()
+    ]
+    return "\n".join(lines)
 
 
 def _of_newer_kernels() -> str:

@@ -239,7 +239,7 @@ def _comparison(act: Act, reason: Any, priority: int, immediate: int) -> str:
     """Return what a test compared, and its result."""
     found = f"{reason.number} {_NUMBERS.get(act.number)}"
     limit = f"the {reason.of} {_NUMBERS.get(act.of)}"
-    share = f"{reason.of} (T >> {STALL_PRIORITY_MAX - priority})"
+    share = f"{reason.of} (taken / {1 << (STALL_PRIORITY_MAX - priority)})"
     compared = f"{found}, {'as many as' if reason.number == reason.of else 'not'} {limit}"
     at_least = f"{found}, {'at least' if reason.holds else 'fewer than'} {share}"
     words = {

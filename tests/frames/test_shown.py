@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from swapsim import frames
 from swapsim.claims.tables import CLAIMS
+from swapsim.errors import InputError
 from swapsim.frames import glossary
-from swapsim.frames.figures import MISSING, cells
+from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE, cells
 from swapsim.machine.tables import WHAT_IF_RANGES
 
 FIGURES = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.none()
 WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=60)
+BLANKS = DIGIT_WIDE + POINT_WIDE
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 
 
@@ -30,15 +32,38 @@ def words_of(table: str) -> list[list[str]]:
 
 
 @given(st.lists(FIGURES, min_size=1, max_size=8))
-def test_a_figure_is_as_near_as_its_four_digits(values: list[float | None]) -> None:
-    """Each cell is exact to half of its last digit, or is noise next to the largest one."""
+def test_a_figure_is_as_near_as_its_three_digits(values: list[float | None]) -> None:
+    """Each cell is exact to half of its last digit, or to four decimals next to a larger one."""
     largest = max((abs(value) for value in values if value is not None), default=0.0)
+    least = 10.0 ** -max(4, 3 - math.floor(math.log10(largest))) if largest else 0.0
     for value, cell in zip(values, cells(pl.Series(values, dtype=pl.Float64)), strict=True):
         if value is None:
             assert cell.strip() == MISSING
             continue
         read = float(cell.replace(",", ""))
-        assert math.isclose(read, value, rel_tol=5.01e-4, abs_tol=1e-12 * largest)
+        assert math.isclose(
+            read, value, rel_tol=5.01e-3, abs_tol=max(0.501 * least, 1e-12 * largest)
+        )
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "texts"),
+    [
+        ([-0.00007869, 23.456], "%", ["0", "23.5"]),
+        ([-0.00007869, 0.0061], "points", ["0", "0.01"]),
+        ([44175.0, 999.0], "%", ["\u00d7443", "999"]),
+        ([1706.0], "%", ["\u00d718.1"]),
+        ([44175.0], "1/s", ["44,175"]),
+        ([0.2931, 0.0002763], "1/page", ["0.293", "0.0003"]),
+        ([12.67, 0.00002939], "", ["12.7", "0"]),
+        ([0.0004612, 0.0000121], "", ["0.000461", "0.0000121"]),
+    ],
+)
+def test_a_small_figure_is_zero_and_a_large_change_a_factor(
+    values: list[float], unit: str, texts: list[str]
+) -> None:
+    """By the column's unit, and by its largest figure."""
+    assert [cell.strip(BLANKS) for cell in cells(pl.Series(values), unit)] == texts
 
 
 @given(st.lists(FIGURES, min_size=1, max_size=8))
@@ -66,14 +91,14 @@ def test_the_same_words_as_text() -> None:
         {"factor": ["cpus"] * 2, "policy": ["a", "b"], "tied_with": [["b", "c"], []],
          "median": [855576.76592, 0.25], "waits": [None, 1.5]}
     )  # fmt: skip
-    assert frames.text(frame, "1/s").splitlines() == [
+    assert frames.text(frame, "1/s", ["median", "waits"]).splitlines() == [
         "factor: cpus",
         "policy  tied_with      median  waits",
         "                          1/s    1/s",
         "a       b, c       855,577       \u2013",
         "b       none             0.25    1.5",
     ]
-    made = frames.html(frame, "1/s")
+    made = frames.html(frame, "1/s", ["median", "waits"])
     assert '<caption style="text-align: left">factor: cpus</caption>' in made
     assert made.count("<br><small>1/s</small>") == 2
     assert [word.strip() for word in words_of(made)[1]] == ["a", "b, c", "855,577", MISSING]
@@ -100,6 +125,18 @@ def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     assert "low" not in glossary.units(pl.Schema({"low": pl.Float64}))
     metrics = pl.DataFrame({"scanned": [2.5], "run": [1.5]})
     assert frames.html(metrics).count("<small>slots") == 2
+
+
+def test_a_unit_is_that_of_the_named_columns() -> None:
+    """A parameter next to them has none, whatever another table declares of a column's name."""
+    frame = pl.DataFrame({"setting": [60.0, 100.0], "percpu": [1.5, -4.25], "change": [2.5, 3.5]})
+    made = frames.text(frame, "points", ["percpu", "change"]).splitlines()
+    assert made[1].split() == ["points", "points"]
+    assert frames.text(frame).splitlines()[1].split() == ["%"]
+    with pytest.raises(InputError, match="'late': has only: setting, percpu, change"):
+        frames.show(frame, "%", ["late"])
+    with pytest.raises(InputError, match="unit '%' is of no column"):
+        frames.show(frame, "%")
 
 
 def test_a_large_table_shows_its_first_rows() -> None:
@@ -135,6 +172,9 @@ def test_a_notebook_shows_frames_in_this_way(monkeypatch: pytest.MonkeyPatch) ->
     frame = pl.DataFrame({"seconds": [1234.5]})
     found, _ = shell.display_formatter.format(frame)
     assert found == {"text/html": frames.html(frame), "text/plain": frames.text(frame)}
-    found, _ = shell.display_formatter.format(frames.show(frame, "s"))
-    assert found == {"text/html": frames.html(frame, "s"), "text/plain": frames.text(frame, "s")}
+    found, _ = shell.display_formatter.format(frames.show(frame, "s", ["seconds"]))
+    assert found == {
+        "text/html": frames.html(frame, "s", ["seconds"]),
+        "text/plain": frames.text(frame, "s", ["seconds"]),
+    }
     InteractiveShell.clear_instance()

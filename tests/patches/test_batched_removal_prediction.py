@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from swapsim import traces
 from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE
 from swapsim.claims.tables import RANGES
 from swapsim.errors import ConfigError, InputError
@@ -15,10 +16,10 @@ from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
 from swapsim.machine.what_if import Case, gains
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal import prediction, studies
-from swapsim.patches.batched_removal.conclusions import verdict_in_time
 from swapsim.patches.batched_removal.prediction import at_middle, price_ns
 from swapsim.patches.batched_removal.tables import PREDICTED_BY_POINTS, WORKLOAD
 from swapsim.patches.batched_removal.workload import THREADS
+from swapsim.removal.replay import batched_removal_of
 from swapsim.removal.tables import WAITS_NEEDED
 from swapsim.study import SerialExecutor
 
@@ -123,14 +124,22 @@ def test_vanillas_other_figures_are_held_out(predicted: pl.DataFrame) -> None:
         assert row["verdict"] == ("agrees" if near else "contradicts")
 
 
-def test_the_verdict_names_both_ends(predicted: pl.DataFrame) -> None:
-    """Sentences with the noise, and with the ranges of 8 and of 3 threads."""
-    sentences = verdict_in_time(predicted)
-    assert "8 threads (published: -42.5 %)" in sentences
-    assert "with 3 (published: +13.8 %)" in sentences
-    assert "the sign of 2 of its ten rows is not determinable" in sentences
+def test_the_lead_names_ranges_and_verdicts(predicted: pl.DataFrame) -> None:
+    """It has the pages of a hold, the range with 8 threads and the verdicts on the first mail."""
+    counts = batched_removal_of(traces.shipped("batched-removal"))
+    texts = pl.DataFrame(
+        {
+            "claim": ["B-elapsed-1", "B-elapsed-3", "B2-elapsed-1"],
+            "simulated_verdict": ["contradicts", "not determinable", "contradicts"],
+        }
+    )
+    cures = patch.studies.gain_by_cure.load()
+    lead = patch.verdict(counts, predicted, texts, cures)
+    assert "of the 2 times that its mail prints 1 contradict the simulation and 1 are not" in lead
+    assert "(published: -42.5 %). Of 5 figures" in lead
+    assert "from 1 a page to 0.11." in lead
     with pytest.raises(InputError, match="'B-elapsed-8': give predictions"):
-        verdict_in_time(predicted.filter(pl.col("claim") != "B-elapsed-8"))
+        patch.verdict(counts, predicted.filter(pl.col("claim") != "B-elapsed-8"), texts, cures)
 
 
 def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from swapsim.stall.tables import DECIDED_LISTS
 SPANS = pl.DataFrame(
     [
         ("flag", ["3.9", "mmotm"], "-", "3.9"),
-        ("flag", ["series-1"], "U = T,\nby kswapd", "the series"),
+        ("flag", ["series-1"], "unqueued = all,\nby kswapd", "the series"),
         ("sleep", ["3.9", "mmotm", "series-1"], "never", "3.9"),
     ],
     schema=RULE_SPANS.schema,

@@ -10,9 +10,9 @@ from swapsim import claims, ffi
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import lab
-from swapsim.patches.stall_decisions.conclusions import verdict_in_runs
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
+from swapsim.stall.tables import VERIFIED_STALLS
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"
@@ -79,21 +79,23 @@ def test_steps_find_the_patch_that_does_the_work() -> None:
         patch.steps(MEASURED, ["Tides"])
 
 
-def test_the_verdict_says_how_many_patches_do_the_work() -> None:
-    """It says so for a figure that moves, and says when there are too few rounds."""
-    scans = MEASURED.filter(metric=SCANNED)
+def test_the_lead_says_how_many_patches_do_the_work() -> None:
+    """It says so for a figure that moves; a verdict needs five rounds."""
+    verified = pl.DataFrame(schema=VERIFIED_STALLS.schema)
+    scans, rate = MEASURED.filter(metric=SCANNED), pl.lit("Ops memcachetest-2.84")
     writes = scans.with_columns(metric=pl.lit("Page writes file"), value=pl.lit(7.0))
-    verdict = verdict_in_runs(pl.concat([MEASURED, writes]))
-    assert "by the rules of 2013, 5 rounds of each, supports" in verdict
-    moved = "pages scanned by kswapd go from 45,102 to 5,022 (of the change, 100 % is made by"
-    assert moved in verdict
-    assert "file pages written by reclaim go neither way in all rounds" in verdict
+    alike = scans.with_columns(metric=rate, value=pl.lit(9.0))
+    lead = patch.verdict(verified, pl.concat([MEASURED, writes, alike]))
+    assert "pages scanned by kswapd change by -88.9 %" in lead
+    assert "file pages written by reclaim go neither way in all rounds" in lead
+    moved = "Of the changes, of pages scanned by kswapd 100 % is made by the first two of the eight"
+    assert moved in lead
+    assert "next to the largest file changes by 0.0 % (0.0 to 0.0 %)" in lead
     both = scans.with_columns(metric=pl.lit("Page writes file"))
-    few = pl.concat([MEASURED, both]).filter(pl.col("seed") <= 3)
-    verdict = verdict_in_runs(few)
-    assert "3 rounds of each (a verdict needs 5)" in verdict
-    assert verdict.count("is made") == 1
-    assert "; of each change, 100 % is made by the first 2 of the" in verdict
+    few = pl.concat([MEASURED, both, alike]).filter(pl.col("seed") <= 3)
+    lead = patch.verdict(verified, few)
+    assert "0 agree in that kernel and 0 contradict; the others are open" in lead
+    assert "Of both changes 100 % is made by the first two of the eight patches." in lead
 
 
 def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.DataFrame:

@@ -124,16 +124,21 @@ def test_each_decision_has_each_rule_set_once() -> None:
         assert spans["rules"].explode().to_list() == list(STALL_RULES)
         assert all(one != other for one, other in pairwise(spans["text"]))
     assert set(SPANS["since"]) == {"3.9", "mmotm", "the series", "3.11", "6.1"}
-    assert SPANS.filter(text="W = T")["since"].to_list() == ["3.11"]
-    assert rule("sleep up to 100 ms if", "6.1") == "I > 0,\nby kswapd"
+    assert SPANS.filter(text="writing = all")["since"].to_list() == ["3.11"]
+    assert rule("sleep up to 100 ms if", "6.1") == "marked > 0,\nby kswapd"
 
 
 @pytest.mark.parametrize(
     ("decision", "before", "after", "patches"),
     [
         ("a marked page under writeback, by kswapd", "sleep, then\ngo on", "sleep, keep it", 1),
-        ("flag TAIL_LRU_DIRTY if", "U ≥ share", "U = T", 2),
-        ("sleep up to 100 ms if", "marked page;\nU = T", "U = T, or I > 0", 3),
+        ("flag TAIL_LRU_DIRTY if", "unqueued ≥ share", "unqueued = all", 2),
+        (
+            "sleep up to 100 ms if",
+            "marked page;\nunqueued = all",
+            "unqueued = all, or marked > 0",
+            3,
+        ),
         ("direct reclaim waits if CONGESTED, after", "a round below priority 10", "each list", 5),
         ("a page counts as congested if", "its disk is", "its disk is, or marked", 6),
         ("a page is dirty or under writeback by", "the page's flags", "and buffers", 7),

@@ -10,7 +10,6 @@ import pytest
 from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions.conclusions import verdict_in_simulation
 from swapsim.patches.stall_decisions.judgement import count_by_the_old_rule
 from swapsim.patches.stall_decisions.mail import KERNELS
 
@@ -114,12 +113,12 @@ def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
     assert (score["sized"] == score["modelled"]).all()
     assert (score["order_agrees"] == score["order_asked"]).all()
     asked = judged["order"].is_not_null().sum()
-    sentence = verdict_in_simulation(judged)
-    assert f"in {asked} of the {asked} rows that order them; in 0 rows they do not" in sentence
-    alone = "as in the mail, memcached collapses next to large files by the rules of 3.9 only"
-    assert f"On a disk, {alone}" in sentence
-    assert f"Over NFS, {alone}" in sentence
-    assert "against mmotm by -1.6 and -2.1 % (published: -1.6 and -2.1 %)" in sentence
+    lab = (patch.studies.lab_guest.load(), claims.measured_results(patch.EXPERIMENT))
+    machines = patch.differences(patch.studies.machines.load())
+    lead = patch.verdict_simulated(judged, patch.simulated_claims(), *lab, machines)
+    assert f"in the mail's order in {asked} of {asked} rows" in lead
+    assert "collapses by the rules of 3.9 alone on the disk and over NFS, as in the mail" in lead
+    assert "series changes by -2.1 % (published: -2.1 %)" in lead
 
 
 def test_a_cell_beyond_twice_is_outside_and_one_that_gives_a_constant_is_not_judged(

@@ -11,13 +11,16 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from swapsim.claims.tables import RANGE_VERDICT, VERDICT
+from swapsim.frames.figures import MISSING
 from swapsim.io.paths import notebooks_root, patches_root
+from swapsim.site.notebooks import lead_of
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
 NO_PATCH = {"00", "05", "06"}
 KERNELS = {
     *("3.9", "3.10", "3.11", "4.8", "4.9", "4.10", "4.11", "4.12", "4.15", "4.20"),
-    *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18"),
+    *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18", "7.3"),
 }
 LINES = 60
 
@@ -102,11 +105,62 @@ def test_prose_precedes_each_code_cell(notebook: Path) -> None:
 
 
 def test_the_first_cell_states_what_the_last_computes(notebook: Path) -> None:
-    """The verdict in the title cell, its bold paragraphs, is the last code cell's output."""
-    verdict = re.findall(r"^\*\*(.+?)\*\*$", read(notebook).cells[0].source, re.M | re.S)
-    assert verdict, "the first cell states no verdict in bold"
+    """The lead of the first cell, without its marks, is what the last code cell prints."""
+    lead = lead_of(read(notebook))
+    assert lead, "the first cell has no lead: a bold sentence and bullets"
     last = code_cells(notebook)[-1].outputs
-    assert "\n\n".join(verdict) == "".join(output.get("text", "") for output in last).strip()
+    assert lead == "".join(output.get("text", "") for output in last).strip()
+
+
+def figures_of(text: str) -> list[str]:
+    """Return the figures of a text: numbers, and shares such as "25 of 37".
+
+    Not what is in brackets (intervals, published figures), numbers of CPUs, tasks, threads or
+    writers, kernels, and names with digits.
+    """
+    text = re.sub(r"\([^)]*\)", "", text)
+    text = re.sub(r"\b\d+ (?:CPUs|tasks|threads|writers|MB|GB|us)\b", "", text)
+    text = re.sub(
+        rf"(?<![\w.])(?:{'|'.join(map(re.escape, KERNELS))}|20\d\d)(?![\w.]*\d)", "", text
+    )
+    number = r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?"
+    return re.findall(rf"{number}(?: (?:of|to|a page to)(?: the)? {number})?", text)
+
+
+def test_a_lead_is_a_sentence_and_short_bullets(notebook: Path) -> None:
+    """A bullet has at most two sentences and three figures, and there are three bullets."""
+    sentence, empty, *bullets = lead_of(read(notebook)).splitlines()
+    assert empty == ""
+    assert len(re.findall(r"\.(?= [A-Z])|\.$", sentence)) == 1
+    assert len(bullets) == 3
+    for bullet in bullets:
+        assert len(re.findall(r"\.(?= [A-Z])|\.$", bullet)) <= 2, bullet
+        assert len(figures_of(bullet)) <= 3, (figures_of(bullet), bullet)
+
+
+def test_stored_results_are_one_line_at_the_end(notebook: Path) -> None:
+    """The last cell names them all, and no other cell has a line on them."""
+    *others, last = [
+        "".join(str(output) for output in cell.outputs) for cell in code_cells(notebook)
+    ]
+    assert "Stored results: " not in "".join(others)
+    called = re.search(r"\bstudies\.\w+\(", "".join(cell.source for cell in code_cells(notebook)))
+    assert not called or "each part that was computed again is identical" in last
+
+
+def test_one_scale_of_judgements(notebook: Path) -> None:
+    """A column of judgements has only words of its scale."""
+    words = {*VERDICT.words, *RANGE_VERDICT.words, MISSING}
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            for table in re.findall(r"<table.*?</table>", str(output.get("data", {})), re.S):
+                heads, *rows = (
+                    re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+                    for row in re.findall(r"<tr>(.*?)</tr>", table)
+                )
+                for at, head in enumerate(heads):
+                    if re.search(r"verdict$", head.replace("<wbr>", "")):
+                        assert {row[at] for row in rows} <= words, head
 
 
 def shown(path: Path) -> list[float]:

@@ -611,7 +611,7 @@ def test_a_reason_gives_the_numbers_and_the_rule() -> None:
     """One sentence for each act, done or not."""
     counts = {"dirty": 9, "unqueued_dirty": 7, "congested": 9, "writeback": 8, "taken": 32}
     assert stall.explain(StallContext(rules="series-5", priority=10, kswapd=True), counts) == [
-        "flag writeback is set: 8 under writeback, at least 8 (T >> 2)",
+        "flag writeback is set: 8 under writeback, at least 8 (taken / 4)",
         "flag congested is set: 9 dirty, as many as the 9 congested",
         "flag tail_lru_dirty is not set: 7 unqueued dirty, not the 32 taken",
         "sleep congestion_wait is not requested: 7 unqueued dirty, not the 32 taken; 0 marked for "

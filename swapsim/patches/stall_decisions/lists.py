@@ -22,7 +22,7 @@ from swapsim.patches.stall_decisions.tables import (
     STALL_AGREEMENT,
     STALL_DIFFERENCES,
 )
-from swapsim.stall import Rules, StallContext, decide, explain, process_pages, rules_of
+from swapsim.stall import Act, Rules, StallContext, decide, explain, process_pages, rules_of
 from swapsim.stall.tables import DECIDED_LISTS, STALL_PAGES
 from swapsim.traces import scan_event
 
@@ -345,14 +345,26 @@ _TRIALS: Final = {
 }  # fmt: skip
 """By claim, in the order of the patches."""
 
-_LETTERS: Final = {name: name[0].upper() for name in _COUNTS} | {"share": "share"}
+_WORDS: Final = {
+    "dirty": "dirty",
+    "unqueued_dirty": "unqueued",
+    "congested": "congested",
+    "writeback": "writing",
+    "immediate": "marked",
+    "taken": "all",
+    "file_taken": "file",
+    "share": "share",
+}
+_ALL_DIRTY: Final = {"dirty = congested": "all dirty are"}
+"""The test of the flag CONGESTED, shorter."""
+
 _TESTS: Final = {
     "always": "always",
     "some": "{number} > 0",
     "some_at_least": "{number} ≥ {of}",
     "some_equal": "{number} = {of}",
     "equal": "{number} = {of}",
-    "equal_or_immediate": "{number} = {of}, or I > 0",
+    "equal_or_immediate": "{number} = {of}, or marked > 0",
     "flagged": "flagged",
     "in_trouble": "below priority 10",
     "no_progress": "nothing freed",
@@ -371,7 +383,7 @@ _CASE_1: Final = {
     "none": "is kept",
     "sleep_locked": "sleep, then\ngo on",
     "sleep_and_keep": "sleep, keep it",
-    "count_and_keep": "count it as I, keep it",
+    "count_and_keep": "count it as marked, keep it",
     "count_and_activate": "count,\nactivate",
 }
 _WRITES: Final = {
@@ -380,11 +392,11 @@ _WRITES: Final = {
     "flagged_and_marked": "and it is\nmarked",
 }
 _WAITS_ON_SHARE: Final = {
-    ("wait_iff_congested",): "W ≥ share",
-    ("wait_iff_congested", "writeback"): "W ≥ share, before the flag is set",
+    ("wait_iff_congested",): "writing ≥\nshare",
+    ("wait_iff_congested", "writeback"): "writing ≥ share, before the flag is set",
     ("writeback", "wait_iff_congested"): "after the\nflag is set",
 }
-"""By the acts that compare W with the share, in their order: the wait, and setting the flag."""
+"""By the acts on the share, in their order: the wait, and setting the flag."""
 
 _DIRECT: Final = {
     "in_trouble": "a round below priority 10",
@@ -397,10 +409,9 @@ _NONE: Final = "-"
 def rule_spans() -> pl.DataFrame:
     """Return the rule behind each decision, and the consecutive rule sets that share it.
 
-    T stands for the pages of a list, F for those of them from lists of file pages, D for dirty
-    ones, U for dirty ones that are not queued for writing, C for congested ones, W for those under
-    writeback, I for marked ones under writeback; the share is T, halved for each priority below
-    the first.
+    "all" are the pages of a list, "file" those of them from lists of file pages, "unqueued" dirty
+    ones that are not queued for writing, "writing" those under writeback, "marked" marked ones
+    under writeback; the share is all, halved for each priority below the first.
 
     Returns
     -------
@@ -421,11 +432,16 @@ def rule_spans() -> pl.DataFrame:
 def _tests(rules: Rules, does: str, *what: str) -> list[str]:
     """Return the tests of the acts that do this, except for those of memory cgroups."""
     return [
-        _TESTS[act.test].format(number=_LETTERS.get(act.number), of=_LETTERS.get(act.of))
-        + _SCOPES.get(act.scope, "")
+        _test(act) + _SCOPES.get(act.scope, "")
         for act in rules.acts
         if act.does == does and act.what in what and act.scope != "legacy_memcg"
     ]
+
+
+def _test(act: Act) -> str:
+    """Return the test of an act in words."""
+    words = _TESTS[act.test].format(number=_WORDS.get(act.number), of=_WORDS.get(act.of))
+    return _ALL_DIRTY.get(words, words)
 
 
 def _flag(name: str) -> Callable[[Rules], str]:

@@ -18,6 +18,7 @@ from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
 from swapsim.site import newest, overview
+from swapsim.site.notebooks import lead_of
 from swapsim.site.report.cells import figure
 from swapsim.site.report.shell import (
     MAILS,
@@ -169,10 +170,9 @@ def pages(
 
 
 def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
-    """Return a notebook's title, and the verdict that its first cell states."""
-    title, *rest = str(notebook.cells[0].source).strip().splitlines()
-    verdict = " ".join(line.strip("*> ") for line in rest if line.strip())
-    return title.lstrip("# "), verdict.replace("`", "")
+    """Return a notebook's title, and the sentence with which its lead begins."""
+    title = str(notebook.cells[0].source).strip().partition("\n")[0]
+    return title.lstrip("# "), lead_of(notebook).partition("\n")[0]
 
 
 def front(verdicts: Verdicts) -> str:
@@ -185,7 +185,9 @@ def front(verdicts: Verdicts) -> str:
         picture=Markup(figure({"data": data})),
         headlines=verdicts.headlines,
         titles=_titles(),
+        caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
         counted=verdicts.counted.rows(named=True),
+        sentence=overview.standing(verdicts.counted),
         newest=verdicts.newest.rows(named=True),
         rules=RULES,
     )
