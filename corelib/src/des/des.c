@@ -2,7 +2,6 @@
 /* des/des.c - the clock and the heap of events. */
 #include "des/layout.h"
 
-#define CPUS_MAX          4096U
 #define SITES_MAX         65536U
 #define HAND_OFF_WAYS_MAX 8U
 
@@ -55,6 +54,8 @@ int sws_des_new(const struct sws_des_config *config, struct sws_des **out)
 	for (uint32_t cpu = 0; cpu < config->cpus; cpu++) {
 		self->cpus[cpu].first_caller = NO_CPU;
 		self->cpus[cpu].last_caller = NO_CPU;
+		self->cpus[cpu].core = cpu / config->cpus_per_core;
+		self->cpus[cpu].socket = cpu / config->cpus_per_socket;
 	}
 	error = SWS_OK;
 	*out = self;
@@ -96,31 +97,32 @@ uint64_t sws_des_now(const struct sws_des *self)
  */
 
 /* Sinks an event from the gap at the top to its place; the children of n are 4 n + 1 .. 4 n + 4. */
-static void sift_down(struct sws_des *self, struct event event)
+static inline void sift_down(struct sws_des *self, struct event event)
 {
 	struct event *heap = self->heap;
 	uint32_t at = 0;
 
 	for (;;) {
-		const uint32_t first = 4 * at + 1;
-		const uint32_t end = first + 4 < self->n_events ? first + 4 : self->n_events;
-		uint32_t least = first;
+		const uint32_t begin = 4 * at + 1;
+		const uint32_t end = begin + 4 < self->n_events ? begin + 4 : self->n_events;
+		struct event least = event;
+		uint32_t gap = at;
 
-		if (first >= self->n_events)
+		for (uint32_t child = begin; child < end; child++)
+			if (before(&heap[child], &least)) {
+				least = heap[child];
+				gap = child;
+			}
+		if (gap == at)
 			break;
-		for (uint32_t child = first + 1; child < end; child++)
-			if (before(&heap[child], &heap[least]))
-				least = child;
-		if (!before(&heap[least], &event))
-			break;
-		heap[at] = heap[least];
-		at = least;
+		heap[at] = least;
+		at = gap;
 	}
 	heap[at] = event;
 }
 
 /* Lets an event rise from the end of the heap, or from its previous place. */
-static void insert(struct sws_des *self, uint32_t at, struct event event)
+static inline void insert(struct sws_des *self, uint32_t at, struct event event)
 {
 	struct event *heap = self->heap;
 
@@ -131,7 +133,7 @@ static void insert(struct sws_des *self, uint32_t at, struct event event)
 
 void sws_des__push(struct sws_des *self, uint32_t cpu, uint64_t time)
 {
-	const struct event event = { time, self->sequence++, cpu };
+	const struct event event = new_event(self, cpu, time);
 
 	self->cpus[cpu].state = CPU_PENDING;
 	self->cpus[cpu].until = time;
@@ -178,7 +180,7 @@ bool sws_des_next(struct sws_des *self, uint32_t *cpu)
 		return false;
 	self->top_taken = true;
 	self->now = self->heap[0].time;
-	*cpu = self->heap[0].cpu;
+	*cpu = cpu_of(&self->heap[0]);
 	self->cpus[*cpu].state = CPU_IDLE;
 	return true;
 }
@@ -216,9 +218,9 @@ int sws_des_hasten(struct sws_des *self, uint32_t number)
 		return SWS_OK;
 	close_gap(self);
 	cpu->account.run_ns -= cpu->until - self->now;
-	while (self->heap[at].cpu != number)
+	while (cpu_of(&self->heap[at]) != number)
 		at++;
-	insert(self, at, (struct event){ self->now, self->sequence++, number });
+	insert(self, at, new_event(self, number, self->now));
 	cpu->until = self->now;
 	return SWS_OK;
 }

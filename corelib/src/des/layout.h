@@ -35,6 +35,9 @@ struct cpu {
 	uint64_t irqs_on_again;
 	uint32_t first_caller;
 	uint32_t last_caller;
+	/* The numbers of its core and of its socket: divisions would cost as much as an event. */
+	uint32_t core;
+	uint32_t socket;
 	/* The site and kind of the acquisition that it waits for. */
 	uint32_t site;
 	bool irq_save;
@@ -65,11 +68,17 @@ struct lock {
 	uint32_t waiters;
 };
 
-/* Each CPU has at most one event, so the heap never exceeds their number. */
+#define CPU_BITS 12
+#define CPUS_MAX (1U << CPU_BITS)
+
+/*
+ * Each CPU has at most one event, so the heap never exceeds their number. The four children of an
+ * event are in one or two cache lines.
+ */
 struct event {
 	uint64_t time;
-	uint64_t sequence;
-	uint32_t cpu;
+	/* The number of events that were created before it, << CPU_BITS, and its CPU. */
+	uint64_t order;
 };
 
 struct sws_des {
@@ -88,9 +97,20 @@ struct sws_des {
 	uint64_t now;
 };
 
+/* Returns the next event of a CPU in the order of creation, which 52 bits number. */
+static inline struct event new_event(struct sws_des *self, uint32_t cpu, uint64_t time)
+{
+	return (struct event){ time, self->sequence++ << CPU_BITS | cpu };
+}
+
+static inline uint32_t cpu_of(const struct event *event)
+{
+	return (uint32_t)(event->order & (CPUS_MAX - 1));
+}
+
 static inline bool before(const struct event *a, const struct event *b)
 {
-	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
+	return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
 static inline bool des_is_idle(const struct sws_des *self, uint32_t cpu)

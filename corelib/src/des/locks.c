@@ -61,9 +61,9 @@ static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 
 	if (from == NO_CPU || from == to)
 		return 0;
-	if (from / config->cpus_per_core == to / config->cpus_per_core)
+	if (self->cpus[from].core == self->cpus[to].core)
 		return config->travel_same_core_ns;
-	if (from / config->cpus_per_socket == to / config->cpus_per_socket)
+	if (self->cpus[from].socket == self->cpus[to].socket)
 		return config->travel_same_socket_ns;
 	return config->travel_other_socket_ns;
 }
