@@ -237,7 +237,8 @@ static struct sws_ftrace_report fault_of(const char *text, int kind)
 	return report;
 }
 
-#define HEAD "            task-1       [000] .....     1.000000: "
+#define TASK "            task-1       [000] .....     "
+#define HEAD TASK "1.000000: "
 
 static void each_fault_names_its_line_and_field(void)
 {
@@ -257,6 +258,20 @@ static void each_fault_names_its_line_and_field(void)
 	CHECK(strcmp(report.field, "ino") == 0 && report.type == SWS_FTRACE_HEX);
 	report = fault_of(HEAD "e: a=1 a=2\n", SWS_FTRACE_DUPLICATE);
 	CHECK(strcmp(report.field, "a") == 0 && strcmp(report.excerpt, "2") == 0);
+}
+
+static void lines_of_one_task_are_read_as_any_other(void)
+{
+	sws_ftrace *parser = new_parser(NULL, false);
+	size_t index = 0;
+
+	CHECK(feed(parser, HEAD "e: a=1\n" HEAD "ee: a=2\n" HEAD "e: a=3\n" HEAD "e: a=4\n", 99) ==
+	      SWS_OK);
+	CHECK(event(parser, "e", &index).rows == 3 && event(parser, "ee", &index).rows == 1);
+	sws_ftrace_free(parser);
+	CHECK(fault_of(HEAD "e: a=1\n" TASK "nonsense\n", SWS_FTRACE_HEAD).line == 2);
+	CHECK(fault_of(HEAD "e: a=1\n" TASK "12: e: a=1\n", SWS_FTRACE_CLOCK).line == 2);
+	CHECK(fault_of(HEAD "e: a=1\n" HEAD "e.\n", SWS_FTRACE_EVENT).line == 2);
 }
 
 static void six_digits_are_read_at_once_and_no_other_byte_is(void)
@@ -425,6 +440,7 @@ int main(void)
 	RUN(every_form_is_read_wherever_the_text_is_cut);
 	RUN(first_rows_settle_types);
 	RUN(each_fault_names_its_line_and_field);
+	RUN(lines_of_one_task_are_read_as_any_other);
 	RUN(six_digits_are_read_at_once_and_no_other_byte_is);
 	RUN(either_notation_of_a_whole_number_is_good_in_any_column);
 	RUN(a_line_too_long_is_a_fault_and_no_memory);

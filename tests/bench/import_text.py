@@ -3,18 +3,22 @@
 
 Ours runs on one core; polars may take all. Peers read the same lines to the
 same columns, by patterns made for just these events: ours must find the shape.
+import/parquet is a complete import, on two cores, to a trace folder.
 """
 
 import re
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import harness
 import polars as pl
 
+from swapsim.traces import import_text
 from swapsim.traces._native import read_ftrace
 
-NAMES = ("import/polars", "import/re")
+NAMES = ("import/polars", "import/re", "import/parquet")
 PAGES = 50_000
 """Pages swapped out in the text; five lines each, and two lines per batch of 8."""
 
@@ -54,6 +58,27 @@ def run() -> Iterator[dict[str, object]]:
         )
         rates = count / ours_s, count / peer_s
         yield harness.row(name, "million lines/s", *rates, scale=1e6)
+    yield to_parquet(text, count)
+
+
+def to_parquet(text: bytes, count: int) -> dict[str, object]:
+    """Compare a complete import with polars that reads the text and writes each table."""
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / "trace.txt"
+        source.write_bytes(text)
+
+        def ours() -> None:
+            with TemporaryDirectory() as parent:
+                import_text(source, Path(parent) / "out")
+
+        def peer() -> None:
+            with TemporaryDirectory() as parent:
+                for event, frame in by_polars(source.read_bytes()).items():
+                    frame.write_parquet(Path(parent) / event, compression_level=1)
+
+        spent = harness.alternate(*(partial(harness.seconds, side) for side in (ours, peer)))
+    unit = "million lines/s, to Parquet"
+    return harness.row("import/parquet", unit, *(count / side for side in spent), scale=1e6)
 
 
 def lines() -> Iterator[str]:

@@ -42,12 +42,13 @@ static int wait(struct sws_ftrace *self, struct ftrace_event *event, const char 
 }
 
 /* Reads the head of a stored row, which was readable when the row was stored. */
-static const char *waiting_row(const struct ftrace_event *event, size_t i, struct ftrace_head *head)
+static const char *waiting_row(struct sws_ftrace *self, const struct ftrace_event *event, size_t i,
+			       struct ftrace_head *head)
 {
 	const char *line = event->waiting_bytes + event->waiting[i].start;
 	const char *end = line + event->waiting[i].length;
 
-	(void)sws_ftrace__head_read(line, end, head);
+	(void)sws_ftrace__head_read(&self->hint, line, end, head);
 	return end;
 }
 
@@ -56,7 +57,7 @@ static int weigh_row(struct sws_ftrace *self, struct ftrace_event *event, size_t
 {
 	struct ftrace_scan *scan = &self->scan;
 	struct ftrace_head head = { .pid = 0 };
-	const char *end = waiting_row(event, i, &head);
+	const char *end = waiting_row(self, event, i, &head);
 	size_t index = 0;
 	int error = sws_ftrace__scan(self, event, head.text, end);
 
@@ -91,7 +92,7 @@ int sws_ftrace__event_settle(struct sws_ftrace *self, struct ftrace_event *event
 	if (!error)
 		judge_columns(event);
 	for (size_t i = 0; i < event->waiting_count && !error; i++) {
-		const char *end = waiting_row(event, i, &head);
+		const char *end = waiting_row(self, event, i, &head);
 
 		error = sws_ftrace__row_read(self, event, &head, event->waiting[i].seq, end);
 		if (error == SWS_ERROR_BAD_LINE)

@@ -163,6 +163,9 @@ int sws_ftrace__event_next(struct sws_ftrace *self, struct ftrace_span name,
 			latest->follower = *event;
 	}
 	self->latest = *event;
+	latest = *event ? (*event)->follower : NULL;
+	self->hint.event = latest ? (struct ftrace_span){ latest->name, latest->name_length }
+				  : ftrace_nothing();
 	return error;
 }
 

@@ -9,7 +9,7 @@ static int take_event(struct sws_ftrace *self, const char *line, const char *end
 {
 	struct ftrace_event *event = NULL;
 	struct ftrace_head head = { .pid = 0 };
-	int fault = sws_ftrace__head_read(line, end, &head);
+	int fault = sws_ftrace__head_read(&self->hint, line, end, &head);
 	int error = SWS_OK;
 
 	if (!fault && self->totals.clock && head.clock != self->totals.clock)
@@ -191,6 +191,7 @@ int sws_ftrace_new(const struct sws_ftrace_config *config, sws_ftrace **out)
 	self->strings.allocator = &self->config.allocator;
 	/* Caches start at batch 0, which is never valid. */
 	self->strings.batch = 1;
+	self->hint.event = ftrace_nothing();
 	*out = self;
 	return SWS_OK;
 }

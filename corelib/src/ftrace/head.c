@@ -120,12 +120,16 @@ static bool is_name_byte(char c)
 	return bits[byte >> 6] >> (byte & 63) & 1;
 }
 
-static int read_event(const char *at, const char *end, struct ftrace_head *head)
+static int read_event(const char *at, const char *end, struct ftrace_span likely,
+		      struct ftrace_head *head)
 {
 	const char *first = skip_spaces(at, end);
 
-	for (at = first; at < end && is_name_byte(*at); at++)
-		;
+	at = first;
+	if ((size_t)(end - at) > likely.length && ftrace_same(at, likely.start, likely.length))
+		at += likely.length;
+	while (at < end && is_name_byte(*at))
+		at++;
 	/* The name becomes a file name, so it must not be hidden or refer to another folder. */
 	if (at == first || at == end || *at != ':' || *first == '.' || at - first > LONGEST_EVENT)
 		return SWS_FTRACE_EVENT;
@@ -134,30 +138,43 @@ static int read_event(const char *at, const char *end, struct ftrace_head *head)
 	return SWS_FTRACE_NO_FAULT;
 }
 
-/* Reads the text after a task's name, starting at its dash. */
-static int read_from_dash(const char *at, const char *end, struct ftrace_head *head)
+/* Reads the text from the dash after a task's name up to the time; NULL if there is no head. */
+static const char *read_task(const char *at, const char *end, struct ftrace_head *head, int *fault)
 {
-	int fault = SWS_FTRACE_NO_FAULT;
 	uint64_t pid = 0;
 	uint64_t cpu = 0;
 
-	at = read_number(at + 1, end, INT32_MAX, &pid, &fault);
+	at = read_number(at + 1, end, INT32_MAX, &pid, fault);
 	if (!at || at == end || *at != ' ')
-		return SWS_FTRACE_HEAD;
+		return NULL;
 	at = skip_thread_group(skip_spaces(at, end), end);
 	if (!at || at == end || *at != '[')
-		return SWS_FTRACE_HEAD;
-	at = read_number(at + 1, end, UINT16_MAX, &cpu, &fault);
+		return NULL;
+	at = read_number(at + 1, end, UINT16_MAX, &cpu, fault);
 	if (!at || end - at < 2 || at[0] != ']' || at[1] != ' ')
-		return SWS_FTRACE_HEAD;
-	at = skip_irq_info(skip_spaces(at + 1, end), end);
-	if (at)
-		at = read_time(at, end, head, &fault);
-	if (!at)
-		return SWS_FTRACE_HEAD;
+		return NULL;
 	head->pid = (int32_t)pid;
 	head->cpu = (uint16_t)cpu;
-	return fault ? fault : read_event(at, end, head);
+	return skip_irq_info(skip_spaces(at + 1, end), end);
+}
+
+/* Reads the time and the event's name; `fault` is that of the text before. */
+static int read_moment(const char *at, const char *end, struct ftrace_span likely,
+		       struct ftrace_head *head, int fault)
+{
+	at = read_time(at, end, head, &fault);
+	if (!at)
+		return SWS_FTRACE_HEAD;
+	return fault ? fault : read_event(at, end, likely, head);
+}
+
+static int read_from_dash(const char *at, const char *end, struct ftrace_span likely,
+			  struct ftrace_head *head, const char **time)
+{
+	int fault = SWS_FTRACE_NO_FAULT;
+
+	*time = read_task(at, end, head, &fault);
+	return *time ? read_moment(*time, end, likely, head, fault) : SWS_FTRACE_HEAD;
 }
 
 /*
@@ -175,23 +192,70 @@ static int further(int one, int other)
 	return SWS_FTRACE_HEAD;
 }
 
-int sws_ftrace__head_read(const char *line, const char *end, struct ftrace_head *head)
+/*
+ * The hint after "         kswapd0-53      [001] d..1.    10.263993: swp_add: .." and the next lines:
+ *
+ *      task    "         kswapd0-53      [001] d..1.    "      pid 53, cpu 1, comm at 9
+ *      event   swp_del, which came after swp_add the last time
+ *
+ *      "         kswapd0-53      [001] d..1.    10.264001: swp_del: .."     read from 10.264001 on
+ *      "         kswapd0-53      [002] d..1.    10.264003: .."              read as usual
+ *      "         kswapd0-53      [001] d..1.    nonsense"                   likewise: the fault
+ *
+ * A task is a hint only if its dash is in column 16, because any other dash counts only if no head
+ * starts there.
+ */
+static bool read_by_hint(const struct ftrace_hint *hint, const char *line, const char *end,
+			 struct ftrace_head *head)
+{
+	size_t length = hint->task_length;
+
+	if (!length || (size_t)(end - line) <= length || !ftrace_same(line, hint->task, length))
+		return false;
+	head->pid = hint->pid;
+	head->cpu = hint->cpu;
+	head->comm = ftrace_between(line + hint->comm, line + COMM_WIDTH);
+	return !read_moment(line + length, end, hint->event, head, SWS_FTRACE_NO_FAULT);
+}
+
+static void learn_task(struct ftrace_hint *hint, const char *line, const char *time,
+		       const struct ftrace_head *head)
+{
+	size_t length = (size_t)(time - line);
+
+	hint->task_length = length <= FTRACE_TASK ? length : 0;
+	memcpy(hint->task, line, hint->task_length);
+	hint->pid = head->pid;
+	hint->cpu = head->cpu;
+	hint->comm = (size_t)(head->comm.start - line);
+}
+
+int sws_ftrace__head_read(struct ftrace_hint *hint, const char *line, const char *end,
+			  struct ftrace_head *head)
 {
 	const char *first = skip_spaces(line, end);
 	const char *last = end - first > LAST_COLUMN ? first + LAST_COLUMN : end;
 	const char *dash = NULL;
+	const char *time = NULL;
 	int fault = SWS_FTRACE_HEAD;
 
+	if (read_by_hint(hint, line, end, head))
+		return SWS_FTRACE_NO_FAULT;
 	if (end - line > COMM_WIDTH && line[COMM_WIDTH] == '-' && first <= line + COMM_WIDTH) {
 		dash = line + COMM_WIDTH;
-		fault = read_from_dash(dash, end, head);
+		fault = read_from_dash(dash, end, hint->event, head, &time);
+		if (!fault) {
+			head->comm = ftrace_between(first, dash);
+			learn_task(hint, line, time, head);
+			return fault;
+		}
 	}
 	for (const char *at = first; fault && at < last; at++) {
 		int other = SWS_FTRACE_HEAD;
 
 		if (*at != '-')
 			continue;
-		other = read_from_dash(at, end, head);
+		other = read_from_dash(at, end, hint->event, head, &time);
 		fault = other ? further(fault, other) : SWS_FTRACE_NO_FAULT;
 		dash = at;
 	}

@@ -246,6 +246,7 @@ struct sws_ftrace {
 	size_t names_room;
 	/* The event of the line before, or NULL. */
 	struct ftrace_event *latest;
+	struct ftrace_hint hint;
 
 	struct ftrace_strings strings;
 	/* A cache of the codes of tasks' names, at a hash of the name. */
