@@ -10,6 +10,7 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
+from swapsim import frames
 from swapsim.errors import InputError
 
 VEGA_LITE: Final = "6.4"
@@ -74,6 +75,7 @@ def _theme() -> alt.theme.ThemeConfig:
                 "labelFontSize": 11,
                 "titleFontSize": 12,
                 "labelLimit": 320,
+                "titleLimit": 400,
                 "labelColor": _WORDS,
                 "titleColor": _WORDS,
                 "symbolOpacity": 1,
@@ -83,14 +85,16 @@ def _theme() -> alt.theme.ThemeConfig:
 
 
 def use() -> None:
-    """Show charts in notebooks as interactive ones, with a picture as a fallback.
+    """Show charts in notebooks as interactive ones, with a picture as a fallback, and frames.
 
+    Frames are shown as by `frames.use`.
     JupyterLab draws the specification: marks have tooltips, a click into a legend selects, dragging
     and the wheel with Ctrl move and zoom numeric axes, a double click resets them. GitHub shows the
     picture; nbval compares the specification.
     """
     alt.renderers.register("swapsim", _shown)
     alt.renderers.enable("swapsim")
+    frames.use()
 
 
 def png(spec: dict[str, Any]) -> bytes:

@@ -223,7 +223,12 @@ def queues(pictures: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
     lowest="lowest of a stream",
     highest="highest of a stream",
 )
-def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
+def alternatives(
+    ranking: pl.DataFrame,
+    *,
+    title: str = "Alternatives to the lists of 7.3: change from its rules",
+    subtitle: str = "",
+) -> alt.ConcatChart:
     """Draw each alternative's change from the rules of 7.3, the best on top, a panel per metric.
 
     Parameters
@@ -252,7 +257,7 @@ def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> al
             alt.layer(
                 base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=axis), x2="high:Q"),
                 base.mark_circle(size=60, opacity=1).encode(x=alt.X("median:Q", title=axis)),
-            ).properties(width=230, height=18 * frame.height)
+            ).properties(width=220, height=18 * frame.height)
         )
     chart: alt.ConcatChart = alt.concat(
         *panels, columns=3, title=alt.TitleParams(title, subtitle=subtitle)
@@ -290,7 +295,12 @@ def _by_size(frame: pl.DataFrame, title: str) -> alt.Color:
     high="highest of a seed (%)",
     requests="large folios",
 )
-def fallback_over_time(rates: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetChart:
+def fallback_over_time(
+    rates: pl.DataFrame,
+    *,
+    title: str = "Large folios that are split, over time, by rules",
+    subtitle: str = "",
+) -> alt.FacetChart:
     """Draw the share of large folios that are split over time, by size, one panel per rule set.
 
     Parameters

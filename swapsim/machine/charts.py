@@ -28,7 +28,12 @@ _SHAPES: Final = ("square", "circle", "triangle-up", "diamond", "cross")
 
 @interactive(low="published, less a deviation", high="published, and a deviation")
 def claim_along_shares(
-    points: pl.DataFrame, claim: str, *, title: str, axis: str, subtitle: str = ""
+    points: pl.DataFrame,
+    claim: str,
+    *,
+    title: str = "Predicted change, for each fit that meets the base column",
+    axis: str = "gain, %",
+    subtitle: str = "",
 ) -> alt.LayerChart:
     """Draw a claim's predicted change along the share that a base leaves open.
 
@@ -76,7 +81,9 @@ def claim_along_shares(
         alt.Chart(band)
         .mark_text(align="right", dx=-4, dy=-7, color=PUBLISHED, fontSize=11)
         .encode(
-            y="published:Q", x=alt.value(500), text=alt.value("published, ± one standard deviation")
+            y="published:Q",
+            x=alt.value("width"),
+            text=alt.value("published, ± one standard deviation"),
         )
     )
     chart: alt.LayerChart = (area + rule + line + dots + text).properties(
@@ -86,7 +93,9 @@ def claim_along_shares(
 
 
 @interactive(kernel="kernel", part="where")
-def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+def time_per_page(
+    parts: pl.DataFrame, *, title: str = "Where the CPU time of a page goes", subtitle: str = ""
+) -> alt.Chart:
     """Draw where the CPUs' time goes between two pages swapped out, one stacked bar per kernel.
 
     ``parts`` has the schema TIME_PER_PAGE.
@@ -209,7 +218,11 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     usual="gain with all as they are, %",
 )
 def sensitivity(
-    rows: pl.DataFrame, *, title: str, usual: float, subtitle: str = ""
+    rows: pl.DataFrame,
+    *,
+    title: str = "Gain with each constant at its low and its high",
+    usual: float,
+    subtitle: str = "the line: all constants as they are",
 ) -> alt.LayerChart:
     """Draw a tornado: one bar per constant, from the gain at its low to that at its high.
 
@@ -251,9 +264,7 @@ def sensitivity(
     )
     rule = alt.Chart(pl.DataFrame({"usual": [usual]})).mark_rule(color="#888").encode(x="usual:Q")
     chart: alt.LayerChart = (bars + rule + dots).properties(
-        width=420,
-        height=alt.Step(24),
-        title=alt.TitleParams(title, subtitle=subtitle or "the line: all constants as they are"),
+        width=420, height=alt.Step(24), title=alt.TitleParams(title, subtitle=subtitle)
     )
     return chart
 
@@ -308,7 +319,11 @@ def swap_series(compared: pl.DataFrame, *, title: str) -> alt.VConcatChart:
     claim="claim", published="published", low="simulated, least", high="simulated, greatest"
 )
 def claim_ranges(
-    ranges: pl.DataFrame, *, title: str, axis: str, subtitle: str = ""
+    ranges: pl.DataFrame,
+    *,
+    title: str = "Change: the range over all points, and published",
+    axis: str = "change, %",
+    subtitle: str = "",
 ) -> alt.LayerChart:
     """Draw each claim's range of predictions as a bar, and the published figure as a dot.
 
@@ -340,9 +355,16 @@ def claim_ranges(
     return chart
 
 
+_NEXT_SHARE: Final = "next_share: cost of a further removal in a hold / cost of the first"
+
+
 @interactive(label="tasks", gain="gain, %")
 def gain_map(
-    what_if: pl.DataFrame, *, title: str, cost_axis: str, subtitle: str = ""
+    what_if: pl.DataFrame,
+    *,
+    title: str = "Gain by batching, in pages written",
+    cost_axis: str = "next_share",
+    subtitle: str = _NEXT_SHARE,
 ) -> alt.FacetChart:
     """Draw the gain by length of lists and cost of a further removal, a panel per number of tasks.
 
@@ -384,7 +406,11 @@ def gain_map(
 
 @interactive()
 def waits_by_list(
-    holds: pl.DataFrame, *, title: str, key_title: str, subtitle: str = ""
+    holds: pl.DataFrame,
+    *,
+    title: str = "How long a hold lasts, and how long others wait",
+    key_title: str = "next_share",
+    subtitle: str = _NEXT_SHARE,
 ) -> alt.HConcatChart:
     """Draw the longest hold, and the longest and mean wait for it, by the length of lists.
 
@@ -408,6 +434,7 @@ def waits_by_list(
         "next_share:O",
         title=key_title,
         scale=alt.Scale(domain=shares, range=[PATCHED, "#80b1d3", UNPATCHED]),
+        legend=alt.Legend(orient="bottom"),
     )
 
     def panel(name: str, words: str) -> alt.LayerChart:
@@ -415,7 +442,7 @@ def waits_by_list(
         base = alt.Chart(rows).encode(x=x, y=y, color=colour)
         dots = base.mark_point(filled=True, size=40, opacity=1)
         drawn: alt.LayerChart = base.mark_line() + dots
-        return drawn.properties(width=250, height=220, title=words)
+        return drawn.properties(width=215, height=220, title=words)
 
     chart: alt.HConcatChart = alt.hconcat(
         panel("longest_hold_us", "longest hold"),
@@ -432,7 +459,11 @@ def _number(column: pl.Expr) -> pl.Expr:
 
 @interactive(threads="threads", ns="simulated, ns", published_ns="published, ns", anchor="anchor")
 def locks_against_anchors(
-    rates: pl.DataFrame, compared: pl.DataFrame, *, title: str, subtitle: str = ""
+    rates: pl.DataFrame,
+    compared: pl.DataFrame,
+    *,
+    title: str = "Time to take a lock in a loop: simulated, and measured on other processors",
+    subtitle: str = "",
 ) -> alt.HConcatChart:
     """Draw the time of an acquisition by threads: lines simulated, points published.
 

@@ -36,14 +36,24 @@ def acquisitions_by_site(
     return _bars(per_page, "acquisitions", title, "acquisitions per page")
 
 
+_WORK_IN_WORDS = {
+    "descents": "Walks of the tree under the lock",
+    "nodes": "Nodes of the tree that are visited under the lock",
+    "tag_words": "Words of tags that are written under the lock",
+}
+
+
 @interactive(flow="of", tags="swap cache")
-def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
+def work_by_site(
+    per_page: pl.DataFrame, figure: str, *, title: str = "", axis: str = ""
+) -> alt.Chart:
     """Draw one figure of the tree work by site: "descents", "nodes" or "tag_words".
 
     ``per_page`` has the schema LOCK_SITES_PER_PAGE.
     """
     LOCK_SITES_PER_PAGE.check(per_page)
-    return _bars(per_page, figure, title, axis)
+    words = axis or f"{figure.replace('_', ' ')} per page"
+    return _bars(per_page, figure, title or _WORK_IN_WORDS[figure], words)
 
 
 def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Chart:
@@ -84,7 +94,9 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
 
 
 @interactive(label="trace")
-def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
+def lock_cost_by_mix(
+    mix: pl.DataFrame, *, title: str = "Acquisitions by the share of file pages"
+) -> alt.LayerChart:
     """Draw acquisitions per page written, with and without tags, a line per trace.
 
     ``mix`` has the schema MIX; the trace with the fewest file pages comes first.

@@ -10,7 +10,12 @@ from swapsim.newer.tables import GLOBAL_LOCK, MEETING_SHARES
 
 
 @interactive(series="", low="over the seeds from", high="to")
-def meetings_by_cpus(shares: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+def meetings_by_cpus(
+    shares: pl.DataFrame,
+    *,
+    title: str = "Uses of the swap cache's lock that meet another CPU",
+    subtitle: str = "",
+) -> alt.LayerChart:
     """Draw how often a lock meets another CPU by number of CPUs, a line per kernel and lock.
 
     Parameters
@@ -50,7 +55,10 @@ def meetings_by_cpus(shares: pl.DataFrame, *, title: str, subtitle: str = "") ->
 
 @interactive(change="{} with the costs' own values", low="over their ranges from", high="to")
 def global_lock_by_tasks(
-    changes: pl.DataFrame, *, title: str, subtitle: str = ""
+    changes: pl.DataFrame,
+    *,
+    title: str = "Throughput with one global lock taken twice a page, relative to 7.3",
+    subtitle: str = "",
 ) -> alt.LayerChart:
     """Draw what one global lock changes of throughput by number of tasks, with its range.
 

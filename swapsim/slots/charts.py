@@ -13,7 +13,12 @@ from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 
 
 @interactive(run="run")
-def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+def slots_over_time(
+    handed_out: pl.DataFrame,
+    *,
+    title: str = "Where each CPU's slots are, in the order in which they are handed out",
+    subtitle: str = "",
+) -> alt.Chart:
     """Draw where on the device each CPU's slots lie, in the order handed out, one panel per run.
 
     Parameters
@@ -49,9 +54,26 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     return chart
 
 
+_METRICS: Final = {
+    "lock.moved.add": (
+        "Additions that fetch the lock's cache line from another CPU",
+        "share of additions",
+    ),
+    "trunk.pairs": ("CPUs that use the same trunk", "pairs of CPUs in one trunk"),
+}
+"""Title and axis of metrics that are drawn along a factor."""
+
+_FACTORS: Final = {"warm_up_pages": "pages swapped out before the count", "cpus": "CPUs"}
+
+
 @interactive(low="its interval from", high="to")
 def metric_along(
-    ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
+    ranking: pl.DataFrame,
+    *,
+    title: str = "",
+    axis: str = "",
+    setting_axis: str = "",
+    subtitle: str = "",
 ) -> alt.LayerChart:
     """Draw one metric along the settings of a factor: a line with its interval for each policy.
 
@@ -60,8 +82,13 @@ def metric_along(
     ranking : polars.DataFrame
         Schema SLOT_RANKING: one factor whose settings are numbers, on a logarithmic axis.
     title, axis, setting_axis, subtitle : str
+        Without one, the words for the metric and the factor.
     """
     SLOT_RANKING.check(ranking)
+    metric, factor = ranking.select("metric", "factor").row(0)
+    of_metric, of_axis = _METRICS.get(metric, (metric, metric))
+    title, axis = title or of_metric, axis or of_axis
+    setting_axis = setting_axis or _FACTORS.get(factor, factor)
     frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
     ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format=",d")
     base = alt.Chart(frame).encode(
@@ -97,9 +124,9 @@ def moves_against_locality(
     moves: pl.DataFrame,
     locality: pl.DataFrame,
     *,
-    title: str,
-    moves_axis: str,
-    locality_axis: str,
+    title: str = "Moved lines against locality",
+    moves_axis: str = "share of additions that fetch the lock's cache line from another CPU",
+    locality_axis: str = "adjacent slots in sequence",
     subtitle: str = "",
 ) -> alt.LayerChart:
     """Draw each policy at its moves of a lock's cache line and its locality, with both intervals.

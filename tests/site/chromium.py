@@ -47,16 +47,20 @@ class Page:
         """Load an address in a window of this size and wait until it is complete."""
         self.fetched.clear()
         self.complaints.clear()
+        self.resize(width=width, height=height, dark=dark)
+        self._ask("Page.navigate", url=address)
+        self.wait_for(
+            f"location.href.startsWith({json.dumps(address)}) && document.readyState == 'complete'"
+        )
+
+    def resize(self, *, width: int, height: int, dark: bool) -> None:
+        """Give the window another size, and the page its light or dark colours."""
         self._ask(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=False,
         )  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._ask("Emulation.setEmulatedMedia", media="", features=[scheme])
-        self._ask("Page.navigate", url=address)
-        self.wait_for(
-            f"location.href.startsWith({json.dumps(address)}) && document.readyState == 'complete'"
-        )
 
     def evaluate(self, script: str) -> Any:
         """Return the value of a script on the page."""

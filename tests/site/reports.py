@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of few and short notebooks, with one claim and a small picture, for tests."""
+"""Reports for tests: of few and short notebooks, or of the stored outputs of all of them."""
 
 from pathlib import Path
 
@@ -8,23 +8,27 @@ import nbformat
 import polars as pl
 import pytest
 
+from swapsim import claims
 from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import VERDICTS_BY_PATCH
+from swapsim.io.paths import notebooks_root
 from swapsim.newer.tables import ON_NEWEST
 from swapsim.site import overview
+from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, reference
 from swapsim.site.report.pages import Claim, Figure, Verdicts
+
+FIGURES = (
+    Figure("+25.0 %", "+20.0 to +30.0 %", "agrees", "agrees"),
+    Figure("", "", "absent", "not measured"),
+)
 
 
 def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out bandwidth") -> Path:
     """Return the folder of the notebooks that are reported, below a root."""
-    figures = (
-        Figure("+25.0 %", "+20.0 to +30.0 %", "agrees", "agrees"),
-        Figure("", "", "absent", "not measured"),
-    )
     counted = pl.DataFrame([], schema=VERDICTS_BY_PATCH.schema)
     newest = pl.DataFrame([], schema=ON_NEWEST.schema)
-    claim = Claim("A-swap-out", "01-writeback-tags", what, "+22.3 %", *figures)
+    claim = Claim("A-swap-out", "01-writeback-tags", what, "+22.3 %", *FIGURES)
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
     drawn = drawn.encode(x=alt.X("x:Q", title="length"))
     shown = Verdicts((claim,) * 5, (claim,), counted, newest)
@@ -46,3 +50,28 @@ def one_notebook(folder: Path, source: str, name: str = "00-one", *, text: str =
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def of_stored_outputs(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write the report of all notebooks, with the outputs that they have, and of all claims."""
+    small(root, monkeypatch)
+    every = claims.published_claims().iter_rows(named=True)
+    found = tuple(
+        Claim(row["claim"], row["patch"], row["metric"], "+22.3 %", *FIGURES) for row in every
+    )
+    shown = Verdicts(found, found[:8], build.verdicts().counted, build.verdicts().newest)
+
+    def as_stored(
+        _: Path, notebook: nbformat.NotebookNode, *_rest: object
+    ) -> nbformat.NotebookNode:
+        """Return a notebook without running it."""
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = results_of(cell)
+        return notebook
+
+    monkeypatch.setattr(build, "verdicts", lambda: shown)
+    monkeypatch.setattr(build, "notebooks_root", notebooks_root)
+    monkeypatch.setattr(build, "surroundings", lambda: b"")
+    monkeypatch.setattr(build, "run", as_stored)
+    return build.write(root / "stored").parent

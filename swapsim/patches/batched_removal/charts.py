@@ -27,7 +27,12 @@ _ELAPSED: Final = r"^B-elapsed-(\d+)$"
     null_high="to",
 )
 def null_against_mail(
-    null: pl.DataFrame, noise: pl.DataFrame, *, title: str, subtitle: str = ""
+    null: pl.DataFrame,
+    noise: pl.DataFrame,
+    *,
+    title: str = "What two equal kernels differ by, and what the mail prints",
+    subtitle: str = "bars: the sweeps, by how uneven the threads are; grey: the mail's noise; "
+    "red: published",
 ) -> alt.LayerChart:
     """Draw how much two equal kernels differ in elapsed time, with the published changes.
 

@@ -19,6 +19,8 @@ from swapsim.patches.stall_decisions.fitting import residuals_of
 from swapsim.patches.stall_decisions.judgement import cells, count_by_the_old_rule, score, verdicts
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
+    STEPS_IN_THE_LAB,
+    STEPS_SIMULATED,
     along_rules,
     by_variant,
     compare_orders,
@@ -54,6 +56,8 @@ else:
 __all__ = [
     "EXPERIMENT",
     "PATCH",
+    "STEPS_IN_THE_LAB",
+    "STEPS_SIMULATED",
     "agreement",
     "agreement_table",
     "along_rules",

@@ -48,12 +48,31 @@ _LAB_AXIS: Final = alt.Axis(
     values=[0, 10, 100, 1_000, 10_000, 100_000], labelExpr="format(datum.value, '~s')"
 )
 _BARE: Final = alt.Axis(domain=False, ticks=False)
+_BROKEN: Final = r"replace(datum.label, regexp('(.{1,24})(\\s+|$)', 'g'), '$1\n')"
+_IN_LINES: Final = {
+    "labelExpr": rf"split(trim({_BROKEN}), '\n')",
+    "labelLineHeight": 12,
+    "labelBaseline": alt.condition(
+        "length(datum.label) > 24", alt.value("bottom"), alt.value("middle")
+    ),
+}
+"""Names of rows in lines of at most 24 characters."""
+
 _HEADS: Final = alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False)
 _SIGNS_IN_WORDS: Final = {"falls": "falls", "either": "may fall or rise", "rises": "rises"}
 
 
+_TARGETS: Final = {"": "", "disk": ": a file on a disk", "nfs": ": a file on an NFS server"}
+
+
 @interactive(row="figure", kind="the cell is", published="published", simulated="simulated")
-def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+def ratios_to_mail(
+    cells: pl.DataFrame,
+    target: str = "",
+    *,
+    title: str = "",
+    subtitle: str = "means of 20 seeds; cells that are zero on one side are not drawn",
+) -> alt.LayerChart:
     """Draw the ratio of each simulated cell to the published one.
 
     A line per row of the tables, a mark per kernel, and a band within a factor of two.
@@ -62,9 +81,13 @@ def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> al
     ----------
     cells : polars.DataFrame
         Schema SIMULATED_CELLS; cells that are zero on one side are left out.
+    target : {"", "disk", "nfs"}
+        The target of the file; all, if it is empty.
     title, subtitle : str
     """
     frame = SIMULATED_CELLS.check(cells).drop_nulls("ratio")
+    frame = frame.filter(pl.col("table").cast(pl.String).str.ends_with(target))
+    title = title or f"Simulated divided by published{_TARGETS[target]}"
     edge = pl.col("ratio").clip(1 / _FURTHEST, _FURTHEST)
     drawn = frame.select(
         "rules",
@@ -115,7 +138,12 @@ def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> al
 
 
 @interactive(rules="rules of", place="page", begin="from, s", end="to, s")
-def page_states(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetChart:
+def page_states(
+    spans: pl.DataFrame,
+    *,
+    title: str = "Where a hundred pages of memcached's pool are",
+    subtitle: str = "sampled every 50 ms, so that short reads are hardly seen",
+) -> alt.FacetChart:
     """Draw the states of pages over time: a strip per page, a column per kernel.
 
     Parameters
@@ -145,7 +173,7 @@ def page_states(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.F
             y=alt.Y("place:Q", title="page", axis=None, scale=bare),
             color=_key("where", "the page is", _met(colours.WHERE, drawn["where"])),
         )
-        .properties(width=250, height=330)
+        .properties(width=240, height=330)
     )
     column = alt.Column("rules:N", title=None, sort=_distinct(drawn, "rules"))
     chart: alt.FacetChart = strips.facet(column=column).properties(title=_title(title, subtitle))
@@ -154,7 +182,11 @@ def page_states(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.F
 
 @interactive(value="{}, median", low="least of the seeds", high="greatest of the seeds")
 def by_machine(
-    found: pl.DataFrame, metric: str, *, title: str, subtitle: str = ""
+    found: pl.DataFrame,
+    metric: str,
+    *,
+    title: str = "",
+    subtitle: str = "simulated, next to a file on the disk; median and range of three seeds",
 ) -> alt.ConcatChart:
     """Draw a figure on other machines: a panel per factor, a line per kernel, with its range.
 
@@ -181,11 +213,16 @@ def by_machine(
         dots = medians.mark_point(filled=True, size=30, opacity=1)
         spreads = base.mark_rule(strokeWidth=3, opacity=0.35).encode(y="low:Q", y2="high:Q")
         panels.append((spreads + lines + dots).properties(width=310, height=150))
-    return _in_two_columns(panels, title, subtitle)
+    return _in_two_columns(panels, title or f"{metric}, on other machines", subtitle)
 
 
 @interactive(rules="rules of", t_s="second", **_AT_A_SECOND)
-def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
+def over_time(
+    by_time: pl.DataFrame,
+    *,
+    title: str = "One round with a file, by kernel",
+    subtitle: str = "simulated, one seed; the file begins soon after the pool is filled",
+) -> alt.ConcatChart:
     """Draw how memory is used, what kswapd scans and which tasks wait: a column per kernel.
 
     Parameters
@@ -219,7 +256,7 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
         names = alt.Header(labels=number == 0)
         column = alt.Column("rules:N", title=None, sort=_distinct(frame, "rules"), header=names)
         layers = alt.layer(row.encode(x=_SECONDS), _ruler(row.data, number))
-        facets.append(layers.properties(width=250, height=150).facet(column=column))
+        facets.append(layers.properties(width=212, height=150).facet(column=column))
     chart: alt.ConcatChart = (
         alt.concat(*facets, columns=1)
         .resolve_scale(color="independent")
@@ -257,9 +294,24 @@ def _ruler(by_second: pl.DataFrame, row: int) -> alt.Chart:
     return ruler
 
 
+_OF_LAB_AND_SIMULATION: Final = {
+    "Ops memcachetest-2.84": "operations a second, largest file",
+    "Kswapd pages scanned": "pages scanned by kswapd",
+    "Kswapd efficiency": "efficiency of kswapd, %",
+    "Page writes file": "file pages written by reclaim",
+    "Page writes anon": "pages swapped out",
+    "Stalls congestion_wait": "forced sleeps",
+}
+
+
 @interactive(policy="rule set", side="in the", low="interval, or what is open, from")
 def compare_with_lab(
-    table: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
+    table: pl.DataFrame,
+    panels: Mapping[str, str] = _OF_LAB_AND_SIMULATION,
+    *,
+    title: str = "The lab's test: measured in the lab, and simulated",
+    subtitle: str = "lab: median and interval of nine rounds; simulation: median of nine seeds, "
+    "pale: range over the open settings",
 ) -> alt.ConcatChart:
     """Draw a panel per metric along the rule sets: medians of the lab and of the simulation.
 
@@ -303,9 +355,22 @@ def compare_with_lab(
     return _in_two_columns(drawn, title, subtitle)
 
 
+ALONG_RULES: Final = {
+    "Kswapd pages scanned": "pages scanned by kswapd",
+    "Page writes file": "file pages written by reclaim",
+    "Ops memcachetest": "operations a second",
+    "Ops io-duration": "seconds for the file",
+}
+"""Metrics that are drawn along the rule sets, and the words above their panels."""
+
+
 @interactive(policy="rule set", low="interval from", high="interval to")
 def along_rules(
-    medians: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
+    medians: pl.DataFrame,
+    panels: Mapping[str, str] = ALONG_RULES,
+    *,
+    title: str = "Linux 6.1 run by each rule set",
+    subtitle: str = "one CPU, one disk; files of 0 to 2.84 times the memory that the server leaves",
 ) -> alt.ConcatChart:
     """Draw measured figures along the rule sets, a panel per metric, with their intervals.
 
@@ -325,7 +390,12 @@ def along_rules(
         of_one = frame.filter(metric=metric).select("policy", "size", "median", "low", "high")
         base = alt.Chart(of_one).encode(
             x=_along_rules(frame),
-            color=_key("size", ["file size, in units of", "the remaining memory"], shown),
+            color=_key(
+                "size",
+                "file size, in units of the remaining memory",
+                shown,
+                legend=alt.Legend(orient="bottom"),
+            ),
         )
         spans = base.mark_rule(strokeWidth=3, opacity=0.4).encode(
             y=alt.Y("low:Q", title=None), y2="high:Q"
@@ -338,7 +408,12 @@ def along_rules(
 
 
 @interactive(policy="up to patch", metric="figure", text="change")
-def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+def by_patch(
+    steps: pl.DataFrame,
+    *,
+    title: str = "What each patch changes against the state before it",
+    subtitle: str = "",
+) -> alt.LayerChart:
     """Draw what each step changes: a column per step, a row per metric, coloured by a sure sign.
 
     Parameters
@@ -381,7 +456,12 @@ def _signed(value: pl.Expr) -> pl.Expr:
 
 
 @interactive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
-def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+def rules_table(
+    spans: pl.DataFrame,
+    *,
+    title: str = "The rule behind each decision, by rule set",
+    subtitle: str = "series-N: mmotm with patches 1 to N",
+) -> alt.LayerChart:
     """Draw the rules as a table: a row per decision, a bar over the rule sets that decide alike.
 
     Parameters
@@ -406,7 +486,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
     ).with_columns(middle=(pl.col("left") + pl.col("right")) / 2)
     heads = pl.DataFrame({"name": names, "middle": [at + 0.5 for at in range(len(names))]})
     decisions = _distinct(frame, "decision")
-    y = alt.Y("decision:N", title=None, sort=decisions, axis=_row_names(300))
+    y = alt.Y("decision:N", title=None, sort=decisions, axis=_row_names(300, **_IN_LINES))
     x = alt.X("left:Q", title=None, axis=None, scale=alt.Scale(domain=[0, len(names)], nice=False))
     base = alt.Chart(drawn).encode(y=y)
     since = _key("since", "rule in force since", colours.ERAS, legend=alt.Legend(orient="bottom"))
@@ -423,7 +503,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
         .encode(x="middle:Q", y=alt.value(-6), text="name:N")
     )
     chart: alt.LayerChart = (bars + one + upper + lower + top).properties(
-        width=74 * len(names),
+        width=64 * len(names),
         height=alt.Step(36),
         title=alt.TitleParams(title, subtitle=subtitle, offset=28),
     )
@@ -431,7 +511,12 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
 
 
 @interactive(place="place in the list", page="page", rules="rule set")
-def pages_by_rules(pages: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+def pages_by_rules(
+    pages: pl.DataFrame,
+    *,
+    title: str = "What happens to each page when the list is met again",
+    subtitle: str = "",
+) -> alt.Chart:
     """Draw what becomes of each page of one list under each rule set: a column per rule set.
 
     Parameters
@@ -450,7 +535,12 @@ def pages_by_rules(pages: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         .encode(
             x=alt.X("rules:N", title=None, sort=rules, axis=_HEADS),
             y=alt.Y("place:O", title=None, axis=place),
-            color=_key("outcome", "the page is", _met(colours.OUTCOMES, frame["outcome"])),
+            color=_key(
+                "outcome",
+                "the page is",
+                _met(colours.OUTCOMES, frame["outcome"]),
+                legend=alt.Legend(orient="bottom", columns=4),
+            ),
         )
         .properties(width=58 * len(rules), height=alt.Step(17))
     )
@@ -458,7 +548,13 @@ def pages_by_rules(pages: pl.DataFrame, *, title: str, subtitle: str = "") -> al
 
 
 @interactive(one="one rule set", other="the other")
-def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = "") -> alt.LayerChart:
+def agreement(
+    pairs: pl.DataFrame,
+    share: str,
+    *,
+    title: str = "Lists that two rule sets decide alike, %",
+    subtitle: str = "",
+) -> alt.LayerChart:
     """Draw of how many lists two rule sets decide alike: a square per pair, in percent.
 
     Parameters
@@ -499,7 +595,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
 
 
 @interactive(rules="rule set", end="")
-def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+def stretch(decided: pl.DataFrame, *, title: str = "", subtitle: str = "") -> alt.Chart:
     """Draw what each rule set decides for consecutive lists: a strip per rule set.
 
     Parameters
@@ -509,6 +605,7 @@ def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
     title, subtitle : str
     """
     frame = DECIDED_LISTS.check(decided)
+    title = title or f"{frame['nth'].n_unique()} consecutive lists, by rule set"
     decision = (
         pl.when("forced")
         .then(pl.lit("sleep, up to 100 ms"))
@@ -536,7 +633,9 @@ def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
             ),
             x2="end:Q",
             y=alt.Y("rules:N", title=None, sort=_distinct(drawn, "rules"), axis=_BARE),
-            color=_key("decision", "after the list", colours.STALLS),
+            color=_key(
+                "decision", "after the list", colours.STALLS, legend=alt.Legend(orient="bottom")
+            ),
         )
         .properties(width=700, height=alt.Step(21))
     )

@@ -123,6 +123,21 @@ def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     return MEDIANS_BY_SIZE.check(frame.select(MEDIANS_BY_SIZE.names()))
 
 
+STEPS_IN_THE_LAB: Final = (
+    *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),
+    *("Page writes file", "Page writes anon", "Stalls congestion_wait"),
+    *("Stalls wait_iff_congested", "Ops memcachetest-2.84", "Ops io-duration-2.84"),
+)
+"""Metrics of the lab whose steps are shown."""
+
+STEPS_SIMULATED: Final = (
+    *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),
+    *("Page writes file", "Swap Outs", "Page reclaim immediate"),
+    *("Ops memcachetest-2385M", "Ops io-duration-4055M"),
+)
+"""Metrics of the simulation of the mail's machine whose steps are shown."""
+
+
 def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return what each of the eight patches changes, compared with the state before it.
 

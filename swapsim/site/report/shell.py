@@ -229,6 +229,7 @@ SCRIPT: Final = "charts.js"
 FILTER: Final = "filter.js"
 REFERENCE: Final = "api/swapsim.html"
 """The first page of the reference of the Python interface."""
+_SNIPPETS: Final = (SCRIPT, "fit.js")
 
 _CODE_BY_SCHEME: Final = (("light", "default"), ("dark", "github-dark"))
 """Styles of pygments for code."""
@@ -313,6 +314,6 @@ def _colours(style: str) -> str:
 
 @cache
 def _script() -> str:
-    """Return the script that draws charts, with the libraries that it needs."""
-    snippet = (TEMPLATES / SCRIPT).read_text(encoding="utf-8")
+    """Return the script that draws charts and fits tables, with the libraries that it needs."""
+    snippet = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)

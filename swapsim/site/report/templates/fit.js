@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is wider than its place: a table gets narrower cells, or else a line per value, with the
+// name of its column; printed tables and diagrams get smaller characters.
+const boxes = [...document.querySelectorAll(".wide:has(> table)")];
+for (const { firstElementChild: table } of boxes) {
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => {
+    const unit = head.querySelector("small")?.textContent ?? "";
+    const name = head.textContent.slice(0, head.textContent.length - unit.length);
+    return unit ? `${name}, ${unit}` : name;
+  });
+  for (const row of [...table.tBodies].flatMap((body) => [...body.rows])) {
+    for (const cell of row.cells) {
+      if (cell.colSpan == 1 && heads[cell.cellIndex]) cell.dataset.label = heads[cell.cellIndex];
+      if (!cell.firstElementChild && /[^\s-]{20}/.test(cell.textContent)) {
+        const parts = cell.textContent.split(/(?<=[a-z][._/:])/i);
+        cell.replaceChildren(...parts.flatMap((part) => [part, document.createElement("wbr")]));
+      }
+    }
+  }
+}
+
+// Lines of code continue with an indent, and rather after a bracket or before a point.
+for (const code of document.querySelectorAll(".code pre")) {
+  const broken = code.innerHTML
+    .replace(/\n$/, "")
+    .replaceAll('<span class="o">.</span>', "<wbr>$&")
+    .replace(/<span class="p">[^<]*[([{]<\/span>/g, "$&<wbr>");
+  const lines = broken.split("\n");
+  code.innerHTML = lines.map((line) => `<span class="line">${line || " "}</span>`).join("");
+}
+
+const tables = /\S {2,}\S.*\n.*\S {2,}\S/;
+const drawings = [...document.querySelectorAll("pre.printed, pre.highlight")].filter(
+  (block) => block.matches(".highlight") || tables.test(block.textContent),
+);
+for (const block of drawings) block.classList.add("drawing");
+
+function fitAll() {
+  const tooWide = (box) => box.scrollWidth > box.clientWidth;
+  for (const { firstElementChild: table } of boxes) table.classList.remove("tight", "stacked");
+  for (const block of drawings) block.style.removeProperty("font-size");
+  for (const way of ["tight", "stacked"]) {
+    const found = boxes.filter(tooWide);
+    for (const { firstElementChild: table } of found) table.classList.add(way);
+  }
+  const ratios = drawings.filter(tooWide).map((block) => {
+    const { paddingLeft, paddingRight, fontSize } = getComputedStyle(block);
+    const padding = parseFloat(paddingLeft) + parseFloat(paddingRight);
+    const share = (block.clientWidth - padding) / (block.scrollWidth - padding);
+    return [block, `${Math.floor(99 * share * parseFloat(fontSize)) / 100}px`];
+  });
+  for (const [block, size] of ratios) block.style.fontSize = size;
+}
+
+addEventListener("toggle", fitAll, true);
+let fitted = 0;
+new ResizeObserver(([{ contentRect }]) => {
+  if (contentRect.width != fitted) {
+    fitted = contentRect.width;
+    fitAll();
+  }
+}).observe(document.querySelector("main"));
