@@ -22,7 +22,12 @@ from swapsim.patches.cluster_next.conclusions import (
     verdict,
     verdict_on_alternatives,
 )
-from swapsim.patches.cluster_next.lab import lab_machines, lab_runs, measured_beside_simulated
+from swapsim.patches.cluster_next.lab import (
+    LOCK_METRICS,
+    lab_machines,
+    lab_runs,
+    measured_beside_simulated,
+)
 from swapsim.patches.cluster_next.prediction import (
     PATCH,
     aged_device,
@@ -38,6 +43,7 @@ from swapsim.patches.cluster_next.studies import headline_fit, simulated_claims
 
 __all__ = [
     "LEADING",
+    "LOCK_METRICS",
     "PAGES_MOVED",
     "PATCH",
     "RANKED_BY",

@@ -17,6 +17,12 @@ from swapsim.slots.tables import WANDERINGS
 BASES: Final = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 """Values of the lab kernel's switch swap_base."""
 
+LOCK_METRICS: Final = (
+    *("slots in a trunk with another CPU", "xa_lock acquisitions"),
+    *("xa_lock contended acquisitions", "si->lock acquisitions"),
+)
+"""Metrics of both locks that the switch changes."""
+
 
 def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfig:
     """Return the machine of data/measured/scan-base-*: eight walkers on what is left of 34 MiB."""

@@ -20,7 +20,6 @@ from swapsim.patches.stall_decisions.judgement import cells, count_by_the_old_ru
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     STEPS_IN_THE_LAB,
-    STEPS_SIMULATED,
     along_rules,
     by_variant,
     compare_orders,
@@ -28,6 +27,7 @@ from swapsim.patches.stall_decisions.lab import (
     directions,
     measured_as_mailed,
     parted_directions,
+    simulated_steps,
     steps,
 )
 from swapsim.patches.stall_decisions.lists import (
@@ -41,12 +41,12 @@ from swapsim.patches.stall_decisions.lists import (
     stretch,
     stretch_seconds,
 )
-from swapsim.patches.stall_decisions.mail import PATCH, printed
+from swapsim.patches.stall_decisions.mail import MAIN_ROWS, PATCH, printed
 from swapsim.patches.stall_decisions.rounds import most_swapped_page, sum_seconds
 from swapsim.patches.stall_decisions.runs import rows_of_target
 from swapsim.patches.stall_decisions.sources import three_sources
 from swapsim.patches.stall_decisions.studies import simulated_claims
-from swapsim.patches.stall_decisions.what_if import by_lists, differences, ranges
+from swapsim.patches.stall_decisions.what_if import by_figure, by_lists, differences, ranges
 
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts
@@ -55,12 +55,13 @@ else:
 
 __all__ = [
     "EXPERIMENT",
+    "MAIN_ROWS",
     "PATCH",
     "STEPS_IN_THE_LAB",
-    "STEPS_SIMULATED",
     "agreement",
     "agreement_table",
     "along_rules",
+    "by_figure",
     "by_lists",
     "by_variant",
     "cells",
@@ -88,6 +89,7 @@ __all__ = [
     "rule_spans",
     "score",
     "simulated_claims",
+    "simulated_steps",
     "steps",
     "stretch",
     "stretch_seconds",

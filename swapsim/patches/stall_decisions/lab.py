@@ -24,6 +24,7 @@ from swapsim.claims.tables import (
 )
 from swapsim.ffi import STALL_RULES
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, SIZES, STEPS
+from swapsim.patches.stall_decisions.runs import rows_of_target
 
 OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
 """A metric of the lab that is counted for each size of the file."""
@@ -130,13 +131,6 @@ STEPS_IN_THE_LAB: Final = (
 )
 """Metrics of the lab whose steps are shown."""
 
-STEPS_SIMULATED: Final = (
-    *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),
-    *("Page writes file", "Swap Outs", "Page reclaim immediate"),
-    *("Ops memcachetest-2385M", "Ops io-duration-4055M"),
-)
-"""Metrics of the simulation of the mail's machine whose steps are shown."""
-
 
 def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return what each of the eight patches changes, compared with the state before it.
@@ -153,6 +147,31 @@ def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         Schema PAIRED.
     """
     return PAIRED.check(claims.steps(measured, STEPS, metrics))
+
+
+_STEPS_SIMULATED: Final = (
+    *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),
+    *("Page writes file", "Swap Outs", "Page reclaim immediate"),
+    *("Ops memcachetest-2385M", "Ops io-duration-4055M"),
+)
+"""Metrics of the simulation of the mail's machine whose steps are shown."""
+
+
+def simulated_steps(results: pl.DataFrame, target: str) -> pl.DataFrame:
+    """Return what each of the eight patches changes in the simulation of one of the mail's tests.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS, of `studies.steps`.
+    target : {"disk", "nfs"}
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PAIRED.
+    """
+    return steps(rows_of_target(results, target), _STEPS_SIMULATED)
 
 
 def compare_with_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:

@@ -30,7 +30,14 @@ ELAPSED: Final = "Elapsed"
 """The time of a run, which the mail prints only as the quotient of two rows."""
 
 
-def printed(target: str, rows: Sequence[str]) -> pl.DataFrame:
+MAIN_ROWS: Final = (
+    *("memcachetest-0M", "memcachetest-4055M", "io-duration-4055M", "Swap Outs"),
+    *("Kswapd pages scanned", "Kswapd efficiency", "Page writes file", "Page reclaim immediate"),
+)
+"""Rows of the mail's tables that show what the series is about."""
+
+
+def printed(target: str, rows: Sequence[str] = MAIN_ROWS) -> pl.DataFrame:
     """Return a few rows of the mail's tables side by side, and the change by the series.
 
     Parameters

@@ -270,7 +270,20 @@ def run_node(point: tuple[str, Run]) -> pl.DataFrame:
     return mail_rows(run).with_columns(kernel=pl.lit(lists))
 
 
-def by_lists(results: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
+_ROWS_BY_LISTS: Final = (
+    *("Ops memcachetest-2385M", "Ops memcachetest-4055M", "Swap Outs"),
+    *("Kswapd pages scanned", "Page writes file"),
+)
+
+
+def by_figure(differing: pl.DataFrame) -> pl.DataFrame:
+    """Return the result of `differences` with a column per figure, null where nothing differs."""
+    change = pl.when("differs").then("change").alias("change")
+    shown = differing.with_columns(change)
+    return shown.pivot("metric", index=["factor", "setting"], values="change")
+
+
+def by_lists(results: pl.DataFrame, rows: Sequence[str] = _ROWS_BY_LISTS) -> pl.DataFrame:
     """Return medians of some rows, a line for each kind of lists and each rule set.
 
     Parameters
