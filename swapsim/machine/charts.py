@@ -290,7 +290,7 @@ def swap_series(compared: pl.DataFrame, *, title: str) -> alt.VConcatChart:
 
     def panel(unit: str, axis: str) -> alt.LayerChart:
         rows = frame.filter(unit=unit)
-        y = alt.Y("name:N", title=None, sort=rows["name"].to_list(), axis=alt.Axis(labelLimit=300))
+        y = alt.Y("name:N", title=None, sort=rows["name"].to_list(), axis=alt.Axis(labelLimit=440))
         x = alt.X(
             "low:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format="~s", tickCount=6)
         )
@@ -302,7 +302,7 @@ def swap_series(compared: pl.DataFrame, *, title: str) -> alt.VConcatChart:
         span = base.mark_rule(strokeWidth=5, color=PATCHED, opacity=0.8).encode(x=x, x2="high:Q")
         ends = base.mark_point(filled=True, size=45, color=PATCHED, opacity=1)
         layers = band + cell + span + ends.encode(x="low:Q") + ends.encode(x="high:Q")
-        chart: alt.LayerChart = layers.properties(width=460, height=alt.Step(26))
+        chart: alt.LayerChart = layers.properties(width=420, height=alt.Step(26))
         return chart
 
     chart: alt.VConcatChart = alt.vconcat(
