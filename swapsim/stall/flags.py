@@ -241,9 +241,7 @@ def _cut_off(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
 class _Values:
     """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one."""
 
-    def __init__(self, intervals: pl.DataFrame, flag: int, *, value: bool, until: Numbers) -> None:
-        of_value = intervals.filter(((pl.col("flags") & flag) != 0) == value)
-        after, seq = of_value["after"].to_numpy(), of_value["seq"].to_numpy()
+    def __init__(self, after: Numbers, seq: Numbers, *, until: Numbers) -> None:
         by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
         ends = np.concatenate([[_NEVER], seq[by_begin]])
         latest = np.maximum.accumulate(ends)
@@ -296,17 +294,27 @@ def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
     return verdict
 
 
+def _of_flag(intervals: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the intervals, and whether each is of the set flag."""
+    after, seq, flags = (intervals[name].to_numpy() for name in ("after", "seq", "flags"))
+    return after, seq, (flags & flag) != 0
+
+
 def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers:
     """Judge what was read of one flag of one node or lruvec."""
-    after, seq = reads["after"].to_numpy(), reads["seq"].to_numpy()
-    value, own = ((reads[name].to_numpy() & flag) != 0 for name in ("flags", "own"))
+    after, seq, value = _of_flag(reads, flag)
+    own = (reads["own"].to_numpy() & flag) != 0
     row = reads["row"].to_numpy().astype(np.int64)
     # What a task read before its first row, it may have read before the recording began.
-    proves = reads.filter(pl.col("alone") & (pl.col("after") > BEFORE_ALL))
-    seen, written = (
-        [_Values(frame, flag, value=kind, until=after) for kind in (False, True)]
-        for frame in (proves, writes)
-    )
+    proves = reads["alone"].to_numpy() & (after > BEFORE_ALL)
+    seen = [
+        _Values(after[some], seq[some], until=after) for some in (proves & ~value, proves & value)
+    ]
+    wrote_after, wrote_seq, wrote_value = _of_flag(writes, flag)
+    written = [
+        _Values(wrote_after[some], wrote_seq[some], until=after)
+        for some in (~wrote_value, wrote_value)
+    ]
     can_be = {}
     for wanted in (False, True):
         saw, wrote = seen[wanted], written[wanted]
