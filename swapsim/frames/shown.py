@@ -127,7 +127,7 @@ def _parts(frame: pl.DataFrame, named: Mapping[str, str]) -> _Parts:
     if left.height > MOST_ROWS:
         notes.append(f"the first {MOST_ROWS} of {left.height:,} rows")
         left = left.head(MOST_ROWS)
-    units = _units(left, of_rows) | named
+    units = {**_units(left, of_rows), **named}
     return _Parts(
         ", ".join(notes),
         left.columns,

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
@@ -247,7 +248,9 @@ def on_your_own(
         for row in ranked.iter_rows(named=True)
     }
     own = next((name for name in share if name not in POLICIES), _MERGED)
-    usual, yours = (gains.filter(costs=gains["costs"][at])["gain_percent"].mean() for at in (0, -1))
+    usual, yours = (
+        fmean(gains.filter(costs=gains["costs"][at])["gain_percent"].to_list()) for at in (0, -1)
+    )
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, a rule {own}, costs "
         f"{gains['costs'][-1]}, and a patch that has {parts['there'].sum()} of {parts.height} "

@@ -11,8 +11,8 @@ import polars as pl
 
 from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.run import PAGE_KIB, metric_values
-from swapsim.machine.summary import claim_figures
+from swapsim.machine.run import PAGE_KIB, metric_values, run
+from swapsim.machine.summary import claim_figures, time_per_page
 from swapsim.machine.tables import HOLDS_BY_LIST
 from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
 from swapsim.patches.batched_removal import prediction
@@ -78,6 +78,19 @@ def fits_by_next_share(shares: Sequence[float] = prediction.NEXT_SHARES) -> dict
     }
 
 
+def time_of_a_page(tasks: int) -> pl.DataFrame:
+    """Return how a page's CPU time is spent where a further removal costs least, in percent.
+
+    One run each without the patch and with it, with complete lists; a column for each.
+    """
+    (constants, *_) = fits_by_next_share().values()
+    runs = {
+        name: run(_large(prediction.machine(threads=tasks, batched=batched)), constants)
+        for name, batched in (("one_by_one_percent", False), ("batched_percent", True))
+    }
+    return time_per_page(runs).pivot("kernel", index="part", values="percent")
+
+
 def cases_by_remedy(tasks: int = 8) -> list[Case]:
     """Return a case per remedy and kind of device, against page by page and one lock per device.
 
@@ -112,7 +125,7 @@ def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
         Case(
             factor="kswapds",
             setting=count,
-            label=f"{count} kswapds",
+            label=f"{count} kswapds" if count > 1 else "1 kswapd",
             base=replace(prediction.machine(threads=1, batched=False), nodes=count),
             patched=replace(prediction.machine(threads=1, batched=True), nodes=count),
         )

@@ -88,7 +88,11 @@ def verdict_simulated(
     disk = rows.filter(metric=_MAILS_LARGEST, table="parallelio, disk").row(0, named=True)
     memory = machines.filter(pl.col("factor").str.starts_with("memory"))
     alike = memory.group_by("setting").agg(pl.col("differs").any()).filter(~pl.col("differs"))
-    where = f" with {alike['setting'].min():.0f} GB of memory or more, or" if alike.height else ""
+    where = (
+        f" with {min(alike['setting'].to_list()):.0f} GB of memory or more, or"
+        if alike.height
+        else ""
+    )
     return claims.lead_on(
         f"In the simulated machine of the mail the three kernels stand in the mail's order in "
         f"{(ordered == 'agrees').sum()} of {ordered.len()} rows, and {sized} of {by_size.height} "

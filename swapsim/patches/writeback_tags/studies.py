@@ -36,10 +36,14 @@ OTHER_COSTS: Final = tuple(
 """The constants that patch A's test uses and its fit does not change."""
 
 
+def _writers(count: int) -> str:
+    return f"{count} writers" if count > 1 else "1 writer"
+
+
 def cases_by_writers(writers: Sequence[int] = what_if.CPUS) -> list[what_if.Case]:
     """Return patch A's test with other numbers of writers, on its two sockets."""
     return [
-        _case("cpus", count, f"{count} writers", writers=count, frames=_frames(count))
+        _case("cpus", count, _writers(count), writers=count, frames=_frames(count))
         for count in writers
     ]
 
