@@ -87,6 +87,8 @@ class TableStream:
 
 
 def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    if frame.schema == schema:
+        return frame
     return frame.select(
         pl.col(name) if name in frame.columns else pl.lit(None, dtype=kind).alias(name)
         for name, kind in schema.items()
