@@ -252,8 +252,10 @@ def test_without_scripts_the_words_are_all_shown(pages: Path, browser: Page) -> 
 
 def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) -> None:
     """Its index is a script next to its pages, and its pages lead back to the report."""
-    browser.open((pages / "api" / "swapsim.html").as_uri(), width=400)
+    first = (pages / "api" / "swapsim.html").as_uri()
+    browser.open(first, width=400)
     assert browser.evaluate(CUT_OFF)["cut"] == []
+    browser.open(first)
     browser.evaluate("document.querySelector('input[type=search]').focus()")
     browser.write("InputError")
     browser.wait_for("document.querySelector('main').innerText.includes('class InputError')")
