@@ -48,6 +48,11 @@ class Figure:
     kind: str
     says: str
 
+    @property
+    def verdict(self) -> str:
+        """The verdict on the one scale of all figures."""
+        return self.says if self.kind == "absent" else self.kind.replace("-", " ")
+
 
 @dataclass(frozen=True)
 class Claim:
