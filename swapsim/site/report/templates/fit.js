@@ -52,7 +52,18 @@ function fitAll() {
   for (const [block, size] of ratios) block.style.fontSize = size;
 }
 
-addEventListener("toggle", fitAll, true);
+// A filter opens many parts of a page at once.
+let due = 0;
+addEventListener(
+  "toggle",
+  () => {
+    due ||= requestAnimationFrame(() => {
+      due = 0;
+      fitAll();
+    });
+  },
+  true,
+);
 let fitted = 0;
 new ResizeObserver(([{ contentRect }]) => {
   if (contentRect.width != fitted) {
