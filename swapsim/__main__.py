@@ -15,6 +15,8 @@ def main() -> int:
     """Run the command line; return its exit code."""
     _open_what_is_closed()
     interrupt.end_at_once()
+    if sys.flags.optimize > 1:
+        _start_with_docstrings()
     limit = bounded.bound()
     return _command() if limit is None else bounded.in_a_child(_command, limit)
 
@@ -24,6 +26,15 @@ def _open_what_is_closed() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _start_with_docstrings() -> None:
+    """Replace a process of ``python -OO`` by one of ``python -O``: altair needs its docstrings."""
+    from subprocess import _args_from_interpreter_flags  # type: ignore[attr-defined]
+
+    flags = [each for each in _args_from_interpreter_flags() if not each.startswith("-O")]
+    again = [sys.executable, *flags, "-O", "-m", "swapsim", *sys.argv[1:]]
+    os.execve(sys.executable, again, os.environ | {"PYTHONOPTIMIZE": "1"})
 
 
 def _command() -> int:

@@ -77,6 +77,10 @@ def recording() -> Iterator[None]:
 
     Only Python's own handler is replaced, and only the main thread can do that: otherwise the
     handlers stay as they are.
+
+    A KeyboardInterrupt is raised without the frames of libraries and without those that they raised
+    before it. The line of such a frame may be None, and IPython then fails to show the traceback
+    and prints its own as well.
     """
     global _recorded
     replaces = getsignal(SIGINT) is default_int_handler and _in_main_thread()
@@ -86,6 +90,8 @@ def recording() -> Iterator[None]:
             signal(SIGINT, record)
         yield
         check()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt from None
     finally:
         if replaces:
             signal(SIGINT, default_int_handler)
@@ -94,7 +100,7 @@ def recording() -> Iterator[None]:
 
 @contextmanager
 def delaying() -> Iterator[None]:
-    """Raise a recorded signal at the end of the body, which starts a process.
+    """Raise a recorded signal at the end of the body, which starts a process or replaces a folder.
 
     Blocking the signal in the main thread is not enough: another thread may receive it, and then
     Python runs the handler in the main thread all the same. A process that is only half started
@@ -122,9 +128,15 @@ def _report_unless_interrupted(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def be_done() -> None:
-    """Let each be nothing to a process that has done its work, and only goes away."""
+    """Ignore the signals once the work is done, so that a late one cannot change the exit status.
+
+    CPython ends a process by SIGINT, whatever its exit status, if a KeyboardInterrupt has passed
+    through source text that it ran (``exec`` of a string: dataclasses and numba do that), even if
+    it was handled later. The next text that is run clears this.
+    """
     for number in SIGNALS:
         signal(number, SIG_IGN)
+    exec("")
 
 
 def end(*_: object) -> None:

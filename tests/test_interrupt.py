@@ -105,6 +105,38 @@ with io.atomic_file(pathlib.Path("out.json")) as file:
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_an_interrupt_in_a_text_that_runs_keeps_the_exit_status() -> None:
+    """CPython would end the process by the signal: numba and dataclasses run texts."""
+    script = """
+import sys
+from swapsim import interrupt
+try:
+    exec("raise KeyboardInterrupt")
+except KeyboardInterrupt:
+    interrupt.be_done()
+sys.exit(interrupt.CODE)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (interrupt.CODE, b"")
+
+
+def test_an_interrupt_has_no_frames_of_libraries() -> None:
+    """IPython cannot show some of them, and a library may have raised it before."""
+
+    @interrupt.recording()
+    def verb() -> None:
+        try:
+            interrupt_this()
+        finally:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        verb()
+    assert raised.value.__suppress_context__
+    assert "interrupt_this" not in [frame.name for frame in raised.traceback]
+
+
 def interrupt_this(*_: object) -> None:
     """Send Ctrl-C to this process; Python raises it in the call after it."""
     os.kill(os.getpid(), signal.SIGINT)

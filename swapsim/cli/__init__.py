@@ -16,9 +16,9 @@ from click.shell_completion import shell_complete
 
 from swapsim import __version__, interrupt
 from swapsim.cli.laboratory import bench, compare, notebooks, report, simulate
+from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
 from swapsim.cli.replay import replay, verify
-from swapsim.cli.tables import printable
 from swapsim.cli.trace import export, import_, info, probes
 from swapsim.cli.verbs import Verbs
 from swapsim.errors import SwapsimError

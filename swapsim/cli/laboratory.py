@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
 
@@ -46,7 +47,7 @@ def simulate(names: Sequence[str], check: bool) -> int:
     if check:
         stale = simulated.stale(names)
         for name, why in stale.items():
-            click.echo(f"{name}: {why}")
+            say(f"{name}: {why}")
         if not stale:
             click.echo("all stored results are current")
         return 1 if stale else 0

@@ -10,6 +10,7 @@ import click
 import polars as pl
 
 from swapsim.cli.arguments import trace_argument
+from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
 from swapsim.cli.verbs import Verbs
 from swapsim.ffi import (
@@ -304,5 +305,5 @@ def _exit_status(verdict: _Verdict, form: str | None) -> int:
     if form:
         print_alone(verdict.matched, form)
     for line in verdict.describe():
-        click.echo(line, err=bool(form))
+        say(line, err=bool(form))
     return 0 if verdict.holds else 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The result of a command: its tables on the terminal, their columns explained, all to a file.
 
-Tables are complete on a terminal: numbers to the right, columns with units, figures with the same
-digits as in notebooks, in ASCII and without commas, so that a program can read them.
+Tables are complete on a terminal (`layout`): numbers to the right, columns with units, figures with
+the same digits as in notebooks, in ASCII and without commas.
 
 A command that is decorated with `shows` returns its result; printing, explaining and writing are
 the same for all. The suffix of a file says what is written; files appear complete or not at all.
@@ -20,16 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import polars as pl
 
+from swapsim.cli.layout import explained, laid_out, printable, say, varied_first, width
 from swapsim.errors import InputError
-from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE
-from swapsim.frames.figures import cells as cells_of
 from swapsim.frames.table import Column, unit_in_name
 from swapsim.io import write_atomically
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw no chart
     import altair as alt
-
-_PLAIN: Final = str.maketrans({MISSING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ def shows(
             else:
                 print_tables(tables, explain=explain)
             for line in found.lines:
-                click.echo(line, err=bool(form))
+                say(line, err=bool(form))
             for file in files:
                 if file.suffix in TABLES:
                     write_table(frame, file)
@@ -171,10 +168,10 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
         if number:
             click.echo()
         if table.title and table.frame.is_empty():
-            click.echo(f"{table.title}: none")
+            say(f"{table.title}: none")
             continue
         if table.title:
-            click.echo(f"{printable(table.title)}:")
+            say(f"{printable(table.title)}:")
         click.echo(laid_out(table.frame, {name: each.head for name, each in columns.items()}))
         if explain:
             click.echo(
@@ -188,9 +185,8 @@ def print_alone(frame: pl.DataFrame, form: str) -> None:
 
 
 def _explanation(columns: Sequence[Column]) -> list[str]:
-    names = [(each.name, _unit(each), each.meaning.replace("``", "")) for each in columns]
-    widths = [max(len(row[at]) for row in names) for at in (0, 1)]
-    return [f"  {name:{widths[0]}}  {unit:{widths[1]}}  {meaning}" for name, unit, meaning in names]
+    rows = [(each.name, _unit(each), each.meaning.replace("``", "")) for each in columns]
+    return explained(rows, width())
 
 
 def _unit(column: Column) -> str:
@@ -239,49 +235,3 @@ def write_chart(chart: "alt.TopLevelMixin", path: Path) -> None:
     from swapsim import charts
 
     write_atomically(path, charts.rendered(chart, path.suffix))
-
-
-def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
-    """Return a table as lines of text; columns of one value come last.
-
-    ``units`` maps a column to its unit, which is printed below its name unless it is empty.
-    """
-    names = varied_first(frame)
-    heads = [names] + [[units.get(name, "") for name in names]] * any(map(units.get, names))
-    columns = [
-        [*head, *cells(frame[name], units.get(name, ""))]
-        for name, *head in zip(names, *heads, strict=True)
-    ]
-    widths = [max(map(len, column)) for column in columns]
-    rights = [frame.schema[name].is_numeric() for name in names]
-    lines = [_line(row, widths, rights) for row in zip(*columns, strict=True)]
-    lines.insert(len(heads), f"|{'|'.join('-' * (width + 2) for width in widths)}|")
-    return "\n".join(lines)
-
-
-def varied_first(frame: pl.DataFrame) -> list[str]:
-    """Return the columns; those with one value come after those that distinguish the rows."""
-    if frame.height < 2:
-        return frame.columns
-    return sorted(frame.columns, key=lambda name: frame[name].n_unique() == 1)
-
-
-def cells(column: pl.Series, unit: str = "") -> list[str]:
-    """Return each value of a column as text; null is a dash."""
-    words = [word.translate(_PLAIN) for word in cells_of(column, unit)]
-    if column.dtype.is_numeric():
-        return [word.replace(",", "") for word in words]
-    return [printable(word) for word in words]
-
-
-def printable(text: str) -> str:
-    """Return a text on one line without control characters, which a name may contain."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-
-
-def _line(row: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> str:
-    fitted = (
-        cell.rjust(width) if right else cell.ljust(width)
-        for cell, width, right in zip(row, widths, rights, strict=True)
-    )
-    return f"| {' | '.join(fitted)} |"

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from swapsim.cli.arguments import TraceFolder
+from swapsim.cli.layout import say
 from swapsim.cli.tables import Printed, explain_option, format_option, print_alone, print_tables
 from swapsim.cli.verbs import Verb
 
@@ -38,9 +39,8 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
         joined=[clusters.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
-    click.echo(summary.describe_lost())
-    for line in [*summary.describe_renamed(), *summary.describe_skipped()]:
-        click.echo(line)
+    for line in [summary.describe_lost(), *summary.describe_renamed(), *summary.describe_skipped()]:
+        say(line)
 
 
 @click.command(
@@ -66,7 +66,7 @@ def info(folder: Path | None, form: str | None) -> None:
     elif form:
         print_alone(traces.events(folder), form)
     else:
-        click.echo(traces.info(folder))
+        say(traces.info(folder))
 
 
 @click.command(
@@ -123,4 +123,4 @@ def export(source: Path, output: Path) -> None:
     else:
         written = exports.trace(source, output, progress=shown)
     for line in written.describe():
-        click.echo(line)
+        say(line)

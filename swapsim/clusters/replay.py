@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.checks import check_choice
 from swapsim.clusters._native import Served, Serving, serve, serves, switches_of
 from swapsim.clusters._native_limits import OWNERS_MAX, SLOTS_MAX
@@ -76,6 +77,7 @@ def rules_of(rules: str) -> dict[str, bool | int]:
     return switches_of(rules)
 
 
+@interrupt.recording()
 def replay(
     source: ClusterRows | Path | str,
     rules: str | Sequence[str] | None = None,

@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.clusters._native import ClusterMismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
@@ -137,6 +138,7 @@ def _event(row: dict[str, object]) -> str:
     return f"seq {row['seq']} cpu {row['cpu']} task {row['pid']}: {row['op']} {', '.join(fields)}"
 
 
+@interrupt.recording()
 def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False) -> ClusterVerdict:
     """Replay a real kernel's events through the allocator that it has, and compare each.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import io
+from swapsim import interrupt, io
 from swapsim import progress as bars
 from swapsim.errors import ConfigError, InputError
 from swapsim.export.event_file import MACHINE, NAMES, TASKS, EventFile, Nest, cpu_track, event_file
@@ -26,6 +26,7 @@ _NO_TEXT: Final = ("streams",)
 """Fields that a TOML file cannot contain."""
 
 
+@interrupt.recording()
 def machine(
     config: MachineConfig,
     output: Path | str,

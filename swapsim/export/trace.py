@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from swapsim import interrupt, traces
 from swapsim import progress as bars
-from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.export.event_file import (
     NAMES,
@@ -268,6 +268,7 @@ class Exported:
         return lines
 
 
+@interrupt.recording()
 def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> Exported:
     """Write a trace as tracks for perfetto and chrome://tracing (Trace Event Format).
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX
 from swapsim.mapping._native import File, Op, Shadow, replay_writeback_tags
@@ -163,6 +164,7 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
 _ROWS_A_CHUNK = 4_000_000
 
 
+@interrupt.recording()
 def writeback_tags(
     folder: Path | str, *, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:

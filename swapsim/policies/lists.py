@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from swapsim import interrupt
 from swapsim.checks import check_choice
 from swapsim.ffi import CLUSTER_CHOICES, CLUSTER_RULES
 from swapsim.policies.compiler import choice_callback
@@ -139,6 +140,7 @@ def list_policy(
     check_choice("rules", rules, CLUSTER_RULES)
     check_choice("owner", owner, OWNERS)
 
+    @interrupt.recording()
     def decorate(function: Callable[..., int]) -> ListPolicy:
         compiled = choice_callback(function, CHOICE_PARAMETERS)
         return ListPolicy(

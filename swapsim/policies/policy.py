@@ -122,6 +122,7 @@ def policy(
     check_choice("base_of", base_of, BASE_OF)
     _check_initial(initial)
 
+    @interrupt.recording()
     def decorate(function: Callable[..., int]) -> Policy:
         compiled = callback(function)
         return _made(function, compiled, base_of, initial, _pickled(function, base_of, initial))
@@ -188,6 +189,7 @@ def _unpickled(pickled: bytes) -> Policy:
     return _made(function, callback(function), base_of, initial, pickled)
 
 
+@interrupt.recording()
 def policies_in(path: Path | str) -> tuple[Policy | ListPolicy, ...]:
     """Run a Python file and return the policies that it makes, in order."""
     path = Path(path)

@@ -12,6 +12,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
@@ -171,6 +172,7 @@ def _check_against_kernel(
 _PAGE_BY_PAGE, _BATCHED = REMOVAL_MODES
 
 
+@interrupt.recording()
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Count the acquisitions of the mappings' locks in a trace, page by page and batched.
 

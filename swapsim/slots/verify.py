@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.checks import check_choice
 from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
@@ -90,6 +91,7 @@ def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
     ]
 
 
+@interrupt.recording()
 def verify_slots(
     source: pl.DataFrame | Path | str,
     *,

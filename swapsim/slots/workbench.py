@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 import polars as pl
 
-from swapsim import study
+from swapsim import interrupt, study
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
@@ -225,6 +225,7 @@ def one_at_a_time(
     return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
 
 
+@interrupt.recording()
 def cluster_next(
     folder: Path | str,
     *,

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.ffi import (
     STALL_BRANCHES,
@@ -118,6 +119,7 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
     return _as(summed, STALL_DECISIONS.schema)
 
 
+@interrupt.recording()
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Decide each list of a trace by each set of rules.
 

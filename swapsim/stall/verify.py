@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
 from swapsim.progress import bar, over
@@ -209,6 +210,7 @@ class StallVerdict:
         ]
 
 
+@interrupt.recording()
 def verify_stalls(
     source: ReclaimRows | Path | str,
     *,

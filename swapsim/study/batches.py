@@ -8,6 +8,7 @@ be started because /dev/shm cannot be written, this process runs all calls.
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -205,10 +206,25 @@ class _OwnPool(ProcessPoolExecutor):
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            with interrupt.delaying():
+            with interrupt.delaying(), _script_from_a_file():
                 return super().submit(fn, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _script_from_a_file() -> Iterator[None]:
+    """Hide the name of a script that is no file, as on standard input: processes would open it."""
+    main = vars(sys.modules["__main__"])
+    name = main.get("__file__")
+    if name is None or Path(name).exists():
+        yield
+        return
+    del main["__file__"]
+    try:
+        yield
+    finally:
+        main["__file__"] = name
 
 
 @contextmanager
@@ -319,11 +335,7 @@ def run(
         number: points[at : at + batch_points]
         for number, at in enumerate(range(0, len(points), batch_points))
     }
-    with (
-        _raised_once(),
-        interrupt.recording(),
-        progress_bar(len(points), "sweep", "runs", shown=progress) as bar,
-    ):
+    with interrupt.recording(), progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
         results: dict[int, list[Any]] = {}
         waiting = partial(bar.update, 0)
 
@@ -365,15 +377,6 @@ def table(
     """Run the task as `run` does and return its frames as one; at least one point is needed."""
     require_some(points, "points")
     return pl.concat(run(task, points, batch_points=batch_points, **how))
-
-
-@contextmanager
-def _raised_once() -> Iterator[None]:
-    """Raise a Ctrl-C without context: polars raises it first, and then Python does again."""
-    try:
-        yield
-    except KeyboardInterrupt as stopped:
-        raise stopped from None
 
 
 def _run_batch(task: Callable[[Point], Result], batch: Sequence[Point]) -> list[Result]:

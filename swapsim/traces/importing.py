@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
@@ -121,6 +122,7 @@ class ImportSummary:
         ]
 
 
+@interrupt.recording()
 def import_text(
     source: Path | str,
     output: Path | str,

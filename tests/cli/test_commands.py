@@ -5,14 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
 from swapsim import interrupt, traces
 from swapsim.cli import cli, main
+from swapsim.io.paths import shipped_traces
 
 PAGE = """\
  writer-7 [000] d..1. 1.000001: swp_add: (add_to_swap_cache+0x0) folio=0xffffea0000000040 entry=0x9
@@ -60,6 +62,40 @@ def test_help_has_the_first_sentence_of_each_command(capsys: pytest.CaptureFixtu
     for name, command in cli.commands.items():
         sentence, _, _ = str(command.help).partition("\n\n")
         assert f"{name} {' '.join(sentence.split())}" in text
+
+
+def leaves(command: click.Command, *above: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command, groups included."""
+    yield above
+    if isinstance(command, click.Group):
+        for name, each in command.commands.items():
+            yield from leaves(each, *above, name)
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_each_output_fits_the_terminal(
+    columns: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All helps, and what is no table (for these see test_tables); a path is not broken."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for words in leaves(cli):
+        assert main([*words, "--help"]) == 0
+    assert main(["info"]) == 0
+    for name in shipped_traces():
+        assert main(["info", name]) == 0
+    assert main(["verify", "clusters", "clusters-7.3-orders-8"]) == 0
+    assert main(["verify", "stalls", "stalls-nfs-1"]) == 0
+    text = Path(__file__).parent.parent / "data" / "clusters-7.3.txt"
+    assert main(["import", str(text), "-o", str(tmp_path / "trace"), "--explain"]) == 0
+    assert main(["export", str(tmp_path / "trace"), "-o", str(tmp_path / "trace.json")]) == 0
+    assert main(["notebooks", str(tmp_path / "notebooks")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    long = [line for line in lines if len(line) > columns]
+    assert not [line for line in long if str(tmp_path) not in line]
+    assert all(len(line.split()) <= 2 for line in long), "only a path may be longer"
 
 
 def test_charts_are_imported_only_when_drawn() -> None:

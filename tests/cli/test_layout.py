@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.cli.tables import cells, laid_out, printable
+from swapsim.cli.layout import cells, explained, laid_out, printable, wrapped
 
 
 def test_a_table_as_it_is_printed() -> None:
@@ -59,7 +59,62 @@ def test_a_text_with_control_characters_is_one_line() -> None:
 def test_a_large_table_is_complete() -> None:
     """Long words and 100 rows and columns are printed without an ellipsis."""
     wide = pl.DataFrame({f"column_{at}": ["word " * 50] * 100 for at in range(100)})
-    printed = laid_out(wide, {})
+    printed = laid_out(wide, {}, 1_000_000)
     assert len(printed.splitlines()) == 102
     assert "…" not in printed
     assert printed.count("column_") == 100
+
+
+@pytest.mark.parametrize("most", [60, 80, 100])
+def test_a_wide_table_continues_below_itself(most: int) -> None:
+    """Each part fits and begins with the columns that distinguish rows; no value is dropped."""
+    frame = pl.DataFrame(
+        {"kind": ["a", "a", "b"], "of": ["x", "y", "x"]}
+        | {f"column_{at}": [f"v{at}.{row}" for row in range(3)] for at in range(40)}
+    )
+    parts = laid_out(frame, {"column_7": "us"}, most).split("\n\n")
+    lines = [part.splitlines() for part in parts]
+    assert len(parts) > 1
+    assert max(len(line) for part in lines for line in part) <= most
+    assert {part[0].split("column")[0] for part in lines} == {"| kind | of | "}
+    assert [len(part) for part in lines].count(6) == 1, "one part has a line of units"
+    words = [word for part in parts for word in part.split()]
+    for at in range(40):
+        assert {f"column_{at}", *(f"v{at}.{row}" for row in range(3))} <= {*words}
+        assert words.count(f"v{at}.0") == 1
+
+
+def test_a_cell_that_is_wider_than_the_terminal_continues_below_itself() -> None:
+    """Its words, also one that is too long, are complete, and so is the next row."""
+    frame = pl.DataFrame({"name": ["n" * 70, "short"], "why": ["a few words " * 9, "none"]})
+    printed = laid_out(frame, {}, 60)
+    assert max(map(len, printed.splitlines())) <= 60
+    first = printed.split("\n\n")[0].split()
+    assert "".join(word for word in first if set(word) == {"n"}) == "n" * 70
+    assert printed.count("few") == 9
+
+
+def test_a_line_continues_indented() -> None:
+    """A line that fits is unchanged, and a path is not broken."""
+    assert wrapped("  kernel: 6.1", 40) == ["  kernel: 6.1"]
+    path = "/very" * 12
+    assert wrapped(f"  report written: {path} and more", 40) == [
+        "  report written:",
+        f"    {path}",
+        "    and more",
+    ]
+
+
+def test_a_meaning_continues_below_itself() -> None:
+    """Next to the names if there is place for it, else below each."""
+    rows = [("moves", "count", "additions of a page that fetch the line"), ("n", "", "tasks")]
+    assert explained(rows, 50) == [
+        "  moves  count  additions of a page that fetch the",
+        "                line",
+        "  n             tasks",
+    ]
+    assert explained(rows, 30)[:3] == [
+        "  moves  count",
+        "      additions of a page that",
+        "      fetch the line",
+    ]

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from swapsim import traces
-from swapsim.cli import cli, main
+from swapsim.cli import cli, main, tables
 from swapsim.cli.tables import TABLES, Printed, checked, print_tables, write_chart, write_table
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
@@ -98,21 +98,29 @@ def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_each_column_is_explained_and_the_chart_written(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Below each table each column has its unit and meaning; fractions are not called counts."""
+    monkeypatch.setenv("COLUMNS", "1000000")
     chart = tmp_path / "chart.svg"
     output = ["-o", str(chart)] if name in CHARTED else []
+    shown: list[Sequence[Printed]] = []
+
+    def print_and_record(found: Sequence[Printed], *, explain: bool) -> None:
+        shown.append(found)
+        print_tables(found, explain=explain)
+
+    monkeypatch.setattr(tables, "print_tables", print_and_record)
     assert main([*typed(name), "--explain", *output]) == 0
     assert not output or chart.read_bytes().startswith(b"<svg")
     printed = capsys.readouterr().out.splitlines()
     kinds = [(kind, list(lines)) for kind, lines in groupby(printed, key=lambda line: line[:1])]
-    tables = [at for at, (kind, _) in enumerate(kinds) if kind == "|"]
+    heads = [at for at, (kind, _) in enumerate(kinds) if kind == "|"]
     only = [each.type for each in SHOWING[name].params if each.name == "table"]
-    assert len(tables) >= max(
+    assert len(heads) >= max(
         [1, *(len(kind.choices) for kind in only if isinstance(kind, click.Choice))]
     )
-    for at in tables:
+    for at in heads:
         lines = (line.split("|")[1:-1] for line in kinds[at][1] if "---" not in line)
         columns = list(zip(*lines, strict=True))
         texts = [re.split(r" {2,}", line.strip(), maxsplit=2) for line in kinds[at + 1][1]]
@@ -120,6 +128,20 @@ def test_each_column_is_explained_and_the_chart_written(
             assert column[0].strip() == explained
             assert len(meaning) > 3
             assert unit != "count" or not any("." in cell for cell in column[1:]), explained
+    must_fit(shown[0], capsys, monkeypatch)
+
+
+def must_fit(
+    found: Sequence[Printed], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that tables and their explanations fit any terminal, with the name of each column."""
+    for columns in (60, 80, 100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        print_tables(found, explain=True)
+        printed = capsys.readouterr().out
+        assert max(map(len, printed.splitlines())) <= columns, printed
+        for table in found:
+            assert set(table.frame.columns) <= {*printed.split()} or table.frame.is_empty()
 
 
 def test_texts_do_not_come_from_docstrings() -> None:
@@ -138,6 +160,21 @@ main(["replay", "batched-removal", "TRACE", "--explain"])
     assert plain == optimised
     assert "Patch B: " in plain
     assert "distinct mappings of a list" in plain
+
+
+def test_a_chart_is_drawn_without_docstrings(tmp_path: Path) -> None:
+    """Altair cannot be imported under -OO; flags and the options of the command stay."""
+    chart = tmp_path / "chart.svg"
+    command = ["replay", "writeback-tags", "swap-w-seq", "-o", str(chart)]
+    done = subprocess.run(
+        [sys.executable, "-OO", "-X", "utf8", "-m", "swapsim", *command],
+        env=os.environ | {"PYTHONOPTIMIZE": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert chart.read_text().startswith("<svg")
 
 
 def test_an_empty_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

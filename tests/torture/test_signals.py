@@ -3,19 +3,19 @@
 
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attack
+import interrupts
 import pytest
 
 from swapsim import interrupt
 
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
 OWN_RUNS = Path(__file__).parent.parent / "cli" / "own_runs.csv"
-OWN_POLICY = OWN_RUNS.with_name("own_policy.py")
 LONGEST_PAUSE_S = 3.0
 
 pytestmark = pytest.mark.usefixtures("signals_as_in_a_terminal")
@@ -32,7 +32,6 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
     out.parent.mkdir()
     commands["import"] = ["import", str(TEXT), "-o", str(out)]
     commands["compare"] = ["compare", str(OWN_RUNS), "--without-simulated"]
-    commands["rank"] = ["rank", str(OWN_POLICY), "--seeds", "1"]
     for seed in seeds:
         rng = random.Random(seed)
         verb = rng.choice(sorted(commands))
@@ -51,28 +50,20 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
             out.rmdir()
 
 
-def test_interrupts_of_a_ranking(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """Ctrl-C just after its file has run ends each of three rankings."""
+def test_three_at_once(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """Ctrl-C ends a ranking whose file has just run, and two others (`interrupts`)."""
+    work = interrupts.shared_work(tmp_path, lines=100_000)
     for seed in seeds:
         rng = random.Random(seed)
-        begun = [tmp_path / f"{seed}-{number}" for number in range(3)]
-        processes = [ranking_under_way(mark) for mark in begun]
-        for process, mark in zip(processes, begun, strict=True):
-            while not mark.exists():
-                assert process.poll() is None
-                time.sleep(0.001)
-            time.sleep(rng.choice([0, rng.uniform(0, 0.1), rng.uniform(0, LONGEST_PAUSE_S)]))
-            process.send_signal(signal.SIGINT)
-        for process in processes:
-            assert attack.said_by(process) == f"{interrupt.TEXT}\n"
-            assert process.returncode == interrupt.CODE
-
-
-def ranking_under_way(mark: Path) -> "subprocess.Popen[str]":
-    """Start a long ranking of a policy file whose last line makes a mark."""
-    file = mark.with_suffix(".py")
-    file.write_text(f"{OWN_POLICY.read_text()}\nopen({str(mark)!r}, 'w').close()\n")
-    return attack.started("rank", str(file), "--seeds", "99", start_new_session=True)
+        chosen = ["just after the file", *interrupts.kinds(1000, rng)[:2]]
+        print(f"seed {seed}: {chosen}")
+        with ThreadPoolExecutor(interrupts.AT_ONCE) as pool:
+            tries = [
+                pool.submit(interrupts.one, number, kind, random.Random(f"{seed}-{number}"), work)
+                for number, kind in enumerate(chosen)
+            ]
+        found = [each.result() for each in tries]
+        assert not [each for each in found if each.verdict not in interrupts.GOOD]
 
 
 def test_kills(tmp_path: Path, seeds: Iterator[int]) -> None:

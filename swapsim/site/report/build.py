@@ -28,7 +28,7 @@ from typing import Final
 import nbformat
 
 import swapsim
-from swapsim import ffi
+from swapsim import ffi, interrupt
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root
 from swapsim.progress import TextBar
@@ -179,8 +179,9 @@ def _complete_folder(output: Path) -> Iterator[Path]:
     try:
         yield folder
         folder.chmod(0o755)
-        if output.exists():
-            shutil.rmtree(output)
-        folder.replace(output)
+        with interrupt.delaying():  # or Ctrl-C between the two would leave neither
+            if output.exists():
+                shutil.rmtree(output)
+            folder.replace(output)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
