@@ -123,6 +123,13 @@ def test_a_script_without_a_guard_ends_with_one_error(tmp_path: Path) -> None:
     assert "put its calls below 'if __name__ == \"__main__\":'" in run.stderr.splitlines()[-1]
 
 
+def test_a_script_from_standard_input_can_sweep() -> None:
+    """New processes cannot read it again, and need not: its policy is sent as code."""
+    command = [sys.executable, "-"]
+    run = subprocess.run(command, input=UNGUARDED, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 class Losing(Executor):
     """Loses a Ctrl-C at each call; the calls do not end."""
 
