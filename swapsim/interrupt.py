@@ -130,9 +130,9 @@ def _report_unless_interrupted(lost: "sys.UnraisableHookArgs") -> None:
 def be_done() -> None:
     """Ignore the signals once the work is done, so that a late one cannot change the exit status.
 
-    CPython ends a process by SIGINT, whatever its exit status, if a KeyboardInterrupt has passed
-    through source text that it ran (``exec`` of a string: dataclasses and numba do that), even if
-    it was handled later. The next text that is run clears this.
+    CPython ends ``python -m`` by SIGINT, whatever its exit status, if a KeyboardInterrupt has
+    passed through source text that it ran (``exec`` of a string: dataclasses and numba do that),
+    even if it was handled later. The next text that is run clears this.
     """
     for number in SIGNALS:
         signal(number, SIG_IGN)

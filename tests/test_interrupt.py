@@ -106,9 +106,9 @@ with io.atomic_file(pathlib.Path("out.json")) as file:
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
-def test_an_interrupt_in_a_text_that_runs_keeps_the_exit_status() -> None:
-    """CPython would end the process by the signal: numba and dataclasses run texts."""
-    script = """
+def test_an_interrupt_in_a_text_that_runs_keeps_the_exit_status(tmp_path: Path) -> None:
+    """CPython would end a module by the signal: numba and dataclasses run texts."""
+    (tmp_path / "command.py").write_text("""
 import sys
 from swapsim import interrupt
 try:
@@ -116,8 +116,9 @@ try:
 except KeyboardInterrupt:
     interrupt.be_done()
 sys.exit(interrupt.CODE)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+""")
+    ask = [sys.executable, "-m", "command"]
+    done = subprocess.run(ask, cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (interrupt.CODE, b"")
 
 
