@@ -258,7 +258,9 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     browser.open(first)
     browser.evaluate("document.querySelector('input[type=search]').focus()")
     browser.write("InputError")
-    browser.wait_for("document.querySelector('main').innerText.includes('class InputError')")
+    browser.wait_for(
+        "document.querySelector('main').innerText.includes('class swapsim.errors.InputError')"
+    )
     assert (
         browser.evaluate("document.querySelector('.report a').href")
         == (pages / "index.html").as_uri()
