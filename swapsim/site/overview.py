@@ -173,17 +173,17 @@ def verdict(
         f"Of the {figures} claims that are simulated {total['agrees']} agree, "
         f"{total['contradicts']} contradict, and {others} are open or cannot be judged.",
         {
-            "What is simulated": f"The mails on the four patches and on large folios make "
-            f"{total['claims']} claims; those without a figure here are sentences on the code, or "
-            f"rows that a model does not have. {total['open']} figures are open, "
+            "What is simulated": f"The mails on the four patches and on large folios make more "
+            f"claims ({total['claims']}); the others are sentences on the code, or rows that a "
+            f"model does not have. Of the figures {total['open']} are open, "
             f"{total['not_determinable']} are not determinable by the mail's own noise, and "
             f"{total['not_judged']} are not judged, mostly where the mail prints zeros.",
             "What is counted": f"The model of patch D's allocator repeats {alike:,} of "
             f"{handed_out:,} slots that a real kernel handed out. Patch A's locks are counted on "
             f"{len(sites_of)} traces of a real kernel.",
-            "What is measured": f"Of patch C's {moved.height} claims that a figure falls or rises "
-            f"{agreed} agree in a small version of its test on a real kernel. Rates of A, B and D "
-            f"are not measured, because an emulator distorts time.",
+            "What is measured": f"Of patch C's claims that a figure falls or rises {agreed} of "
+            f"{moved.height} agree in a small version of its test on a real kernel. Rates of A, B "
+            f"and D are not measured, because an emulator distorts time.",
         },
     )
 

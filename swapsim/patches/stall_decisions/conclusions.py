@@ -53,8 +53,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
         does=f"Reclaim sleeps after a list of pages and not in its middle, and kswapd writes file "
         f"pages only after a list in which all pages are dirty and none is being written. The "
         f"model of these rules decides {decided:,} of {passes:,} passes as a real kernel did.",
-        worth=f"Of the mail's {judged.height} claims of direction {agree} agree in that kernel and "
-        f"{against} contradict; the others are open. {_works(measured)}",
+        worth=f"Of the mail's claims of direction {agree} of {judged.height} agree in that kernel "
+        f"and {against} contradict; the others are open. {_works(measured)}",
         when=f"For memcached, whose rate next to the largest file changes by {_in_percent(rate)}: "
         f"the collapse that the mail shows is cured before the series, in its base. Nor for a disk "
         f"that is never congested, where patches 4 to 6 change nothing.",
@@ -98,9 +98,9 @@ def verdict_simulated(
         f"{(ordered == 'agrees').sum()} of {ordered.len()} rows, and {sized} of {by_size.height} "
         f"rows are within a factor of {FACTOR:.0f} of the mail.",
         does=_collapses(rows),
-        worth=f"On the disk the series changes what kswapd scans by {_of_claim(scans)}. Of the "
-        f"{table.height} figures of the lab's own test {int(table['near'].sum())} are within a "
-        f"factor of {LAB_FACTOR}.",
+        worth=f"On the disk the series changes what kswapd scans by {_of_claim(scans)}. In the "
+        f"lab's own test {int(table['near'].sum())} of {table.height} figures are within a factor "
+        f"of {LAB_FACTOR}.",
         when=f"For memcached on the disk, whose rate next to the largest file the series changes "
         f"by {_change(disk['points'])} (published: {_change(disk['change'])}). Nor{where} on a "
         f"kernel with LRU lists of the node in place of the zones' lists.",
