@@ -35,21 +35,30 @@ const drawings = [...document.querySelectorAll("pre.printed, pre.highlight")].fi
 );
 for (const block of drawings) block.classList.add("drawing");
 
+const LEAST = 7.5; // pixels of the characters of a printed table; below them its lines are broken
+
 function fitAll() {
   const tooWide = (box) => box.scrollWidth > box.clientWidth;
   for (const { firstElementChild: table } of boxes) table.classList.remove("tight", "stacked");
-  for (const block of drawings) block.style.removeProperty("font-size");
+  for (const block of drawings) {
+    block.style.removeProperty("font-size");
+    block.classList.remove("broken");
+  }
   for (const way of ["tight", "stacked"]) {
     const found = boxes.filter(tooWide);
     for (const { firstElementChild: table } of found) table.classList.add(way);
   }
-  const ratios = drawings.filter(tooWide).map((block) => {
+  const sizes = drawings.filter(tooWide).map((block) => {
     const { paddingLeft, paddingRight, fontSize } = getComputedStyle(block);
     const padding = parseFloat(paddingLeft) + parseFloat(paddingRight);
     const share = (block.clientWidth - padding) / (block.scrollWidth - padding);
-    return [block, `${Math.floor(99 * share * parseFloat(fontSize)) / 100}px`];
+    return [block, Math.floor(99 * share * parseFloat(fontSize)) / 100];
   });
-  for (const [block, size] of ratios) block.style.fontSize = size;
+  for (const [block, size] of sizes) {
+    const breaks = block.matches(".printed") && size < LEAST;
+    block.classList.toggle("broken", breaks);
+    block.style.fontSize = `${breaks ? LEAST : size}px`;
+  }
 }
 
 // A filter opens many parts of a page at once.
