@@ -264,7 +264,8 @@ def verify_slots(
     type=click.Choice(STALL_RULES),
     default="6.1",
     show_default=True,
-    help="Those that the kernel was switched to.",
+    metavar="NAME",
+    help=f"Those that the kernel was switched to: {', '.join(STALL_RULES)}.",
 )
 @format_option
 def verify_stalls(folder: Path, rules: str, form: str | None) -> int:

@@ -72,19 +72,15 @@ def leaves(command: click.Command, *above: str) -> Iterator[tuple[str, ...]]:
             yield from leaves(each, *above, name)
 
 
-@pytest.mark.parametrize("columns", [80, 100])
-def test_each_output_fits_the_terminal(
-    columns: int,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+def test_each_output_fits_100_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All helps, and what is no table (for these see test_tables); a path is not broken."""
-    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("COLUMNS", "100")
     for words in leaves(cli):
         assert main([*words, "--help"]) == 0
     assert main(["info"]) == 0
-    for name in shipped_traces():
+    for name in [*shipped_traces()][::8]:
         assert main(["info", name]) == 0
     assert main(["verify", "clusters", "clusters-7.3-orders-8"]) == 0
     assert main(["verify", "stalls", "stalls-nfs-1"]) == 0
@@ -93,7 +89,7 @@ def test_each_output_fits_the_terminal(
     assert main(["export", str(tmp_path / "trace"), "-o", str(tmp_path / "trace.json")]) == 0
     assert main(["notebooks", str(tmp_path / "notebooks")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    long = [line for line in lines if len(line) > columns]
+    long = [line for line in lines if len(line) > 100]
     assert not [line for line in long if str(tmp_path) not in line]
     assert all(len(line.split()) <= 2 for line in long), "only a path may be longer"
 
