@@ -50,6 +50,10 @@ class ConfigError(SwapsimError, ValueError):
     """A config field is out of its range; the message quotes field and value."""
 
 
+class ArgumentError(ConfigError, TypeError):
+    """An argument is of a wrong type, unknown or missing; the message has the remedy."""
+
+
 class NativeError(SwapsimError):
     """The C library returned an unexpected error code."""
 

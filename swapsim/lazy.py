@@ -14,7 +14,10 @@ from types import ModuleType
 def submodules(
     package: str, *names: str
 ) -> tuple[Callable[[str], ModuleType], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``, which know the submodules ``names``."""
+    """Return a package's ``__getattr__`` and ``__dir__``, which know the submodules ``names``.
+
+    ``dir`` and completion list them and the package's ``__all__``.
+    """
 
     def get(name: str) -> ModuleType:
         if name in names:
@@ -22,6 +25,6 @@ def submodules(
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *names})
+        return sorted({*sys.modules[package].__all__, *names})
 
     return get, listed

@@ -14,6 +14,7 @@ import polars as pl
 
 from swapsim.charts.description import describe
 from swapsim.charts.panels import KEYS, Field, Panel, fields_of, kind_of, with_marks
+from swapsim.checks import checked
 
 P = ParamSpec("P")
 C = TypeVar("C")
@@ -34,6 +35,7 @@ def interactive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
     """Return a decorator that adds interaction and a description to the charts of a function."""
 
     def made(draw: Callable[P, C]) -> Callable[P, C]:
+        @checked
         @wraps(draw)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> C:
             chart: C = _made_interactive(draw(*args, **kwargs), WORDS | words)

@@ -11,6 +11,7 @@ import altair as alt
 import vl_convert
 
 from swapsim import frames
+from swapsim.checks import checked
 from swapsim.errors import InputError
 
 VEGA_LITE: Final = "6.4"
@@ -97,6 +98,7 @@ def use() -> None:
     frames.use()
 
 
+@checked
 def png(spec: dict[str, Any]) -> bytes:
     """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white."""
     return packed(vl_convert.vegalite_to_png(on_ground(spec), vl_version=VEGA_LITE, scale=1.5))
@@ -123,6 +125,7 @@ def _written(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
+@checked
 def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
     """Return a chart's file by its suffix: .html, which works offline, .svg or .png."""
     spec = chart.to_dict()

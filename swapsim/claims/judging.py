@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import (
     CHANCES,
@@ -48,6 +49,7 @@ FEWEST_ROUNDS: Final = 5
 _WORD: Final = re.compile(r"(falls|rises|stays)\b")
 
 
+@checked
 def three_columns(
     claims: pl.DataFrame,
     results: pl.DataFrame,
@@ -117,6 +119,7 @@ def three_columns(
     )
 
 
+@checked
 def simulated_claims(
     claims: pl.DataFrame, results: pl.DataFrame, *, over: str = "seed", at: str | int | None = None
 ) -> pl.DataFrame:
@@ -157,6 +160,7 @@ def simulated_claims(
     return SIMULATED_CLAIMS.check(frame.select(SIMULATED_CLAIMS.names()))
 
 
+@checked
 def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare simulated counts with those of a real kernel under the same workload.
 
@@ -312,6 +316,7 @@ def _changes(claims: pl.DataFrame, results: pl.DataFrame, figure: str, *by: str)
     return table.select("claim", *by, found.alias(figure))
 
 
+@checked
 def range_verdict(low: str, high: str) -> pl.Expr:
     """Judge a range by the published figure and its tolerance.
 
@@ -344,6 +349,7 @@ def range_verdict(low: str, high: str) -> pl.Expr:
     return verdict.cast(RANGE_VERDICT.dtype)
 
 
+@checked
 def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     """Judge each claim of direction by the rounds of its two kernels.
 

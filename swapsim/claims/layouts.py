@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.claims.tables import COMPARISON, PUBLISHED, RESULTS
 from swapsim.errors import InputError
 
@@ -20,6 +21,7 @@ _Cell = dict[str, Any]
 """A row of COMPARISON."""
 
 
+@checked
 def mmtests_change(base: float, value: float, better: str) -> float:
     """Return the percentage that mmtests prints after a value; positive is better.
 
@@ -40,6 +42,7 @@ def mmtests_change(base: float, value: float, better: str) -> float:
     return -change if lower else change
 
 
+@checked
 def lkp_change(base: float, value: float) -> float:
     """Return the percentage that lkp prints between base and value, with its plain sign.
 
@@ -50,6 +53,7 @@ def lkp_change(base: float, value: float) -> float:
     return float("inf") if base == 0 else 100 * value / base - 100
 
 
+@checked
 def mmtests(comparison: pl.DataFrame) -> str:
     """Return a comparison in mmtests' layout: a column per kernel, with value and percentage.
 
@@ -82,6 +86,7 @@ def mmtests(comparison: pl.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
+@checked
 def lkp(comparison: pl.DataFrame) -> str:
     """Return a comparison of two kernels in lkp's layout: base, change, patched, metric.
 
@@ -117,6 +122,7 @@ def lkp(comparison: pl.DataFrame) -> str:
     return "".join(lines)
 
 
+@checked
 def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     """Return results with the rows, digits and order of a printed table, for the same layout.
 

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import io
+from swapsim.checks import checked
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import CLAIMS, FALLBACK_SHARES, YOUR_RUNS
 from swapsim.claims.tool_results import Row
@@ -138,6 +139,7 @@ def _rounds(folder: Path, snapshots: dict[Path, Snapshot]) -> Iterator[tuple[str
         )
 
 
+@checked
 def fallback_shares(
     runs: pl.DataFrame, claims: pl.DataFrame, *, base: str, patched: str
 ) -> pl.DataFrame:

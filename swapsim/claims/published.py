@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import io
+from swapsim.checks import checked
 from swapsim.claims.tables import (
     CARDS,
     CLAIMS,
@@ -37,6 +38,7 @@ _SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
 _FENCE: Final = "+++\n"
 
 
+@checked
 def published_tables(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
     """Read all printed cells of the four patches' mails.
 
@@ -67,6 +69,7 @@ def published_tables(root: Path | None = None, *, superseded: bool = False) -> p
     return cells if superseded else _in_force(cells, root)
 
 
+@checked
 def published_claims(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
     """Read all published claims, each against its own base.
 
@@ -96,6 +99,7 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
     return stated if superseded else _in_force(stated, root)
 
 
+@checked
 def mails(root: Path | None = None) -> pl.DataFrame:
     """Read which mails the figures are from, and whether their texts were available (MAILS).
 
@@ -110,6 +114,7 @@ def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:
     return rows.join(replaced, on="mail", how="anti", maintain_order="left")
 
 
+@checked
 def tolerances(root: Path | None = None) -> pl.DataFrame:
     """Read how far a result may lie from each claim; stored before a result is judged (TOLERANCES).
 
@@ -118,6 +123,7 @@ def tolerances(root: Path | None = None) -> pl.DataFrame:
     return _read(root, "tolerances.csv", TOLERANCES, ["claim"], not_below_zero=["tolerance"])
 
 
+@checked
 def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
     """Read how the rows of patch 03's tables are judged in the simulator (SIMULATION_TOLERANCES).
 
@@ -134,6 +140,7 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
     )
 
 
+@checked
 def windows(root: Path | None = None) -> pl.DataFrame:
     """Read the part of a run that each metric describes; stored before the runs (WINDOWS).
 
@@ -142,6 +149,7 @@ def windows(root: Path | None = None) -> pl.DataFrame:
     return _read(root, "windows.csv", WINDOWS, ["metric", "kernel"], ("kernel", "fitted"))
 
 
+@checked
 def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> str:
     """Return the window of a metric.
 
@@ -175,6 +183,7 @@ def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> st
     return str(found["window"][0])
 
 
+@checked
 def patch_cards(root: Path | None = None) -> pl.DataFrame:
     """Read the card of each patch: TOML between lines of +++, then markdown.
 
@@ -312,6 +321,7 @@ Row = tuple[str, float, str]
 """A metric, its value and its unit."""
 
 
+@checked
 def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int]) -> pl.DataFrame:
     """Return rows in the form RESULTS, each with the labels of its run.
 
@@ -345,6 +355,7 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
     return RESULTS.check(frame.select(typed))
 
 
+@checked
 def measured_results(experiment: str) -> pl.DataFrame:
     """Read one experiment of data/measured.
 
@@ -366,6 +377,7 @@ def measured_results(experiment: str) -> pl.DataFrame:
     return read_table(_experiment(experiment) / "results.parquet", RESULTS)
 
 
+@checked
 def measured_slots(experiment: str) -> pl.DataFrame:
     """Read the sets of slots for which an experiment counted tree nodes (SLOTS_IN_USE).
 
@@ -374,6 +386,7 @@ def measured_slots(experiment: str) -> pl.DataFrame:
     return _further(experiment, "slots_in_use", SLOTS_IN_USE, "counted no tree nodes")
 
 
+@checked
 def measured_folios(experiment: str) -> pl.DataFrame:
     """Read an experiment's counters of large folios, by iteration and size (FOLIO_FALLBACKS).
 
@@ -382,6 +395,7 @@ def measured_folios(experiment: str) -> pl.DataFrame:
     return _further(experiment, "folios", FOLIO_FALLBACKS, "counted no large folios")
 
 
+@checked
 def measured_requests(experiment: str) -> pl.DataFrame:
     """Read what each process of an experiment asked of the kernel (FOLIO_REQUESTS).
 
@@ -390,6 +404,7 @@ def measured_requests(experiment: str) -> pl.DataFrame:
     return _further(experiment, "requests", FOLIO_REQUESTS, "has no requests")
 
 
+@checked
 def measured_lists(experiment: str) -> pl.DataFrame:
     """Read what each list of reclaim removed from the swap cache (REMOVED_LISTS).
 
@@ -406,6 +421,7 @@ def _further(experiment: str, name: str, table: Table, lack: str) -> pl.DataFram
     return read_table(path, table)
 
 
+@checked
 def measured_provenance(experiment: str) -> dict[str, Any]:
     """Return the provenance of an experiment: kernel, switches, config, command, date."""
     return read_toml(_experiment(experiment) / "measured.toml")

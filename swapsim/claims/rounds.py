@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.claims.tables import MEDIANS, PAIRED, RESULTS
 from swapsim.errors import InputError
 from swapsim.study.ranking import CONFIDENCE, interval, over_seeds, rank
@@ -15,6 +16,7 @@ from swapsim.study.ranking import CONFIDENCE, interval, over_seeds, rank
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
 
+@checked
 def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Return the median of each metric over its rounds, with its interval.
 
@@ -44,6 +46,7 @@ def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.Data
     return MEDIANS.check(pl.DataFrame(of_rounds, schema=MEDIANS.schema))
 
 
+@checked
 def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Arrange medians and their intervals with a column per policy.
 
@@ -79,6 +82,7 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     )
 
 
+@checked
 def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
     """Rank the policies by one metric, the best first.
 
@@ -143,6 +147,7 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None
     }
 
 
+@checked
 def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     """Compare each policy of a series with the one before it, round by round.
 

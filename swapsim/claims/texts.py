@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.claims.tables import CLAIM_TEXTS, DIRECTION_VERDICT, THREE_COLUMNS, VERDICTS_BY_PATCH
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
@@ -32,6 +33,7 @@ def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
     return f"{0.0 if nothing else value:.3g} {unit}"
 
 
+@checked
 def range_text(low: float | None, high: float | None, unit: str, *, relative: bool) -> str:
     """Return a range with one unit; empty without an end."""
     if low is None or high is None:
@@ -50,12 +52,14 @@ def _change(percent: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
+@checked
 def lead(sentence: str, bullets: Mapping[str, str]) -> str:
     """Return the lead of a notebook: one sentence, and a bullet for each head."""
     lines = [f"- {head}: {text}" for head, text in bullets.items()]
     return "\n".join([sentence, "", *lines])
 
 
+@checked
 def lead_on(sentence: str, *, does: str, worth: str, when: str) -> str:
     """Return the lead of a patch's notebook, with its three bullets."""
     return lead(
@@ -63,6 +67,7 @@ def lead_on(sentence: str, *, does: str, worth: str, when: str) -> str:
     )
 
 
+@checked
 def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
     """Return the texts of claims.
 
@@ -80,6 +85,7 @@ def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
     return CLAIM_TEXTS.check(pl.DataFrame(rows, schema=CLAIM_TEXTS.schema))
 
 
+@checked
 def verdicts_by_patch(three_columns: pl.DataFrame) -> pl.DataFrame:
     """Count the verdicts of each patch's claims, on simulated and on measured figures.
 

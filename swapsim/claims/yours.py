@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import io
+from swapsim.checks import checked
 from swapsim.claims.judging import verdict_on
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import require_unique
@@ -41,6 +42,7 @@ _TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.
 _TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
 
 
+@checked
 def your_runs(path: Path | str) -> pl.DataFrame:
     """Read a user's measurements.
 
@@ -128,12 +130,14 @@ _NAMED: Final = 10
 """Largest number of kernels in an error."""
 
 
+@checked
 def your_metrics(root: Path | None = None) -> pl.DataFrame:
     """Read which claims the metrics of tools fit (YOUR_METRICS): metrics.csv of data/published."""
     path = (data_root() / "published" if root is None else root) / "metrics.csv"
     return read_csv(path, YOUR_METRICS)
 
 
+@checked
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
     """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
     known = YOUR_RUNS.check(runs)["kernel"].unique(maintain_order=True).to_list()
@@ -148,6 +152,7 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
     return base or BASE, patched or PATCHED
 
 
+@checked
 def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
     """Return the claims that a user's metrics fit.
 
@@ -191,6 +196,7 @@ def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+@checked
 def four_columns(
     three_columns: pl.DataFrame,
     runs: pl.DataFrame,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 import polars as pl
 
-from swapsim.cli.arguments import trace_argument
+from swapsim.cli.arguments import TraceFolder, trace_argument
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
 from swapsim.cli.verbs import Verbs
@@ -212,9 +212,11 @@ def verify() -> None:
 
 
 @verify.command(
-    "slots", help="Replay the slot events of FILE (Parquet) and match every slot with the model's."
+    "slots",
+    help="Replay the slot events of a trace DIR, or of a Parquet file of them, and match "
+    "every slot with the model's.",
 )
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("file", type=TraceFolder(), metavar="DIR")
 @click.option(
     "--policy",
     required=True,

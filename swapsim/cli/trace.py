@@ -17,8 +17,8 @@ from swapsim.cli.verbs import Verb
 @click.command(
     "import",
     cls=Verb,
-    help="Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace "
-    "folder.\n\n"
+    help="Import ftrace TEXT (tracefs or trace-cmd report; - for standard input; sample for a "
+    "short text that comes with the laboratory) to a trace folder.\n\n"
     "A column of pointers has 64 bits: 0x1f and 31 are the same "
     "number, but 16 digits are those of %p, which are hexadecimal. Let a probe print such"
     " numbers with :x64.",

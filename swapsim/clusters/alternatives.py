@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.clusters._native import Served, Serving, serve, verify_rows
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
@@ -133,6 +134,7 @@ tasks; ``free clusters``: mean share of clusters on the free list; and the work 
 included."""
 
 
+@checked
 def stream(
     rows: ClusterRows,
     name: str,
@@ -204,6 +206,7 @@ def default_streams(seeds: int = SEEDS) -> list[Stream]:
     return [*map(shipped_stream, TRACES), *map(generated_stream, range(1, seeds + 1))]
 
 
+@checked
 def measure(
     streams: Iterable[Stream],
     alternatives: Sequence[Alternative | ListPolicy] = ALTERNATIVES,
@@ -300,6 +303,7 @@ def _percent(part: int, whole: int) -> float | None:
     return 100 * part / whole if whole else None
 
 
+@checked
 def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
     """Rank the alternatives by their change from the rules of 7.3, stream by stream.
 
@@ -349,6 +353,7 @@ def _is_ours(name: str) -> bool:
     return any(each.name == name for each in ALTERNATIVES)
 
 
+@checked
 def means(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
     """Return the means over seeds of some metrics as columns, one row per stream and alternative.
 
@@ -374,6 +379,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl
     )
 
 
+@checked
 def skipped_heads(traces: Sequence[str] = TRACES) -> pl.DataFrame:
     """Count how often trylock mattered to 7.3: its lists yielded another cluster than the first.
 
@@ -403,6 +409,7 @@ def skipped_heads(traces: Sequence[str] = TRACES) -> pl.DataFrame:
     return SKIPPED_HEADS.check(pl.DataFrame(rows, schema=SKIPPED_HEADS.schema, orient="row"))
 
 
+@checked
 def rank_policies(
     policies: Sequence[ListPolicy],
     streams: Iterable[Stream] | None = None,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.clusters._native_limits import SIZE_MAX
 from swapsim.clusters.events import ClusterRows
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
@@ -69,6 +70,7 @@ class _Writer:
         task.slots -= n
 
 
+@checked
 def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int, int]]:
     """Generate a stream.
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.clusters._native_limits import DEVICES_MAX, SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
@@ -70,6 +71,7 @@ class ClusterRows:
         return int(highest) + 1 if isinstance(highest, int) else 1
 
 
+@checked
 def cluster_rows(folder: Path | str) -> ClusterRows:
     """Read the events and devices of a trace of a cluster allocator.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.clusters._native_folios import COUNTS, PROCESSES_MAX, Stage, run_steps
 from swapsim.clusters._native_limits import SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.replay import check_switches
@@ -52,6 +52,7 @@ class FolioRun:
     warm_up: int
 
 
+@checked
 def run(
     requests: Requests,
     rules: str | Sequence[str] = CLUSTER_RULES,
@@ -185,6 +186,7 @@ def _lists(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
 
 
+@checked
 def compare(base: FolioRun, value: FolioRun) -> pl.DataFrame:
     """Compare two runs of one stream on one device, each under one rule set, after the warm-up.
 
@@ -242,6 +244,7 @@ def compare(base: FolioRun, value: FolioRun) -> pl.DataFrame:
     return FALLBACK_CHANGES.check(frame.select(typed))
 
 
+@checked
 def lines_of(out: pl.DataFrame, order: int = 4) -> list[tuple[int, int]]:
     """Return (swpout, swpout_fallback) of each stage, as the kernel's test prints them.
 
@@ -264,6 +267,7 @@ def lines_of(out: pl.DataFrame, order: int = 4) -> list[tuple[int, int]]:
     return list(rows.iter_rows())
 
 
+@checked
 def rates(runs: Sequence[pl.DataFrame], *, stages: int = 1) -> pl.DataFrame:
     """Return the share of large folios that are split, over several seeds.
 

@@ -27,6 +27,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import claims
+from swapsim.checks import checked
 from swapsim.claims.rounds import difference
 from swapsim.clusters.tables import (
     CLUSTER_DEVICES,
@@ -138,6 +139,7 @@ def lock_sites() -> pl.DataFrame:
     return LEDGER_SITES.check(found)
 
 
+@checked
 def lock_changes(base: str = "6.12", kernel: str = "7.3") -> pl.DataFrame:
     """Compare how often a page takes each lock that two kernels have, round by round.
 
@@ -174,6 +176,7 @@ def lock_changes(base: str = "6.12", kernel: str = "7.3") -> pl.DataFrame:
     return LOCK_CHANGES.check(pl.DataFrame(rows, schema=LOCK_CHANGES.schema))
 
 
+@checked
 def trace_locks(events: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Count what took si->lock in a recording of a stock kernel, per slot granted.
 

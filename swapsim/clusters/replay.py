@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.clusters._native import Served, Serving, serve, serves, switches_of
 from swapsim.clusters._native_limits import OWNERS_MAX, SLOTS_MAX
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
@@ -55,6 +55,7 @@ class ClusterReplay:
     lists: pl.DataFrame
 
 
+@checked
 def rules_of(rules: str) -> dict[str, bool | int]:
     """Return the switches of a rule set, by the names of ``cluster_rules.h``.
 
@@ -77,6 +78,7 @@ def rules_of(rules: str) -> dict[str, bool | int]:
     return switches_of(rules)
 
 
+@checked
 @interrupt.recording()
 def replay(
     source: ClusterRows | Path | str,
@@ -202,6 +204,7 @@ def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | N
     return list(slots)
 
 
+@checked
 def pictures(
     source: ClusterRows | Path | str,
     rules: str | Sequence[str],
@@ -302,6 +305,7 @@ def _lists(rules: str, served: Served) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
 
 
+@checked
 def summed_lists(lists: pl.DataFrame) -> pl.DataFrame:
     """Sum the clusters of a device's lists over the orders: free, full, discard, nonfull, frag.
 

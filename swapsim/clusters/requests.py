@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.claims.tables import FOLIO_REQUESTS
 from swapsim.clusters.tables import FOLIO_STEPS
 from swapsim.errors import ConfigError
@@ -110,6 +110,7 @@ _PAGES_OF_MEBIBYTE: Final = 256
 _LARGE: Final = 4  # 64 KiB
 
 
+@checked
 def allocator_test(
     *,
     small: bool = False,
@@ -261,6 +262,7 @@ class _Job:
     units: list[tuple[int, int, int]] = field(default_factory=list)
 
 
+@checked
 def kernel_build(
     build: str = "64K", *, seed: int = 1, in_use: float = 0.7, singles: float = 0.25
 ) -> Requests:
@@ -407,6 +409,7 @@ class Churn:
         self.jobs[cpu] = _Job(self.size())
 
 
+@checked
 def turnover(table: pl.DataFrame, *, seed: int = 1, mebibytes: int = 128) -> Requests:
     """Return the operations of ``folio_turnover``, whose processes run at once, in one order.
 

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import checked
 from swapsim.clusters._native import ClusterMismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
@@ -138,6 +139,7 @@ def _event(row: dict[str, object]) -> str:
     return f"seq {row['seq']} cpu {row['cpu']} task {row['pid']}: {row['op']} {', '.join(fields)}"
 
 
+@checked
 @interrupt.recording()
 def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False) -> ClusterVerdict:
     """Replay a real kernel's events through the allocator that it has, and compare each.
@@ -198,6 +200,7 @@ def _last_events(rows: ClusterRows, found: ClusterMismatch) -> pl.DataFrame:
     return rows.events.filter((pl.col("seq") <= found.seq) & own).tail(SHOWN)
 
 
+@checked
 def verified_clusters(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Verify several traces of cluster allocators, each by the rules of its kernel.
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from swapsim import interrupt, io
 from swapsim import progress as bars
+from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError
 from swapsim.export.event_file import MACHINE, NAMES, TASKS, EventFile, Nest, cpu_track, event_file
 from swapsim.export.trace import Exported
@@ -26,6 +27,7 @@ _NO_TEXT: Final = ("streams",)
 """Fields that a TOML file cannot contain."""
 
 
+@checked
 @interrupt.recording()
 def machine(
     config: MachineConfig,
@@ -83,6 +85,7 @@ class MachineFile:
     costs: pl.DataFrame
 
 
+@checked
 def machine_config(path: Path | str) -> MachineFile:
     """Read a machine from a TOML file.
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from swapsim import interrupt, traces
 from swapsim import progress as bars
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.export.event_file import (
     NAMES,
@@ -268,6 +269,7 @@ class Exported:
         return lines
 
 
+@checked
 @interrupt.recording()
 def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> Exported:
     """Write a trace as tracks for perfetto and chrome://tracing (Trace Event Format).

@@ -12,6 +12,17 @@ head, and complete texts. A column of words with one value appears once, above t
     shown     a frame as HTML and as text (figures: its cells); `use` sets up a notebook
 """
 
+from typing import TYPE_CHECKING
+
 from swapsim.frames.shown import Shown, html, show, text, use
+from swapsim.lazy import submodules
+
+if TYPE_CHECKING:
+    from swapsim.frames import columns as columns
+    from swapsim.frames import files as files
+    from swapsim.frames import glossary as glossary
+    from swapsim.frames import table as table
+else:
+    __getattr__, __dir__ = submodules(__name__, "columns", "files", "glossary", "table")
 
 __all__ = ["Shown", "html", "show", "text", "use"]

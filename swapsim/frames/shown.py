@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.frames.figures import DIGIT_WIDE, POINT_WIDE, cells, is_figures
@@ -52,6 +53,7 @@ class Shown:
         return text(self.frame, self.unit, self.columns)
 
 
+@checked
 def show(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> Shown:
     """Show a frame; `unit` is that of the named columns, whatever their tables declare.
 
@@ -88,6 +90,7 @@ def use() -> None:
         )
 
 
+@checked
 def html(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> str:
     """Return a frame as an HTML table; see `show`."""
     parts = _parts(frame, dict.fromkeys(columns, unit))
@@ -106,6 +109,7 @@ def html(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> st
     )
 
 
+@checked
 def text(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> str:
     """Return a frame as lines of text; see `show`."""
     parts = _parts(frame, dict.fromkeys(columns, unit))

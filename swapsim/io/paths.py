@@ -44,6 +44,11 @@ def notebooks_root() -> Path:
     return laboratory_root() / "notebooks"
 
 
+def sample_text() -> Path:
+    """Return the short text of ftrace that comes with the laboratory."""
+    return data_root() / "sample.txt"
+
+
 def shipped_traces() -> dict[str, Path]:
     """Return the traces that come with the laboratory, by name, in order of name."""
     folders = sorted(path.parent for path in (data_root() / "traces").glob("*/trace.toml"))

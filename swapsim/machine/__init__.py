@@ -20,8 +20,17 @@ from swapsim.machine.config import MachineConfig
 if TYPE_CHECKING:
     from swapsim.machine import anchors as anchors
     from swapsim.machine import charts as charts
+    from swapsim.machine import costs as costs
+    from swapsim.machine import fit as fit
+    from swapsim.machine import lab as lab
+    from swapsim.machine import run as run
+    from swapsim.machine import summary as summary
     from swapsim.machine import tables as tables
+    from swapsim.machine import what_if as what_if
 else:
-    __getattr__, __dir__ = submodules(__name__, "anchors", "charts", "tables")
+    __getattr__, __dir__ = submodules(
+        __name__,
+        *("anchors", "charts", "costs", "fit", "lab", "run", "summary", "tables", "what_if"),
+    )
 
 __all__ = ["MachineConfig"]

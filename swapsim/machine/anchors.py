@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.claims.published import require_unique
 from swapsim.frames.files import read_csv
 from swapsim.io.paths import data_root
@@ -50,6 +51,7 @@ SEEDS: Final = range(1, 21)
 """Each seed has another order of arrival, which a saturated fair lock repeats for ever."""
 
 
+@checked
 def published_anchors(root: Path | None = None) -> pl.DataFrame:
     """Read the published measurements of locks.
 
@@ -74,6 +76,7 @@ def published_anchors(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
+@checked
 def lock_rates(
     kinds: Sequence[str] = FAIR,
     placements: Sequence[str] = PLACEMENTS,

@@ -2,18 +2,21 @@
 """A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it runs."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from swapsim import ffi
-from swapsim.checks import check_choice, check_flags, check_number
+from swapsim.checks import check_choice, check_number, checked
 from swapsim.errors import ConfigError
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig, StreamsConfig
 
 _DEFAULTS: Final = ffi.MACHINE_DEFAULTS
 _DEVICE: Final = SlotsConfig()
+_AS_LIBRARY: Final = cast("int", None)
+"""Default of walkers: the library's, or 0 next to other tasks."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineConfig:
     """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
@@ -56,7 +59,8 @@ class MachineConfig:
         memory.
     writers, walkers : int
         Tasks that write fresh pages one after another, and tasks that access their pages at
-        random or in sweeps, spread over the nodes in turn; together 1 to 2048.
+        random or in sweeps, spread over the nodes in turn; together 1 to 2048. Without writers
+        and streams the default is one walker.
     streams : StreamsConfig or None
         Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
@@ -128,7 +132,7 @@ class MachineConfig:
     devices: int = _DEFAULTS["devices"]
     channels: int = _DEFAULTS["channels"]
     writers: int = 0
-    walkers: int = 0
+    walkers: int = _AS_LIBRARY
     streams: StreamsConfig | None = None
     frames: int = _DEFAULTS["frames"]
     inactive_ratio: int = _DEFAULTS["inactive_ratio"]
@@ -180,20 +184,12 @@ class MachineConfig:
 
     def __post_init__(self) -> None:
         """Check each field, then that tasks, memory and devices fit together."""
-        if not isinstance(self.patch, str):
-            raise ConfigError(f"patch={self.patch!r}: choose a text")
-        if not isinstance(self.streams, StreamsConfig | None):
-            raise ConfigError(f"streams={self.streams!r}: give a StreamsConfig or None")
-        if self.swap_writeback_tags not in (None, False, True):
-            raise ConfigError(
-                f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
-                "for what the kernel was released with"
-            )
+        if self.walkers is None:
+            alone = not self.writers and self.streams is None
+            object.__setattr__(self, "walkers", _DEFAULTS["walkers"] if alone else 0)
         check_choice("removal", self.removal, ffi.REMOVAL_MODES)
-        check_flags(self)
         for name, low, high in (
             ("nodes", 1, ffi.MACHINE_NODES_MAX),
-            ("devices", 1, self.nodes),
             ("list_pages", 1, ffi.LIST_MAX),
             ("hand_off_ways", 1, 8),
             ("channels", 0, ffi.MACHINE_CHANNELS_MAX),
@@ -213,6 +209,8 @@ class MachineConfig:
             ("duration_ns", 1, 2**60),
         ):
             check_number(name, getattr(self, name), low, high)
+        most = f", or more nodes (nodes={self.nodes}; a node swaps to one device)"
+        check_number("devices", self.devices, 1, self.nodes, most)
         if self.streams:
             self._check_streams(self.streams)
         elif not 1 <= self.writers + self.walkers <= ffi.MACHINE_TASKS_MAX:

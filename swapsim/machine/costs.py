@@ -7,12 +7,14 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.ffi import COST_MAX, COST_NAMES
 from swapsim.study import constants
 
 _FILE: Final = constants.ConstantsFile(name="costs.csv", costs=COST_NAMES, most=COST_MAX)
 
 
+@checked
 def costs(root: Path | None = None) -> pl.DataFrame:
     """Read the constants that turn work into time.
 
@@ -39,6 +41,7 @@ def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
     return constants.values(_FILE, costs() if frame is None else frame)
 
 
+@checked
 def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
     """Return the constants with some of them changed.
 

@@ -10,6 +10,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, study
+from swapsim.checks import checked
 from swapsim.claims import Row, results
 from swapsim.errors import InputError, require_some
 from swapsim.machine._native import run_window
@@ -156,6 +157,7 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
     return pl.DataFrame(found, schema=schema | {"agrees": pl.Boolean}, orient="row")
 
 
+@checked
 def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Count the pairs of policies that the simulation orders as the real kernel does.
 
@@ -178,6 +180,7 @@ def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]
     )
 
 
+@checked
 def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Return how far the locks of LEDGER are from a real kernel's, a column per policy.
 

@@ -9,6 +9,7 @@ from typing import Final, Unpack
 import polars as pl
 
 from swapsim import study
+from swapsim.checks import checked
 from swapsim.claims import Row, results
 from swapsim.errors import ConfigError, InputError, require_some
 from swapsim.ffi import POLICIES
@@ -28,6 +29,7 @@ _SECOND_NS: Final = 1_000_000_000
 _TIMES: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 
+@checked
 def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
     """Run a machine and return its metrics.
 
@@ -83,6 +85,7 @@ def window_metrics(window: Window) -> list[Row]:
     ]
 
 
+@checked
 def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
     """Run a machine and return each wait for a lock with its holder, each hold and each sleep."""
     log = MachineLog(config, costs_by_name(constants))
@@ -90,11 +93,13 @@ def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Da
     return MACHINE_SPANS.check(pl.concat(parts))
 
 
+@checked
 def metric_values(config: MachineConfig, constants: pl.DataFrame | None = None) -> dict[str, float]:
     """Run a machine and return each metric's value."""
     return dict(run(config, constants).select("metric", "value").iter_rows())
 
 
+@checked
 def run_policies(
     machine: Callable[..., MachineConfig],
     policies: Sequence[str | Policy] = POLICIES,

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.claims import range_text, range_verdict
 from swapsim.claims.tables import MEDIANS, PUBLISHED, RANGES, SIMULATED_CLAIMS
 from swapsim.errors import InputError, require_some
@@ -37,6 +38,7 @@ _QUANTITIES: Final = {
 """Quantity -> prefix of the metrics of `run.run`, and metric of the real kernel."""
 
 
+@checked
 def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return where the CPUs' time goes between two pages swapped out.
 
@@ -61,6 +63,7 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return TIME_PER_PAGE.check(pl.concat(frames))
 
 
+@checked
 def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return how each kind of CPU spends its time.
 
@@ -96,6 +99,7 @@ def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
+@checked
 def lock_relief(
     printed: pl.DataFrame,
     runs: tuple[pl.DataFrame, pl.DataFrame],
@@ -152,6 +156,7 @@ def lock_relief(
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+@checked
 def claim_ranges(points: pl.DataFrame) -> pl.DataFrame:
     """Return the range of several predictions of each claim, and judge the published figure.
 
@@ -185,6 +190,7 @@ def claim_ranges(points: pl.DataFrame) -> pl.DataFrame:
     return RANGES.check(frame.select(RANGES.names()))
 
 
+@checked
 def claim_figures(
     points: pl.DataFrame, at: pl.Expr, *, over: str = "open constants"
 ) -> pl.DataFrame:
@@ -222,6 +228,7 @@ def gain_at(ranges: pl.DataFrame, setting: float) -> str:
     return _span(found.row(0, named=True))
 
 
+@checked
 def describe_gains(ranges: pl.DataFrame) -> str:
     """Return two sentences on the smallest and the largest gain, and on cases of both signs.
 
@@ -248,6 +255,7 @@ def describe_gains(ranges: pl.DataFrame) -> str:
     )
 
 
+@checked
 def describe_sensitivity(rows: pl.DataFrame) -> str:
     """Return three sentences on the gain over the ends of all constants, and the widest of them.
 

@@ -9,6 +9,7 @@ from typing import Final, Unpack
 import polars as pl
 
 from swapsim import study
+from swapsim.checks import checked
 from swapsim.errors import InputError, require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -116,6 +117,7 @@ def case_of(trial: Trial) -> tuple[str, float, str]:
     return trial.case.factor, trial.case.setting, trial.case.label
 
 
+@checked
 def gains(
     cases: Sequence[Case],
     fits: Mapping[str, pl.DataFrame],
@@ -173,6 +175,7 @@ def on_drives(
     ]
 
 
+@checked
 def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     """Return the least, middle and greatest gain of each case over its fits and seeds.
 

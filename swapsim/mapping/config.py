@@ -3,10 +3,11 @@
 
 from dataclasses import dataclass
 
-from swapsim.checks import check_choice, check_flags, check_number
+from swapsim.checks import check_choice, check_number, checked
 from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX, MAPPING_TRUNK_SHIFT_MAX, TREE_SHIFT_MAX
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingConfig:
     """The address_spaces of one swap device and of files (``mapping.h``).
@@ -38,7 +39,6 @@ class MappingConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        check_flags(self)
         check_choice("kernel", self.kernel, MAPPING_KERNELS)
         check_number("swap_slots", self.swap_slots, 1, MAPPING_SLOTS_MAX)
         check_number("trunk_shift", self.trunk_shift, 1, MAPPING_TRUNK_SHIFT_MAX)

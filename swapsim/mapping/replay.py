@@ -12,6 +12,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX
 from swapsim.mapping._native import File, Op, Shadow, replay_writeback_tags
@@ -34,6 +35,7 @@ VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
 """Start of vmemmap without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
 
 
+@checked
 def writeback_rows(folder: Path | str) -> pl.DataFrame:
     """Read the events that touch a mapping, in trace order (REPLAY_ROWS).
 
@@ -164,6 +166,7 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
 _ROWS_A_CHUNK = 4_000_000
 
 
+@checked
 @interrupt.recording()
 def writeback_tags(
     folder: Path | str, *, kernel: str = "4.8", progress: bool = False
@@ -206,6 +209,7 @@ def writeback_tags(
         raise error.of(folder) from None
 
 
+@checked
 def writeback_tags_of(
     folders: Mapping[str, Path], *, kernel: str = "4.8", progress: bool = False
 ) -> dict[str, pl.DataFrame]:
@@ -216,11 +220,13 @@ def writeback_tags_of(
     }
 
 
+@checked
 def writeback_tags_by_kernel(folder: Path | str) -> pl.DataFrame:
     """Run `writeback_tags` under each kernel of the mappings, oldest first (LOCK_SITES)."""
     return pl.concat([writeback_tags(folder, kernel=kernel) for kernel in MAPPING_KERNELS])
 
 
+@checked
 def replay_rows(
     rows: pl.DataFrame, config: MappingConfig, *, progress: bool = False
 ) -> pl.DataFrame:
@@ -265,6 +271,7 @@ def replay_rows(
     return sites.filter(pl.col("calls") > 0)
 
 
+@checked
 def per_page(sites: pl.DataFrame) -> pl.DataFrame:
     """Divide the counts of each site by the pages written in its flow.
 
@@ -291,6 +298,7 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
     return LOCK_SITES_PER_PAGE.check(frame)
 
 
+@checked
 def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
     """Return the sums of `per_page` over the sites: a row per kernel, tags and flow."""
     keys = ["kernel", "tags", "flow", "pages"]
@@ -301,6 +309,7 @@ def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+@checked
 def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Compare traces by the share of file pages and the acquisitions per page written.
 

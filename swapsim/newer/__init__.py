@@ -9,11 +9,19 @@
 - ``studies``: the results that take long.
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.newer import charts, studies
 from swapsim.newer.measured import clusters_a_list, rules_that_run, writeback_a_page
 from swapsim.newer.meetings import count_meetings, meeting_shares
 from swapsim.newer.streams import Requests, churn, trace_requests
 from swapsim.newer.tags import check_of_shortcut, global_lock
+
+if TYPE_CHECKING:
+    from swapsim.newer import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "tables")
 
 __all__ = [
     "Requests",

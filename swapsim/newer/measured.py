@@ -12,6 +12,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
+from swapsim.checks import checked
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.frames.table import Table
@@ -42,6 +43,7 @@ _RULES: Final = {
 _SETTINGS: Final = ("lists", "generations")
 
 
+@checked
 def clusters_a_list(results: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return how many clusters a list of reclaim touches as it empties the swap cache.
 
@@ -83,6 +85,7 @@ def clusters_a_list(results: pl.DataFrame | None = None) -> pl.DataFrame:
     return _checked(CLUSTERS_A_LIST, found)
 
 
+@checked
 def writeback_a_page(results: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return how often writeback of swap starts and ends per page swapped out.
 
@@ -121,6 +124,7 @@ def writeback_a_page(results: pl.DataFrame | None = None) -> pl.DataFrame:
     return _checked(WRITEBACK_A_PAGE, found)
 
 
+@checked
 def rules_that_run(results: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return how often reclaim applies patch C's rules, with two LRU lists and with generations.
 

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.io.paths import data_root
 from swapsim.newer._native import Access, accesses, allocator
 from swapsim.newer.streams import Requests, churn, trace_requests
@@ -48,6 +49,7 @@ WINDOW_TURNS: Final = (1, 4, 16)
 """Windows, in uses for each CPU: a use that is one turn back is about as old as one's own last."""
 
 
+@checked
 def count_meetings(uses: pl.DataFrame, windows: Sequence[int]) -> list[int]:
     """Count the uses of a lock that meet another CPU.
 
@@ -137,6 +139,7 @@ def _frame(uses: Sequence[Access], shift: int) -> pl.DataFrame:
     return pl.DataFrame({"cpu": columns[:, 0], "lock": columns[:, 2] >> shift})
 
 
+@checked
 def meeting_shares(
     counted: pl.DataFrame, *, state: str = "aged", turns: int = WINDOW_TURNS[0]
 ) -> pl.DataFrame:

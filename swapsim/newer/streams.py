@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import check_number, check_share
+from swapsim.checks import check_number, check_share, checked
 from swapsim.clusters import ClusterRows, cluster_rows
 from swapsim.errors import InputError
 from swapsim.ffi import CLUSTER_CPUS_MAX
@@ -75,6 +75,7 @@ class Requests:
     counted: dict[str, range]
 
 
+@checked
 def churn(
     cpus: int,
     *,
@@ -198,6 +199,7 @@ class _Life:
         return len(self.rows)
 
 
+@checked
 def trace_requests(source: ClusterRows | Path | str, *, seed: int) -> Requests:
     """Return the requests of a recording, its tasks at one rate and each on a CPU of its own.
 

@@ -23,6 +23,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.machine import MachineConfig
 from swapsim.machine._native_des import TRAVELS, closed_loop_ns
 from swapsim.machine.costs import change_costs, costs, costs_by_name
@@ -82,6 +83,7 @@ def page_ns(config: MachineConfig, constants: pl.DataFrame) -> float:
     return config.tasks * PAGE_KIB * 1e9 / kibibytes
 
 
+@checked
 def relative_rate(
     without_ns: float, cost: Mapping[str, int], *, tasks: int, per_page: float, seed: int
 ) -> float:
@@ -156,6 +158,7 @@ def _changed(setting: Setting) -> Iterator[tuple[str, int]]:
         yield name, rows[name][end]
 
 
+@checked
 def global_lock(runs: pl.DataFrame) -> pl.DataFrame:
     """Summarise what the lock costs by number of tasks, in percent of the throughput.
 

@@ -11,8 +11,22 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
+from swapsim.lazy import submodules
+
 if TYPE_CHECKING:
     from swapsim.machine.fit import Fitted
+    from swapsim.patches import batched_removal as batched_removal
+    from swapsim.patches import cluster_next as cluster_next
+    from swapsim.patches import newer_kernels as newer_kernels
+    from swapsim.patches import stall_decisions as stall_decisions
+    from swapsim.patches import writeback_tags as writeback_tags
+else:
+    __getattr__, __dir__ = submodules(
+        __name__,
+        *("batched_removal", "cluster_next", "newer_kernels", "stall_decisions", "writeback_tags"),
+    )
+
+__all__ = ["Patch"]
 
 
 class Patch(Protocol):

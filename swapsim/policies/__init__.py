@@ -5,7 +5,16 @@
 - ``lists``: which list of clusters a search takes next, from 6.12 on.
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.policies.lists import ListPolicy
 from swapsim.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from swapsim.policies import lists as lists
+    from swapsim.policies import policy as policy
+else:
+    __getattr__, __dir__ = submodules(__name__, "lists", "policy")
 
 __all__ = ["ListPolicy", "Policy"]

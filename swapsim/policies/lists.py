@@ -7,10 +7,10 @@ a kernel has.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from swapsim import interrupt
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.ffi import CLUSTER_CHOICES, CLUSTER_RULES
 from swapsim.policies.compiler import choice_callback
 
@@ -59,6 +59,8 @@ class ListPolicy:
         The address of its machine code, valid as long as this object exists.
     """
 
+    IN_WORDS: ClassVar = "function decorated with @swapsim.list_policy()"
+
     name: str
     rules: str
     owner: str
@@ -67,6 +69,7 @@ class ListPolicy:
     _callback: Any = field(repr=False, compare=False)
 
 
+@checked
 def list_policy(
     *, rules: str = "7.3", owner: str = "cpu"
 ) -> Callable[[Callable[..., int]], ListPolicy]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from swapsim import interrupt, io
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.ffi import BASE_OF, INITIAL, POLICIES
 from swapsim.policies.compiler import callback, fault, line_in
@@ -42,6 +42,8 @@ class Policy:
         The address of its machine code, valid as long as this object exists.
     """
 
+    IN_WORDS: ClassVar = "function decorated with @swapsim.policy"
+
     name: str
     base_of: str
     initial: str | int | Callable[[int, int, int, int], int]
@@ -55,6 +57,7 @@ class Policy:
         return _unpickled, (self._pickled,)
 
 
+@checked
 def policy(
     *, base_of: str, initial: str | int | Callable[[int, int, int, int], int] = "random"
 ) -> Callable[[Callable[..., int]], Policy]:

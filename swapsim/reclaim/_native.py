@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.checks import check_number
+from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError
 from swapsim.ffi import (
     RECLAIM_COST_MAX,
@@ -153,6 +153,7 @@ def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _no
     return not lib.sws_reclaim_is_over(self)
 
 
+@checked
 def run(
     config: ReclaimConfig,
     constants: pl.DataFrame | None = None,
@@ -210,6 +211,7 @@ def _frame(table: Table, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=table.schema, orient="row")
 
 
+@checked
 def follow_pages(
     config: ReclaimConfig,
     pages: Sequence[int],
@@ -265,6 +267,7 @@ def pool_page(self: Any, number: int) -> tuple[str, int, bool]:
     return RECLAIM_WHERE[found.where], found.zone, found.young
 
 
+@checked
 def run_lab_guest(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> Window:
     """Run one round of the lab's test, and count while the pool is served, as the lab does.
 

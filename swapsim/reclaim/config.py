@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from swapsim import ffi
-from swapsim.checks import check_choice, check_flags, check_number
+from swapsim.checks import check_choice, check_number, checked
 from swapsim.errors import ConfigError
 
 _DEFAULTS: Final = ffi.RECLAIM_DEFAULTS
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimConfig:
     """A simulation of ``reclaim.h``; sizes are pages of 4 KB.
@@ -177,7 +178,6 @@ class ReclaimConfig:
     def __post_init__(self) -> None:
         """Check each field; the library checks how they fit together."""
         check_choice("rules", self.rules, ffi.STALL_RULES)
-        check_flags(self)
         if self.rules not in ffi.RECLAIM_RULES and self.normal_pages:
             raise ConfigError(
                 f"rules={self.rules!r}: its lists are per node, and there are two zones; "

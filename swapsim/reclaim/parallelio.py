@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import check_number, check_share
+from swapsim.checks import check_number, check_share, checked
 from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS, RECLAIM_DEFAULTS, RECLAIM_RANGES
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.study import constants as files
@@ -67,6 +67,7 @@ LAB_GUEST: Final = files.ConstantsFile(
 """What work costs in the lab guest, and its machine."""
 
 
+@checked
 def constants(root: Path | None = None) -> pl.DataFrame:
     """Read the constants of the mail's machine (data/reclaim.csv).
 
@@ -89,6 +90,7 @@ def constants(root: Path | None = None) -> pl.DataFrame:
     return files.read(MAIL, root)
 
 
+@checked
 def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
     """Return the constants of the mail's machine with other values, and ranges that hold them.
 
@@ -106,6 +108,7 @@ def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataF
     return files.change(MAIL, frame, values)
 
 
+@checked
 def lab_guest_constants(
     changed: Mapping[str, int] | None = None, root: Path | None = None
 ) -> pl.DataFrame:
@@ -142,6 +145,7 @@ def costs(file: files.ConstantsFile, frame: pl.DataFrame | None) -> dict[str, in
     return {name: found[name] for name in RECLAIM_COSTS}
 
 
+@checked
 def parallelio(
     rules: str = "3.9",
     constants: pl.DataFrame | None = None,
@@ -213,6 +217,7 @@ def _of_the_same_name(constants: dict[str, int]) -> dict[str, Any]:
     return {name: value for name, value in constants.items() if name in RECLAIM_DEFAULTS}
 
 
+@checked
 def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     """Return a config with a share of the memory, the pool, the files and the time.
 
@@ -234,6 +239,7 @@ def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     return replace(config, **parts, files=tuple(int(size * share) for size in config.files))
 
 
+@checked
 def lab_guest(
     rules: str, file_share: float, constants: pl.DataFrame | None = None, *, seed: int = 1
 ) -> ReclaimConfig:

@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.reclaim._native import Result, Window
 from swapsim.reclaim.parallelio import LAB_SERVE_NS, MIB_PAGES, SECOND_NS, WARM_UP
 
@@ -36,6 +37,7 @@ def _counted(counters: Mapping[str, int], *rows: str) -> Iterator[tuple[str, int
         yield row, sum(counters[name] for name in _COUNTED[row])
 
 
+@checked
 def vmstat(result: Result) -> pl.DataFrame:
     """Return the rows of the mail's vmstat block that are simulated.
 
@@ -82,6 +84,7 @@ def vmstat(result: Result) -> pl.DataFrame:
     return _table(rows)
 
 
+@checked
 def ops(result: Result, warm_up: int = WARM_UP) -> pl.DataFrame:
     """Return the rows of the mail's parallelio table.
 
@@ -137,6 +140,7 @@ def _efficiency(sums: Mapping[str, int], caller: str) -> int:
     return 100 * sums[f"reclaimed_{caller}"] // scanned if scanned else 100
 
 
+@checked
 def iostat(result: Result) -> pl.DataFrame:
     """Return the rows of the mail's disk table.
 
@@ -179,6 +183,7 @@ def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
     return pl.when(requests > 0).then(ns / requests / 1e6).otherwise(0.0)
 
 
+@checked
 def lab_guest_rows(window: Window) -> pl.DataFrame:
     """Return the rows of the lab's report that are simulated, of one round.
 

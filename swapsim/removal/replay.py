@@ -13,6 +13,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
@@ -37,6 +38,7 @@ _SHRINK: Final = "mm_vmscan_lru_shrink_inactive"
 _FILE_DELETE: Final = "mm_filemap_delete_from_page_cache"
 
 
+@checked
 def removals(folder: Path | str) -> pl.DataFrame:
     """Return the recorded removals of a trace, or else `removals_of` its events (REMOVALS, by seq).
 
@@ -48,6 +50,7 @@ def removals(folder: Path | str) -> pl.DataFrame:
     return read_event(folder, "removals", REMOVALS.schema)
 
 
+@checked
 def removals_of(folder: Path | str) -> pl.DataFrame:
     """Derive the removals from the events of a trace that has no table of them.
 
@@ -172,6 +175,7 @@ def _check_against_kernel(
 _PAGE_BY_PAGE, _BATCHED = REMOVAL_MODES
 
 
+@checked
 @interrupt.recording()
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Count the acquisitions of the mappings' locks in a trace, page by page and batched.
@@ -197,6 +201,7 @@ def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFra
     return batched_removal_of({Path(folder).name: locate(folder)}, progress=progress)
 
 
+@checked
 def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
     """Run `batched_removal` on several traces (BATCHED_REMOVAL, trace after trace)."""
     frames = [_kernels(name, folder, progress=progress) for name, folder in folders.items()]
@@ -204,6 +209,7 @@ def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -
     return BATCHED_REMOVAL.check(frame)
 
 
+@checked
 def removal_lists(
     rows: pl.DataFrame, *, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:
@@ -246,6 +252,7 @@ def removal_lists(
     return REMOVAL_LISTS.check(frame)
 
 
+@checked
 def removal_holds(
     rows: pl.DataFrame, *, mode: str, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
 
-if TYPE_CHECKING:
-    from swapsim.site import newest as newest
-    from swapsim.site import overview as overview
-    from swapsim.site import patches as patches
-else:
-    __getattr__, __dir__ = submodules(__name__, "newest", "overview", "patches")
+if not TYPE_CHECKING:  # mypy would see a circle: a part of the site imports swapsim
+    __getattr__, __dir__ = submodules(
+        __name__,
+        *("bench", "newest", "notebooks", "overview", "patches"),
+        *("readme", "report", "simulated"),
+    )
+
+__all__: list[str] = []

@@ -15,6 +15,7 @@ import nbformat
 
 from swapsim import io
 from swapsim.charts.theme import plain_numbers
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io.paths import laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
@@ -24,6 +25,7 @@ _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "mea
 """Large files to which no notebook links."""
 
 
+@checked
 def lay_out(folder: Path) -> Path:
     """Copy the notebooks, the patches' cards and all other files to which they link."""
     with io.new_folder(folder) as made:

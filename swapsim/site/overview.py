@@ -11,6 +11,7 @@ import polars as pl
 
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim import progress as bars
+from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import (
     CHANCES,
@@ -338,6 +339,7 @@ class Compared:
     patched: str
 
 
+@checked
 def compare(
     path: Path | str,
     *,

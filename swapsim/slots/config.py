@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import check_choice, check_flags, check_number, check_share
+from swapsim.checks import check_choice, check_number, check_share, checked
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import (
     ADDRESS_SPACES_MAX,
@@ -31,6 +31,7 @@ SWAP_IN: Final = ("synchronous", "asynchronous")
 """A page is swapped in past the swap cache, or through it (``slot_workbench.h``)."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotsConfig:
     """One swap device with its slot caches (``slots.h``, ``slot_cache.h``).
@@ -88,16 +89,17 @@ class SlotsConfig:
             )
         if self.cluster_size not in (256, 512):
             raise ConfigError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
-        check_flags(self)
         check_number("slots", self.slots, 2, SLOTS_MAX, " (slot 0 is the header)")
         check_number("trunk_shift", self.trunk_shift, 1, TRUNK_SHIFT_MAX)
         check_number("possible_cpus", self.possible_cpus, 1, CPUS_MAX)
         if self.online_cpus is not None:
-            check_number("online_cpus", self.online_cpus, 1, self.possible_cpus)
+            of = f" (possible_cpus={self.possible_cpus})"
+            check_number("online_cpus", self.online_cpus, 1, self.possible_cpus, of)
         check_number("address_spaces", self.address_spaces, 0, ADDRESS_SPACES_MAX)
         check_number("seed", self.seed, 0, 2**64 - 1)
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillConfig:
     """Workload: the task of each CPU swaps pages out until a share of the device is in use.
@@ -119,6 +121,7 @@ class FillConfig:
         check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChurnConfig:
     """Workload: a fragmented device, on which tasks swap one page out and one in, in turn.
@@ -156,7 +159,6 @@ class ChurnConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        check_flags(self)
         check_share("used_share", self.used_share)
         if self.tasks is not None:
             check_number("tasks", self.tasks, 1)
@@ -167,6 +169,7 @@ class ChurnConfig:
         check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamsConfig:
     """Workload: what the tasks of a real kernel requested, at another pace.
@@ -233,6 +236,7 @@ class StreamsConfig:
 Workload = FillConfig | ChurnConfig | StreamsConfig
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeterConfig:
     """The windows within which the metrics count an event as recent.

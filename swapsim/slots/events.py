@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import HANDED_OUT, REQUEST_OP, REQUESTS, SLOT_EVENTS
@@ -46,6 +47,7 @@ class SlotSetUp:
     trunk_shift: int
 
 
+@checked
 def slot_events(folder: Path | str) -> pl.DataFrame:
     """Read the slot events of a trace folder, in lock order (SLOT_EVENTS).
 
@@ -90,6 +92,7 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
         )
 
 
+@checked
 def slot_set_up(folder: Path | str) -> SlotSetUp:
     """Return the set-up of a slot trace's kernel.
 
@@ -120,6 +123,7 @@ def slot_set_up(folder: Path | str) -> SlotSetUp:
     )
 
 
+@checked
 def traced_device(folder: Path | str) -> SlotsConfig:
     """Return the device of a slot trace, from its events and its trace.toml."""
     known = slot_set_up(folder)
@@ -135,6 +139,7 @@ def traced_device(folder: Path | str) -> SlotsConfig:
     )
 
 
+@checked
 def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
     """List the slots that the kernel of each trace handed out, in order.
 
@@ -170,6 +175,7 @@ def _handed_out(name: str, folder: Path) -> pl.DataFrame:
     )
 
 
+@checked
 def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
     """Return about `points` slots of each run, evenly spaced, for a chart.
 
@@ -184,6 +190,7 @@ def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
     return handed_out.filter(pl.col("nth") % every == 0)
 
 
+@checked
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
     """Return what each task of a real kernel requested: pages out and pages in.
 

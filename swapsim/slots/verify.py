@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
@@ -18,7 +18,7 @@ from swapsim.slots._native import SlotMismatch, replay_slots
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS
-from swapsim.traces import table_bytes
+from swapsim.traces import locate, table_bytes
 from swapsim.traces.tables import MATCHED
 
 OPEN_CALLS_MAX: Final = 1 << 16
@@ -91,6 +91,7 @@ def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
     ]
 
 
+@checked
 @interrupt.recording()
 def verify_slots(
     source: pl.DataFrame | Path | str,
@@ -106,8 +107,8 @@ def verify_slots(
     Parameters
     ----------
     source : polars.DataFrame, Path or str
-        SLOT_EVENTS, or the Parquet file of them. The size of the device and the number of CPUs are
-        those of the rows.
+        SLOT_EVENTS, the Parquet file of them, or a trace's folder or name. The size of the device
+        and the number of CPUs are those of the rows.
     policy : {"shared", "percpu", "percpu-rerandomise"}
         Where that kernel's scans began.
     cluster_size : {256, 512}
@@ -141,6 +142,8 @@ def verify_slots(
     if isinstance(source, pl.DataFrame):
         return _judged(source, device, progress=progress)
     path = Path(source)
+    if path.suffix != ".parquet" and not path.is_file():
+        path = locate(path) / "slot_events.parquet"
     rows = decode(table_bytes(path), path)
     try:
         return _judged(rows, device, progress=progress)
@@ -200,6 +203,7 @@ def _cpus_of(rows: pl.DataFrame) -> int:
     return int(rows.select(pl.col("cpu").max()).item()) + 1
 
 
+@checked
 def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Compare the slots of each trace with those of the model.
 

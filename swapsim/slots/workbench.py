@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import interrupt, study
+from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
@@ -28,6 +29,7 @@ GIGABYTE_SLOTS: Final = 2**18
 """Slots of a gigabyte: pages of 4 KB."""
 
 
+@checked
 def measure(
     device: SlotsConfig, workload: Workload, *, meter: MeterConfig | None = None
 ) -> pl.DataFrame:
@@ -84,6 +86,7 @@ def _fairness(counts: Counts) -> float | None:
     return math.fsum(work) ** 2 / (len(work) * squares)
 
 
+@checked
 def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:
     """Run a workload with a policy under observation, and refuse a policy that fails.
 
@@ -153,6 +156,7 @@ def _changed(
     raise ConfigError(f"factor {factor!r}: choose one of {', '.join(names)}")
 
 
+@checked
 def grid_points(
     device: SlotsConfig,
     workload: Workload,
@@ -181,6 +185,7 @@ def grid_points(
     ]
 
 
+@checked
 def one_at_a_time(
     device: SlotsConfig,
     workload: Workload,
@@ -225,6 +230,7 @@ def one_at_a_time(
     return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
 
 
+@checked
 @interrupt.recording()
 def cluster_next(
     folder: Path | str,
@@ -279,6 +285,7 @@ def cluster_next(
     )
 
 
+@checked
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Rank the policies by one metric at each setting, the best first.
 
@@ -316,6 +323,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     return SLOT_RANKING.check(pl.DataFrame(ranked, schema=SLOT_RANKING.schema))
 
 
+@checked
 def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
     """Return the probability that no two CPUs share a trunk if each draws one at random.
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
+from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import (
     STALL_BRANCHES,
@@ -258,6 +259,7 @@ def _decided(context: StallContext, place: str, decision: Any) -> dict[str, Any]
     }
 
 
+@checked
 def decide(context: StallContext, counts: Mapping[str, int], place: str = "list") -> dict[str, Any]:
     """Decide from counters, at the end of a list or of a pass.
 
@@ -322,6 +324,7 @@ def _meet(of_list: Any, bits: int, pages: int) -> str:
     return STALL_BRANCHES[int(of_list.branch)]
 
 
+@checked
 def process_pages(
     context: StallContext, pages: pl.DataFrame, *, file: bool = True, unseen: int = 0
 ) -> tuple[pl.DataFrame, dict[str, Any]]:

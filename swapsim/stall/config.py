@@ -3,11 +3,12 @@
 
 from dataclasses import dataclass
 
-from swapsim.checks import check_choice, check_flags, check_number
+from swapsim.checks import check_choice, check_number, checked
 from swapsim.errors import ConfigError
 from swapsim.ffi import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_RULES
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallContext:
     """The context of a list, of a pass or of a round of reclaim (``stall.h``).
@@ -51,7 +52,6 @@ class StallContext:
         """Check each field."""
         check_choice("rules", self.rules, STALL_RULES)
         check_number("priority", self.priority, 0, STALL_PRIORITY_MAX)
-        check_flags(self)
         check_number("flags", self.flags, 0, sum(STALL_FLAGS.values()))
         if not self.sane and not self.memcg:
             raise ConfigError("sane=False: set memcg=True, too")

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
 from swapsim.frames.files import require_values
@@ -92,6 +93,7 @@ class ReclaimRows:
     clears: pl.DataFrame
 
 
+@checked
 def reclaim_rows(folder: Path | str) -> ReclaimRows:
     """Read the tables of a trace of reclaim.
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import (
     STALL_BRANCHES,
@@ -68,6 +69,7 @@ _FACTOR: Final = 1_099_511_628_211
 """An odd number (the FNV hash has it) whose powers differ for all places of a list."""
 
 
+@checked
 def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
     """Count what each set of rules decides of the lists of some traces.
 
@@ -99,6 +101,7 @@ def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> p
     return pl.concat(frames)
 
 
+@checked
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
     """Return STALL_DECISIONS for DECIDED_LISTS and RECLAIM_ROUNDS of the trace of this name."""
     naps = [decide_rounds(rounds, rules).count() for rules in STALL_RULES]
@@ -119,6 +122,7 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
     return _as(summed, STALL_DECISIONS.schema)
 
 
+@checked
 @interrupt.recording()
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Decide each list of a trace by each set of rules.
@@ -148,6 +152,7 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
     )
 
 
+@checked
 def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
     """Return what each set of rules makes of each folio of some lists.
 
@@ -178,6 +183,7 @@ def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -
     return FOLIO_BRANCHES.check(pl.concat(frames))
 
 
+@checked
 def requested_sleeps(
     decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS
 ) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.ffi import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_TROUBLE
 from swapsim.stall import _native
 from swapsim.stall.config import StallContext
@@ -100,6 +101,7 @@ class Rules:
         return tuple(case for case, goes_on in cases.items() if goes_on)
 
 
+@checked
 def rules_of(name: str) -> Rules:
     """Return a set of rules.
 
@@ -118,6 +120,7 @@ def rules_of(name: str) -> Rules:
     return Rules(name=name, acts=acts, **row)
 
 
+@checked
 def explain(context: StallContext, counts: Mapping[str, int], place: str = "list") -> list[str]:
     """Return one sentence for each act of a rule set: whether it is done, and why.
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
 from swapsim.progress import bar, over
@@ -210,6 +211,7 @@ class StallVerdict:
         ]
 
 
+@checked
 @interrupt.recording()
 def verify_stalls(
     source: ReclaimRows | Path | str,
@@ -263,6 +265,7 @@ def verify_stalls(
         raise error.of(source) from None
 
 
+@checked
 def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Verify several traces of reclaim, each by the rules that its kernel was switched to.
 

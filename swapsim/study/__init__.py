@@ -6,7 +6,18 @@ or machine. Results are those of a serial run, because all that a task draws com
 seed. A ``Study`` is a result of that kind which is stored in data/simulated.
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.study.batches import How, SerialExecutor, run, table
 from swapsim.study.study import Study, picked, recap
+
+if TYPE_CHECKING:
+    from swapsim.study import constants as constants
+    from swapsim.study import ranking as ranking
+    from swapsim.study import store as store
+    from swapsim.study import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "constants", "ranking", "store", "tables")
 
 __all__ = ["How", "SerialExecutor", "Study", "picked", "recap", "run", "table"]

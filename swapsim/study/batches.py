@@ -7,18 +7,20 @@ be started because /dev/shm cannot be written, this process runs all calls.
 
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from pickle import PicklingError
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
@@ -26,13 +28,18 @@ from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import brief, checked
 from swapsim.errors import ConfigError, InputError, SwapsimError, require_some
 from swapsim.progress import bar as progress_bar
+from swapsim.study import cluster
 from swapsim.study import store as sweep_store
 
 Done = TypeVar("Done")
 
 _WAIT_SECONDS: Final = 0.2
+
+_SUSPECTS: Final = 4
+"""Batches whose points are run alone after workers were killed: Dask blames all that they had."""
 
 _SECOND_READING: Final = 75
 """Exit status of a worker whose script lacks a ``__main__`` guard."""
@@ -62,7 +69,7 @@ class Batch(Generic[Done]):
     @property
     def where(self) -> str:
         """The points in words."""
-        text = "; ".join(map(str, self.points))
+        text = "; ".join(brief(each) if is_dataclass(each) else str(each) for each in self.points)
         return f"the point {text}" if len(self.points) == 1 else f"one of the points {text}"
 
 
@@ -77,10 +84,15 @@ def work_off(
     `waiting` is called a few times a second. A process that is killed is an error that names its
     point; if it was one of the new ones, others run its points again, once.
     """
+    if cluster.is_cluster(executor):
+        _on_cluster(batches, executor, take, waiting)
+        return
     if executor is not None:
         _submit(batches, executor, take, waiting)
         return
     _end_second_reading()
+    for task in {id(batch.task): batch.task for batch in batches.values()}.values():
+        _require_importable(task)
     left = dict(batches)
 
     def take_once(number: int, done: Done) -> None:
@@ -105,6 +117,42 @@ def work_off(
             if not again:
                 raise _killed(" or at ".join(batch.where for batch in ran), "twice") from error
             _run_alone(ran, waiting)
+
+
+def _on_cluster(
+    batches: Mapping[int, Batch[Done]],
+    executor: Executor,
+    take: Callable[[int, Done], None],
+    waiting: Callable[[], object],
+) -> None:
+    """Run all batches on a Dask client's executor, which runs those of a killed worker again.
+
+    Dask gives up a batch whose workers were killed several times. It blames each batch that these
+    workers had, so that the points are run alone to find the one that kills them.
+    """
+    sent = {
+        number: replace(batch, call=cluster.same_there(batch.call))
+        for number, batch in batches.items()
+    }
+    left = dict(sent)
+
+    def take_once(number: int, done: Done) -> None:
+        take(number, done)
+        del left[number]
+
+    try:
+        _submit(sent, executor, take_once, waiting)
+    except _LostBatchError as lost:
+        blamed = left.pop(lost.number)
+        # Batches begin in their order, so that the first of the others ran at the same time.
+        for batch in [blamed, *left.values()][:_SUSPECTS]:
+            for point in batch.points:
+                alone = Batch(cluster.same_there(partial(batch.task, point)), batch.task, [point])
+                try:
+                    _submit({0: alone}, executor, lambda *_: None, waiting)
+                except _LostBatchError:
+                    raise _killed(alone.where, "repeatedly") from None
+        raise _killed(f"{blamed.where}, or at one of the next", "repeatedly") from None
 
 
 def _run_alone(batches: Sequence[Batch[Any]], waiting: Callable[[], object]) -> None:
@@ -157,6 +205,8 @@ def _submit(
             waiting()
             interrupt.check()
     except BaseException as error:
+        if isinstance(error, PicklingError | AttributeError | TypeError) and "pickle" in str(error):
+            raise _not_sent(batches[current]) from None
         if isinstance(pool, _OwnPool):
             # It cancels its calls itself, and reports calls that are cancelled already.
             raise
@@ -166,9 +216,45 @@ def _submit(
             # All remaining calls are lost; batches begin in their order.
             first = batches[min([current, *numbers.values()])]
             raise _killed(f"{first.where}, or at one of the next", "once") from error
-        if "KilledWorker" in [kind.__name__ for kind in type(error).__mro__]:  # Dask's
-            raise _killed(batches[current].where, "repeatedly") from error
+        if cluster.is_killed_worker(error):
+            raise _LostBatchError(current) from None
         raise
+
+
+def _not_sent(batch: Batch[Any]) -> SwapsimError:
+    """Return the error for a batch that cannot be sent to another process, or its results back."""
+    for name, part in (("task", batch.task), *(("the point", point) for point in batch.points)):
+        try:
+            pickle.dumps(part)
+        except Exception:
+            what = "a lambda" if "<lambda>" in repr(part) else "no plain data"
+            return ConfigError(
+                f"{name}={brief(part)} is {what}: processes need a function of a module and plain "
+                "data; define it in a file, or give executor=swapsim.study.SerialExecutor()"
+            )
+    return SwapsimError(
+        f"what the task returned at {batch.where} cannot be sent back: return plain data or frames"
+    )
+
+
+def _require_importable(task: Callable[..., object]) -> None:
+    """Require a function that new processes find: they do not have those of a notebook."""
+    function = task.func if isinstance(task, partial) else task
+    name = getattr(function, "__name__", "task")
+    main = sys.modules["__main__"]
+    if getattr(function, "__module__", "") == "__main__" and not hasattr(main, "__file__"):
+        raise ConfigError(
+            f"task={name} is defined in a notebook: processes need a function of a module; define "
+            "it in a file, or give executor=swapsim.study.SerialExecutor()"
+        )
+
+
+class _LostBatchError(Exception):
+    """Dask has given up a batch, because its workers were killed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def _end_second_reading() -> None:
@@ -284,6 +370,7 @@ class How(TypedDict, total=False):
     folder: Path | str | None
 
 
+@checked
 def run(
     task: Callable[[Point], Result],
     points: Sequence[Point],
@@ -303,7 +390,8 @@ def run(
         The arguments of the calls; they can be pickled.
     executor : concurrent.futures.Executor, optional
         Where to run; it stays open. Default: as many new processes as this one may use CPUs; if
-        one of them is killed, others take over, once.
+        one of them is killed, others take over, once. ``client.get_executor()`` of a Dask client
+        runs on a cluster, which runs the points of a killed worker again.
     batch_points : int
         Points that are sent together, from 1.
     progress : bool
@@ -322,7 +410,8 @@ def run(
     InputError
         The folder holds another sweep, or the results cannot be stored.
     SwapsimError
-        A process was killed, twice if it was one of the new ones; it names the point.
+        A process was killed, twice if it was one of the new ones; it names the point. Or a worker
+        of a cluster has another installation of swapsim.
     ConfigError
         batch_points is out of its range.
     Exception
@@ -367,6 +456,7 @@ def run(
     return [result for number in batches for result in results[number]]
 
 
+@checked
 def table(
     task: Callable[[Point], pl.DataFrame],
     points: Sequence[Point],

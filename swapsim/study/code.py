@@ -16,7 +16,7 @@ the module. Syntax trees of Python 3.11 to 3.13 differ in fields that are empty 
 f-string is cut; both are evened out.
 
 Code that cannot change a result is not followed: the engine of studies, the reading of files
-(their content is in the digest of the data), progress and errors.
+(their content is in the digest of the data), progress, errors and checks.
 
 A coarser digest costs reruns: of 5,159 pairs of a commit and a stored result, this one called 297
 stale, one of complete files 599, or 1,270 with all that they import, one of packages 1,910.
@@ -41,15 +41,19 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from swapsim.checks import unchecked
 from swapsim.errors import InputError
 from swapsim.ffi import code_digests as core_digests
 
 _CORE: Final = "swapsim._core"
 _TABLES: Final = "swapsim.frames.table"
 _OUTSIDE: Final = tuple(
-    f"swapsim.{name}." for name in ("study", "errors", "io", "frames.files", "progress")
+    f"swapsim.{name}." for name in ("study", "checks", "errors", "io", "frames.files", "progress")
 )
 """Code that cannot change a result."""
+
+_CHECKED: Final = ("swapsim.checks", "checked")
+"""The decorator that checks a function's arguments."""
 
 _Thing = tuple[str, str | None]
 """A module and a name in it; without a name the module itself."""
@@ -233,6 +237,8 @@ class _Reader:
             # They change nothing, but the methods of their classes may be called.
             self.text(value)
             return ""
+        if name == "decorator_list" and isinstance(value, list):
+            value = [each for each in value if self._thing(each) != _CHECKED]
         if name in ("ctx", "kind", "type_comment") or value is None or value == []:
             return ""
         return f" {name}={self.text(value)}"
@@ -334,7 +340,7 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
         case ModuleType():
             return [value.__name__.encode()]
         case FunctionType():
-            return _function(value, known)
+            return _function(unchecked(value), known, public=_is_public(value))
     if hasattr(value, "py_func"):  # numba.njit's
         return [_digest(value.py_func, known)]
     if is_dataclass(value):
@@ -350,10 +356,9 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
     )
 
 
-def _function(function: FunctionType, known: _Known) -> list[bytes]:
+def _function(function: FunctionType, known: _Known, *, public: bool) -> list[bytes]:
     known[id(function)] = _hash(function.__qualname__.encode())  # for one that calls itself
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    public = _is_public(function)
     there = {} if public else function.__globals__
     used = {name: there[name] for name in sorted(_names(function.__code__)) if name in there}
     return [

@@ -27,6 +27,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import io as swapsim_io
+from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.io.paths import data_root
 from swapsim.study.batches import SerialExecutor, table
@@ -266,6 +267,7 @@ class Study:
         return self._of_points(own, partial(table, executor=SerialExecutor()))
 
 
+@checked
 def picked(rows: pl.DataFrame, columns: Sequence[str], pick: int) -> tuple[Any, ...]:
     """Return one of the distinct rows of some columns; any number selects one."""
     distinct = rows.select(columns).unique(maintain_order=True)

@@ -6,6 +6,9 @@ table [files], the sha256 of each Parquet file, which is compared before a file 
 appears complete or not at all.
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.traces._native import CLOCK
 from swapsim.traces.folder import (
     PROVENANCE,
@@ -27,6 +30,12 @@ from swapsim.traces.replays import (
     shipped,
     shipped_traces,
 )
+
+if TYPE_CHECKING:
+    from swapsim.traces import probes as probes
+    from swapsim.traces import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "probes", "tables")
 
 __all__ = [
     "CLOCK",

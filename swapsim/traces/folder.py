@@ -14,6 +14,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from swapsim import io
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.frames.files import require_values
 from swapsim.frames.table import require
@@ -31,6 +32,7 @@ _TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)
 """The beginning of a table in trace.toml."""
 
 
+@checked
 def locate(trace: Path | str) -> Path:
     """Return the folder of a trace.
 
@@ -44,11 +46,11 @@ def locate(trace: Path | str) -> Path:
     InputError
         It is neither; names a shipped trace with a similar name, if there is one.
     """
-    if not isinstance(trace, (str, Path)):
-        raise InputError(f"{trace!r} is no trace: give a folder or the name of a shipped trace")
     path = Path(trace)
     if path.is_dir():
         return path
+    if path.is_file():
+        raise InputError("is a file: import it, and give the folder that this makes", path=path)
     known = paths.shipped_traces()
     if str(trace) in known:
         return known[str(trace)]
@@ -61,6 +63,7 @@ def locate(trace: Path | str) -> Path:
     )
 
 
+@checked
 def provenance(folder: Path | str) -> dict[str, Any]:
     """Return the contents of trace.toml.
 
@@ -79,6 +82,7 @@ def provenance(folder: Path | str) -> dict[str, Any]:
     return io.read_toml(path)
 
 
+@checked
 def events(folder: Path | str) -> pl.DataFrame:
     """Count the rows of each event.
 
@@ -100,6 +104,7 @@ def events(folder: Path | str) -> pl.DataFrame:
     return event_table(heights)
 
 
+@checked
 def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     """Scan the table of an event.
 
@@ -126,6 +131,7 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     return register_io_source(rows, schema=io.decode_schema(data, path))
 
 
+@checked
 def read_event(
     folder: Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
 ) -> pl.DataFrame:
@@ -162,6 +168,7 @@ def read_event(
     return frame
 
 
+@checked
 def require_order(frame: pl.DataFrame) -> None:
     """Require rows whose seq, which has no nulls, increases from each to the next."""
     seq = frame["seq"]
@@ -173,12 +180,14 @@ def require_order(frame: pl.DataFrame) -> None:
         )
 
 
+@checked
 def table_bytes(path: Path) -> bytes:
     """Read the file of a table; compare it with the trace.toml next to it, if there is one."""
     in_a_trace = (path.parent / PROVENANCE).exists()
     return _bytes(path, provenance(path.parent) if in_a_trace else {})
 
 
+@checked
 def sign(folder: Path | str) -> None:
     """Write the sha256 of each table to trace.toml, after a table was changed on purpose.
 

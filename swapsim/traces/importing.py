@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from swapsim import interrupt
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
@@ -122,6 +123,7 @@ class ImportSummary:
         ]
 
 
+@checked
 @interrupt.recording()
 def import_text(
     source: Path | str,
@@ -141,7 +143,7 @@ def import_text(
     ----------
     source : Path or str
         The text of tracefs or of ``trace-cmd report``, plain or compressed with gzip, xz or zstd
-        (found by content), or "-" for standard input.
+        (found by content), "-" for standard input, or "sample" for a short text of the laboratory.
     output : Path or str
         The new folder; it must not exist.
     keep_going : bool
@@ -163,6 +165,7 @@ def import_text(
         Naming file, line and field of what cannot be read, or the folder that cannot be written.
     """
     digest = hashlib.sha256()
+    source = trace_text.located(source)
     name = trace_text.name_of(source)
     for path in (name, output):
         _require_text(path)

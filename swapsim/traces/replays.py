@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import paths
 from swapsim.traces.folder import FILES, event_names, events, locate, provenance
@@ -41,6 +42,7 @@ def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
     return lacking(min(REPLAYS[replay], key=lambda needed: len(lacking(needed)) / len(needed)))
 
 
+@checked
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
     """Return the replays that a set of events can feed.
 
@@ -61,6 +63,7 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
     )
 
 
+@checked
 def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
     """Require that a trace has the events which a replay of REPLAYS needs; return all its events.
 
@@ -81,6 +84,7 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
     return present
 
 
+@checked
 def shipped(replay: str) -> dict[str, Path]:
     """Return the shipped traces that can feed a replay, by name, in order of name.
 
@@ -115,6 +119,7 @@ def shipped_traces() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SHIPPED_TRACES.schema, orient="row")
 
 
+@checked
 def described(folder: Path | str) -> dict[str, Any]:
     """Return the contents of a trace folder as plain data, for a program.
 
@@ -134,6 +139,7 @@ def described(folder: Path | str) -> dict[str, Any]:
     return {"rows": counted, "provenance": provenance(folder), "replays": lacking}
 
 
+@checked
 def info(folder: Path | str) -> str:
     """Describe a trace folder in some lines: its events, its provenance, the replays it can feed.
 

@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, cast
 import zstandard
 
 from swapsim.errors import InputError
+from swapsim.io.paths import sample_text
 from swapsim.progress import TextBar
 
 CHUNK_BYTES: Final = 4 << 20
@@ -27,6 +28,15 @@ _SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 _TRACE_DAT: Final = b"\x17\x08\x44tracing"
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
+
+
+SAMPLE: Final = "sample"
+"""Name of the text that comes with the laboratory, where no file has this name."""
+
+
+def located(source: Path | str) -> Path | str:
+    """Return the path of a text, which may be the sample's name."""
+    return sample_text() if str(source) == SAMPLE and not Path(SAMPLE).exists() else source
 
 
 def name_of(source: Path | str) -> str:
@@ -61,7 +71,8 @@ def _opened(source: Path | str) -> Iterator[io.BufferedReader]:
 
 def _unreadable(source: Path | str, error: OSError) -> InputError:
     why = error.strerror or error
-    return InputError(f"cannot be read ({why}): name a readable text", path=name_of(source))
+    wanted = f"name a readable text, or '{SAMPLE}' for one of the laboratory"
+    return InputError(f"cannot be read ({why}): {wanted}", path=name_of(source))
 
 
 def _bar(source: Path | str, *, shown: bool) -> TextBar:

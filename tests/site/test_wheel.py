@@ -11,22 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from swapsim.io.paths import repository_root, shipped_traces
+from swapsim.io.paths import repository_root
 
 ROOT = repository_root()
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = """\
- writer-7 [000] d..1. 1.000001: swp_add: (add_to_swap_cache+0x5) folio=0xffffea0000000040 entry=0x9
- writer-7 [000] ..... 1.000002: wb_start: (__folio_start_writeback+0x5) folio=0xffffea0000000040
- writer-7 [000] ..... 1.000003: wb_end: (__folio_end_writeback+0x5) folio=0xffffea0000000040
- writer-7 [000] d..1. 1.000004: mm_vmscan_lru_isolate: classzone=3 order=0 nr_requested=32 \
-nr_scanned=1 nr_skipped=0 nr_taken=1 lru=inactive_anon
- writer-7 [000] d..1. 1.000005: swp_del: (__delete_from_swap_cache+0x5) folio=0xffffea0000000040 \
-entry=0x9 shadow=0x801
- writer-7 [000] d..1. 1.000006: mm_vmscan_lru_shrink_inactive: nid=0 nr_scanned=1 \
-nr_reclaimed=1 nr_dirty=0 nr_writeback=0 nr_congested=0 nr_immediate=0 nr_activate_anon=0 \
-nr_activate_file=0 nr_ref_keep=0 nr_unmap_fail=0 priority=12 flags=RECLAIM_WB_ANON
-"""
 
 
 def blocks(language: str) -> Iterator[str]:
@@ -66,17 +54,8 @@ class Elsewhere:
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
-    """Give an environment with the wheel, and the files that README's commands read."""
-    made = Elsewhere(tmp_path_factory.mktemp("elsewhere"))
-    (made.desk / "trace.txt").write_text(PAGES)
-    copies = {
-        "myslots": "slots-4-shared",
-        "mystalls": "stalls-nfs-1",
-        "myclusters": "clusters-7.3-file-2",
-    }
-    for name, trace in copies.items():
-        (made.desk / name).symlink_to(shipped_traces()[trace])
-    return made
+    """Give an environment with the wheel."""
+    return Elsewhere(tmp_path_factory.mktemp("elsewhere"))
 
 
 def test_the_package_is_that_of_the_wheel(elsewhere: Elsewhere) -> None:
@@ -89,8 +68,8 @@ def test_the_package_is_that_of_the_wheel(elsewhere: Elsewhere) -> None:
 
 
 def test_readmes_commands_run_as_they_are_written(elsewhere: Elsewhere) -> None:
-    """Each one succeeds; those that need a kernel of the user's own have their own tests."""
-    (block,) = [block for block in blocks("") if "swapsim import" in block]
+    """Each one succeeds without root and files; those that record have their own tests."""
+    (block,) = [block for block in blocks("") if "swapsim import sample" in block]
     lines = [line.partition("#")[0].split() for line in block.splitlines()]
     commands = [line for line in lines if line[0] == "swapsim" and ">" not in line]
     assert len(commands) >= 8
@@ -119,6 +98,17 @@ def test_readmes_python_runs_as_it_is_written(elsewhere: Elsewhere) -> None:
         script.write_text(block)
         ran = elsewhere.run("python", script.name)
         assert (ran.returncode, ran.stderr) == (0, ""), block
+
+
+def test_a_user_finds_packages_and_traces_by_name(elsewhere: Elsewhere) -> None:
+    """Completion of `swapsim.` shows packages, which need no import; a trace's name is a folder."""
+    script = "import swapsim; print(dir(swapsim), swapsim.traces.info('swap-w-seq'))"
+    ran = elsewhere.run("python", "-c", script)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "'traces'" in ran.stdout
+    assert "TYPE_CHECKING" not in ran.stdout
+    assert "writeback-tags: yes" in ran.stdout
+    assert elsewhere.run("swapsim", "info", "swap-w-seq").stdout in ran.stdout
 
 
 def test_notebooks_are_laid_out(elsewhere: Elsewhere) -> None:

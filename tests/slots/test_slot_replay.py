@@ -417,12 +417,14 @@ def test_bad_rows_are_named(
 def test_a_file_that_is_not_a_table_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No file, a folder, text, and half a Parquet file: exit 2 and one line with the path."""
+    """No file, an empty folder, text, half a Parquet file: exit 2 and one line with the path."""
     text = tmp_path / "text.parquet"
     text.write_text("call 7\n")
     half = tmp_path / "half.parquet"
     half.write_bytes(Path(written(table(HAND), tmp_path)).read_bytes()[:900])
-    for path in (tmp_path / "none", tmp_path, text, half):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for path in (tmp_path / "none", empty, text, half):
         assert main(["verify", "slots", str(path), *ARGUMENTS]) == 2
         line = capsys.readouterr().err
         assert line.count("\n") == 1

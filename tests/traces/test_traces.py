@@ -519,3 +519,24 @@ def test_shipped_traces_are_distinguished_by_the_replays_they_feed() -> None:
     assert not set(pages) & set(slots)
     with pytest.raises(InputError, match="no such replay"):
         traces.shipped("page-colouring")
+
+
+def test_the_sample_is_a_part_of_its_trace(tmp_path: Path) -> None:
+    """Each row that is imported from it is a row of the trace from which its text was written."""
+    made = traces.import_text("sample", tmp_path / "made").folder
+    counted = traces.events(made)
+    assert counted["rows"].sum() == 1200
+    for event in counted["event"]:
+        rows = traces.scan_event(made, event).collect()
+        first = traces.scan_event("swap-w-seq", event).filter(pl.col("seq") >= 2100)
+        wanted = first.head(rows.height).with_columns(pl.col("seq") - 2100).collect()
+        assert rows.equals(wanted), event
+    assert traces.replays_of(counted["event"]).filter("can").height == 2
+
+
+def test_a_file_named_sample_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's own text has precedence over the laboratory's."""
+    monkeypatch.chdir(tmp_path)
+    Path("sample").write_text("")
+    with pytest.raises(InputError, match="the text is empty"):
+        traces.import_text("sample", "made")

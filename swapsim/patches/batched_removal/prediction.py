@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import claims
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
@@ -73,6 +74,7 @@ MIDDLE: Final = Point(tag_share=0.1, next_share=0.3)
 """The point of headlines and what-ifs, with the middle shares and the middle unevenness."""
 
 
+@checked
 def machine(
     *, threads: int, batched: bool, sweeps: bool = False, rotational: bool = True, seed: int = 1
 ) -> MachineConfig:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import slots
+from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
 from swapsim.machine.run import PAGES_MOVED, run_policies
@@ -212,6 +213,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     )
 
 
+@checked
 def rank(
     policies: Sequence[Policy],
     *,

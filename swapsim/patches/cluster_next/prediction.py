@@ -14,6 +14,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, slots
+from swapsim.checks import checked
 from swapsim.claims.judging import agreement
 from swapsim.claims.tables import GROWTH_IN_BOTH_MAILS
 from swapsim.errors import ConfigError, InputError, require_some
@@ -53,6 +54,7 @@ WARM_UP_PART: Final = 10
 """Of the pages that go out after the first free, one in so many is part of the warm-up."""
 
 
+@checked
 def machine(
     *,
     policy: str | Policy,

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import check_number
+from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError, require_some
 from swapsim.ffi import FRAMES_KEPT, MACHINE_TASKS_MAX, SLOTS_KEPT
 from swapsim.machine.config import MachineConfig
@@ -22,6 +22,7 @@ _MOST_SLOTS: Final = 2**24
 _TRUNKS_MB: Final = tuple(2**shift for shift in range(1, 15))
 
 
+@checked
 def swap_w_seq(
     *,
     processes: int,

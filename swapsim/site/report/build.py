@@ -29,6 +29,7 @@ import nbformat
 
 import swapsim
 from swapsim import ffi, interrupt
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root
 from swapsim.progress import TextBar
@@ -48,6 +49,7 @@ _MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
 _Notebooks = Mapping[Path, nbformat.NotebookNode]
 
 
+@checked
 def write(output: Path, *, progress: bool = False) -> Path:
     """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
 

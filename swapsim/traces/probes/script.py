@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
+from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import read_text, read_toml, translate_errors
 from swapsim.io.paths import data_root
@@ -41,6 +42,7 @@ _INSIDE: Final = re.compile(r"\+(after|before):")
 _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?P<register>\w+)")
 
 
+@checked
 def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()) -> str:
     """Return a shell script that sets probes, records a command's events and removes the probes.
 
