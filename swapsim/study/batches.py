@@ -238,14 +238,14 @@ def _not_sent(batch: Batch[Any]) -> SwapsimError:
 
 
 def _require_importable(task: Callable[..., object]) -> None:
-    """Require a function that new processes find: they do not have those of a notebook."""
+    """Require a function that new processes find: they cannot read a notebook or standard input."""
     function = task.func if isinstance(task, partial) else task
     name = getattr(function, "__name__", "task")
-    main = sys.modules["__main__"]
-    if getattr(function, "__module__", "") == "__main__" and not hasattr(main, "__file__"):
+    script = Path(vars(sys.modules["__main__"]).get("__file__", ""))
+    if getattr(function, "__module__", "") == "__main__" and not script.is_file():
         raise ConfigError(
-            f"task={name} is defined in a notebook: processes need a function of a module; define "
-            "it in a file, or give executor=swapsim.study.SerialExecutor()"
+            f"task={name} is defined in no file but in a notebook or on standard input: processes "
+            "need a function of a module; define it in a file, or give executor=swapsim.study.SerialExecutor()"
         )
 
 

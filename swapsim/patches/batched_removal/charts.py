@@ -91,7 +91,9 @@ def null_against_mail(
         .encode(x="published:Q", y=y)
     )
     chart: alt.LayerChart = alt.layer(band, *bars, dots).properties(
-        width=520, height=17 * len(names) * len(levels), title=alt.TitleParams(title, subtitle=subtitle)
+        width=520,
+        height=17 * len(names) * len(levels),
+        title=alt.TitleParams(title, subtitle=subtitle),
     )
     return chart
 
