@@ -245,7 +245,8 @@ def _require_importable(task: Callable[..., object]) -> None:
     if getattr(function, "__module__", "") == "__main__" and not script.is_file():
         raise ConfigError(
             f"task={name} is defined in no file but in a notebook or on standard input: processes "
-            "need a function of a module; define it in a file, or give executor=swapsim.study.SerialExecutor()"
+            "need a function of a module; define it in a file, or give "
+            "executor=swapsim.study.SerialExecutor()"
         )
 
 
