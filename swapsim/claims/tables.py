@@ -413,9 +413,9 @@ DIRECTIONS_PARTED: Final = Table(
     columns.CLAIM,
     _CLAIMED,
     Column("measured", pl.String, "``base -> value`` in the real kernel"),
-    Column("measured_verdict", DIRECTION_VERDICT.dtype, "whether that agrees with the claim"),
+    Column("measured_verdict", DIRECTION_VERDICT.dtype, "whether the kernel agrees with it"),
     Column("simulated", pl.String, "``base -> value`` in the simulator"),
-    Column("simulated_verdict", DIRECTION_VERDICT.dtype, "whether that agrees with the claim"),
+    Column("simulated_verdict", DIRECTION_VERDICT.dtype, "whether the simulator agrees with it"),
 )
 
 DIRECTIONS: Final = Table(
