@@ -132,7 +132,7 @@ STEPS_IN_THE_LAB: Final = (
 """Metrics of the lab whose steps are shown."""
 
 
-def steps(measured: pl.DataFrame, metrics: Sequence[str] = ) -> pl.DataFrame:
+def steps(measured: pl.DataFrame, metrics: Sequence[str] = STEPS_IN_THE_LAB) -> pl.DataFrame:
     """Return what each of the eight patches changes, compared with the state before it.
 
     Parameters
