@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from swapsim.errors import SwapsimError
 from swapsim.ffi import code_digests
@@ -22,7 +22,7 @@ from swapsim.io.paths import data_root
 Done = TypeVar("Done")
 
 
-def is_cluster(executor: Executor | None) -> bool:
+def is_cluster(executor: Executor | None) -> TypeGuard[Executor]:
     """Whether an executor is that of a Dask client, whose workers may be on other machines."""
     return type(executor).__module__.partition(".")[0] == "distributed"
 
