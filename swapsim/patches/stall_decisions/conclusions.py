@@ -166,7 +166,7 @@ def _collapses(rows: pl.DataFrame) -> str:
     large = rows.drop_nulls("collapse")
     words = {"parallelio, disk": "on the disk", "parallelio, nfs": "over NFS"}
     alone = [words for table, words in words.items() if large.filter(table=table)["collapse"].all()]
-    where = " and ".join(alone) or "nowhere"
+    where = " and ".join(alone) or "in no test"
     return (
         f"Next to large files memcached collapses by the rules of 3.9 alone {where}, as in the "
         f"mail on both. Its cure is in mmotm, the base of the series; the series then removes "
