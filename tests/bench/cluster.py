@@ -20,7 +20,7 @@ from swapsim.machine.run import run as run_machine
 WORKERS = (1, 2, 4)
 NAMES = tuple(f"cluster/{kind}{count}" for kind in ("", "empty-") for count in WORKERS)
 EMPTY_POINTS = 4000
-MACHINES = [MachineConfig(walkers=4, frames=2**15, seed=seed) for seed in range(1, 65)]
+MACHINES = [MachineConfig(walkers=4, frames=2**15, seed=seed) for seed in range(1, 33)]
 
 
 def run() -> Iterator[dict[str, object]]:

@@ -347,7 +347,10 @@ def test_an_initial_that_is_no_slot_names_its_owner(initial: Any, said: str) -> 
         ({"base_of": "task"}, "base_of='task': choose one of device, cpu, mm"),
         ({"base_of": "cpu", "initial": "any"}, "initial='any': choose one of first, random"),
         ({"base_of": "cpu", "initial": 0}, "initial=0: choose one of first, random"),
-        ({"base_of": "cpu", "initial": None}, "initial=None: choose one of first, random"),
+        (
+            {"base_of": "cpu", "initial": None},
+            "initial=None: policy needs a text, a whole number or a function",
+        ),
         ({"base_of": "cpu", "initial": lambda owner: 1}, "must take (owner, n_owners, lowest"),
     ],
 )
