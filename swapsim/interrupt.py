@@ -66,7 +66,11 @@ def record(*_: object) -> None:
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt if a signal was recorded, whatever became of its own exception."""
+    """Raise KeyboardInterrupt if a signal was recorded, whatever became of its own exception.
+
+    In the handler of another exception, too: Python 3.11 raises RuntimeError for a
+    KeyboardInterrupt that comes while it makes a class.
+    """
     if _recorded and any(getsignal(number) is record for number in SIGNALS):
         raise KeyboardInterrupt
 
@@ -92,6 +96,12 @@ def recording() -> Iterator[None]:
         check()
     except KeyboardInterrupt:
         raise KeyboardInterrupt from None
+    except BaseException:
+        try:
+            check()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+        raise
     finally:
         if replaces:
             signal(SIGINT, default_int_handler)

@@ -15,8 +15,9 @@ from threading import Thread
 
 import pytest
 
-from swapsim import interrupt
+from swapsim import interrupt, traces
 from swapsim._core import lib
+from swapsim.cli import main
 from swapsim.ffi import check
 
 ROOT = str(Path(interrupt.__file__).parents[1])
@@ -202,6 +203,30 @@ def test_an_interrupt_is_raised_at_the_end_at_the_latest() -> None:
     """Without a check, it is raised at the end of the recording."""
     with pytest.raises(KeyboardInterrupt), interrupt.recording():
         lose_in_library()
+
+
+def raise_another_error(*_: object) -> None:
+    """Raise another error for a Ctrl-C, as Python does while it makes a class."""
+    try:
+        interrupt_this()
+    except KeyboardInterrupt:
+        raise RuntimeError("__set_name__") from None
+
+
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_an_interrupt_that_became_another_error_is_one_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a verb and in a command; the same error without a signal passes."""
+    with pytest.raises(KeyboardInterrupt), interrupt.recording():
+        raise_another_error()
+    with pytest.raises(RuntimeError, match="own"), interrupt.recording():
+        raise RuntimeError("own")
+    monkeypatch.setattr(traces, "info", raise_another_error)
+    monkeypatch.setattr(interrupt, "_recorded", False)
+    signal.signal(signal.SIGINT, interrupt.record)
+    assert main(["info", "swap-w-seq"]) == interrupt.CODE
+    assert capsys.readouterr().err == f"{interrupt.TEXT}\n"
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")

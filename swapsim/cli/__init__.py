@@ -58,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return shell_complete(cli, {}, "swapsim", _COMPLETION, completes)
         # Not cli.main, which prints an empty line on Ctrl-C.
         with cli.make_context("swapsim", given) as context:
-            code = cli.invoke(context)
+            try:
+                code = cli.invoke(context)
+            except BaseException:
+                interrupt.check()
+                raise
     except click.exceptions.Exit as after_help:
         return after_help.exit_code
     except click.exceptions.NoArgsIsHelpError as no_command:
