@@ -2,10 +2,13 @@
 """Text for a terminal: nothing is dropped, and no line is longer than the terminal is wide.
 
 A table that is too wide continues below itself: each part repeats the columns that distinguish the
-rows. Where the width is not known, as in a pipe, it is `WIDTH`; the variable COLUMNS sets another.
+rows. Where the width is not known, as in a pipe, tables have `WIDTH`, and lines of text stay as
+they are, because scripts search them. The variable COLUMNS sets a width for both.
 """
 
+import os
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -32,9 +35,10 @@ def width() -> int:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print lines of text; what does not fit continues in an indented line."""
+    """Print lines of text; what does not fit on a terminal continues in an indented line."""
+    known = "COLUMNS" in os.environ or (sys.stderr if err else sys.stdout).isatty()
     for line in text.splitlines():
-        click.echo("\n".join(wrapped(line, width())), err=err)
+        click.echo("\n".join(wrapped(line, width())) if known else line, err=err)
 
 
 def wrapped(line: str, most: int) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 import swapsim
 from swapsim import traces
 from swapsim.cli import main
-from swapsim.errors import InputError
+from swapsim.errors import ConfigError, InputError
 from swapsim.traces.tables import MATCHED
 
 SMALL = "clusters-6.12-zram-1"
@@ -63,7 +63,7 @@ def test_a_name_stands_for_its_folder(tmp_path: Path) -> None:
     assert traces.locate(tmp_path) == tmp_path
     with pytest.raises(InputError, match="there is swap-w-seq"):
         traces.events("swap-w-sec")
-    with pytest.raises(InputError, match="3 is no trace: give a folder"):
+    with pytest.raises(ConfigError, match="folder=3: info needs a path"):
         traces.info(3)  # type: ignore[arg-type]
 
 

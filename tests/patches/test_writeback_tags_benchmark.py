@@ -68,7 +68,7 @@ def test_out_of_swap_is_a_result() -> None:
         ({"trunk_mb": True}, "trunk_mb"),
         ({"cluster_locks": False}, "cluster_locks"),
         ({"slot_caches": 1}, "slot_caches"),
-        ({"tags": "no"}, "swap_writeback_tags"),
+        ({"tags": "no"}, "tags"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(given: dict[str, Any], field: str) -> None:
