@@ -61,7 +61,7 @@ def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
     """Return what a page shows of each claim: published; figure, range and verdict of both."""
     found = {}
     for line in article.splitlines():
-        named = re.search(r'<tr id="([^"]+)">|claims\.html#([^"]+)">', line)
+        named = re.search(r'<tr id="([^"]+)"[ >]|claims\.html#([^"]+)">', line)
         cells = re.findall(r"<td class=.*?</td>", line)
         if named and len(cells) == 3:
             parts = [re.sub(r"<[^>]+>", "", cells[0])]
@@ -89,8 +89,11 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
     assert rows_of_page(pages.claims_article(verdicts)) == as_shown(judged)
     front = pages.front(verdicts)
     assert rows_of_page(front) == as_shown(overview.headlines(judged))
-    counts = re.findall(r'claims\.html#(\d[^"]+)">.*?</th>((?:<td>[^<]+</td>)+)', front)
-    shown = [(patch, *re.findall(r"<td>([^<]+)</td>", cells)) for patch, cells in counts]
+    counts = re.findall(
+        r'<tr><th scope="row"><a href="claims\.html#(\d.*?)".*?</th>(.*?)</tr>', front, re.S
+    )
+    plain = [(patch, re.sub(r"</?a\b[^>]*>", "", cells)) for patch, cells in counts]
+    shown = [(patch, *re.findall(r"<td>([^<]+)</td>", cells)) for patch, cells in plain]
     wanted = claims.verdicts_by_patch(judged).rows()
     assert shown == [tuple(map(str, row)) for row in wanted]
 

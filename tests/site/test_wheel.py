@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The wheel is complete: installed without a checkout, it does what README shows."""
 
+import os
 import re
 import subprocess
 import sys
@@ -49,7 +50,11 @@ class Elsewhere:
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment in the user's folder."""
         path = [str(self.bin / command[0]), *command[1:]]
-        return subprocess.run(path, cwd=self.desk, capture_output=True, text=True, check=False)
+        # Without the COLUMNS that readline, which pytest imports, sets below Python's environment.
+        environment = dict(os.environ)
+        return subprocess.run(
+            path, cwd=self.desk, capture_output=True, text=True, check=False, env=environment
+        )
 
 
 @pytest.fixture(scope="module")

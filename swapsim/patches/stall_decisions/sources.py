@@ -35,7 +35,7 @@ def three_sources(
     polars.DataFrame
         Three lines per row: ``row, source``, a text for each rule set of KERNELS, simulated ones
         as "mean [lowest, highest]" over the seeds, measured ones as "median [low, high]"; the
-        ``change`` of the last against mmotm in percent; and the verdict on the simulated line. A
+        ``change`` of the last against mmotm in percent; and how the simulated line is ``judged``. A
         dash where a source has no figure.
 
     Raises
@@ -60,7 +60,7 @@ def three_sources(
     return (
         pl.concat(lines, how="diagonal_relaxed")
         .sort("place", maintain_order=True)
-        .select("row", "source", *RULES, "change", pl.col("verdict").fill_null(""))
+        .select("row", "source", *RULES, "change", judged=pl.col("verdict").fill_null(""))
     )
 
 
