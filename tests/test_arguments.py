@@ -90,7 +90,7 @@ def value_of(hint: Any) -> object:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_public_function_checks_its_arguments(name: str) -> None:
-    """A public function without the check would fail in some place inside, with Python's own error."""
+    """A public function without the check would fail deep inside, with Python's own error."""
     assert hasattr(FUNCTIONS[name], "unchecked")
 
 
