@@ -257,7 +257,7 @@ def words(hint: Any) -> str:
     name = getattr(hint, "IN_WORDS", getattr(hint, "__name__", str(hint)))
     if getattr(hint, "__module__", "").startswith("polars"):
         name = f"polars.{name}"
-    return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}"
+    return f"{'an' if name[:1] in 'AEIOUaeio' else 'a'} {name}"
 
 
 def _swapped(name: str, given: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
@@ -282,6 +282,8 @@ def _remedy(name: str, value: object, hint: Any) -> str:
                 return f"; give {name}.collect()"
             if kind.__module__.startswith("pandas"):
                 return f"; give polars.from_pandas({name})"
+            if isinstance(value, Mapping) and all(isinstance(of, Real) for of in value.values()):
+                return f"; give a table, for costs change_costs(costs(), {name})"
             if isinstance(value, Mapping | list):
                 return f"; give polars.DataFrame({name})"
         if option is Executor and hasattr(value, "get_executor"):

@@ -25,6 +25,12 @@ settings.register_profile("swapsim", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "swapsim")
 
+# Readline, which pytest imports, sets the size of a terminal below Python's environment, so that
+# processes of xdist and of tests inherit it; lines that are printed depend on it.
+for size in ("COLUMNS", "LINES"):
+    os.environ.pop(size, None)
+    os.unsetenv(size)
+
 # A child that is aborted prints its stacks first.
 os.environ["PYTHONFAULTHANDLER"] = "1"
 

@@ -35,15 +35,17 @@ def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
 
 @checked
 def range_text(low: float | None, high: float | None, unit: str, *, relative: bool) -> str:
-    """Return a range with one unit; empty without an end."""
+    """Return a range with one unit, once if its ends look the same; empty without an end."""
     if low is None or high is None:
         return ""
-    if relative:
-        if high >= LARGE_PERCENT:
-            return f"{factor_text(low)} to {factor_text(high)}"
-        return f"{_change(low)} to {_change(high)} %"
-    first = figure_text(low, unit, relative=False).removesuffix(f" {unit}")
-    return f"{first} to {figure_text(high, unit, relative=False)}"
+    if relative and high >= LARGE_PERCENT:
+        first, last = factor_text(low), factor_text(high)
+    elif relative:
+        first, last = _change(low), f"{_change(high)} %"
+    else:
+        first = figure_text(low, unit, relative=False).removesuffix(f" {unit}")
+        last = figure_text(high, unit, relative=False)
+    return last if last in (first, f"{first} %", f"{first} {unit}") else f"{first} to {last}"
 
 
 def _change(percent: float) -> str:

@@ -254,8 +254,8 @@ def on_your_own(
     )
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, a rule {own}, costs "
-        f"{gains['costs'][-1]}, and a patch that has {parts['there'].sum()} of {parts.height} "
-        f"parts.",
+        f"{gains['costs'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
+        f"parts are there.",
         {
             "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays. "
             f"The patches change {figures or 'no figure'}.",

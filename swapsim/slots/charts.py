@@ -100,7 +100,7 @@ def metric_along(
         ),
         color=_colour(frame, legend=True),
     )
-    y = alt.Y("low:Q", title=axis, scale=alt.Scale(padding=6))
+    y = alt.Y("low:Q", title=axis)
     bands = base.mark_area(opacity=0.18).encode(y=y, y2="high:Q")
     lines = base.mark_line(strokeWidth=2.5).encode(y="mean:Q", strokeDash=_dash(frame))
     dots = base.mark_point(filled=True, size=45, opacity=1).encode(y="mean:Q")

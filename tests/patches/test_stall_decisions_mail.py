@@ -176,9 +176,9 @@ def test_the_rows_of_three_sources_stand_together() -> None:
         "1,002 [1,001, 1,003]",
     ]
     assert found["change"].to_list() == [-81.4, -81.4, 50.0]
-    assert found["verdict"].to_list() == ["", "order agrees, size 3 of 3", ""]
+    assert found["judged"].to_list() == ["", "order agrees, size 3 of 3", ""]
     far = patch.three_sources(cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs")
     assert far["3.9"].to_list()[2::3] == ["-", "-"]
-    assert far["verdict"][1] == "order agrees, size 3 of 3"
+    assert far["judged"][1] == "order agrees, size 3 of 3"
     with pytest.raises(InputError, match="Swap Outs"):
         patch.three_sources(cells, judged, measured, ["Swap Outs"])

@@ -51,7 +51,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
     printed = capsys.readouterr().out
     assert "on the trace removals-small-files, a rule next_but_one, costs copy_ns 300" in printed
-    assert "a patch that has 0 of 6 parts" in printed
+    assert "a patch of which 0 of 6 parts are there" in printed
     assert "It can feed 1 of 5 replays." in printed
 
 

@@ -2,6 +2,7 @@
 """Charts of patch C: its rules, simulation and mail, simulation and lab, over time, machines."""
 
 import json
+import textwrap
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -455,7 +456,20 @@ def _signed(value: pl.Expr) -> pl.Expr:
     return pl.format("{}{}", pl.when(value > 0).then(pl.lit("+")).otherwise(pl.lit("")), value)
 
 
-@interactive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
+_RULE_WIDTH: Final = 64
+_LETTER_WIDTH: Final = 5
+"""Pixels of a rule set's column, and of a letter in it."""
+
+
+def _in_bar(row: dict[str, Any]) -> str:
+    """Return a text in lines that fit its bar."""
+    letters = int((row["right"] - row["left"]) * _RULE_WIDTH / _LETTER_WIDTH)
+    return "\n".join(textwrap.wrap(row["text"], letters, break_long_words=False))
+
+
+@interactive(
+    name="rule set", decision="what", text="is decided", written="", middle="", left="", right=""
+)
 def rules_table(
     spans: pl.DataFrame,
     *,
@@ -473,38 +487,37 @@ def rules_table(
     frame = RULE_SPANS.check(spans)
     names = frame["rules"].explode().unique(maintain_order=True).to_list()
     place = {name: at for at, name in enumerate(names)}
-    lines = pl.col("text").str.split("\n")
     drawn = frame.select(
         "decision",
         "since",
         text=pl.col("text").str.replace_all("\n", " "),
-        lines=lines.list.len(),
-        line_1=lines.list.first(),
-        line_2=lines.list.last(),
         left=pl.col("rules").list.first().replace_strict(place, return_dtype=pl.Float64) + 0.03,
         right=pl.col("rules").list.last().replace_strict(place, return_dtype=pl.Float64) + 0.97,
-    ).with_columns(middle=(pl.col("left") + pl.col("right")) / 2)
+    ).with_columns(
+        middle=(pl.col("left") + pl.col("right")) / 2,
+        written=pl.struct("text", "left", "right").map_elements(_in_bar, return_dtype=pl.String),
+    )
     heads = pl.DataFrame({"name": names, "middle": [at + 0.5 for at in range(len(names))]})
     decisions = _distinct(frame, "decision")
     y = alt.Y("decision:N", title=None, sort=decisions, axis=_row_names(300, **_IN_LINES))
     x = alt.X("left:Q", title=None, axis=None, scale=alt.Scale(domain=[0, len(names)], nice=False))
     base = alt.Chart(drawn).encode(y=y)
     since = _key("since", "rule in force since", colours.ERAS, legend=alt.Legend(orient="bottom"))
-    bars = base.mark_bar(height=32, cornerRadius=2).encode(x=x, x2="right:Q", color=since)
-    one, upper, lower = (
-        base.transform_filter(f"datum.lines == {of}")
-        .mark_text(fontSize=10, dy=dy, color="black")
-        .encode(x="middle:Q", text=f"line_{line}:N")
-        for of, line, dy in ((1, 1, 0), (2, 1, -6), (2, 2, 7))
-    )
+    bars = base.mark_bar(height=38, cornerRadius=2).encode(x=x, x2="right:Q", color=since)
+    texts = [
+        base.transform_filter(f"length(split(datum.written, '\\n')) == {lines}")
+        .mark_text(fontSize=10, lineBreak="\n", lineHeight=12, dy=6 - 6 * lines, color="black")
+        .encode(x="middle:Q", text="written:N")
+        for lines in drawn["written"].str.split("\n").list.len().unique().sort()
+    ]
     top = (
         alt.Chart(heads)
         .mark_text(fontSize=11, fontWeight="bold", baseline="bottom")
         .encode(x="middle:Q", y=alt.value(-6), text="name:N")
     )
-    chart: alt.LayerChart = (bars + one + upper + lower + top).properties(
-        width=64 * len(names),
-        height=alt.Step(36),
+    chart: alt.LayerChart = alt.layer(bars, *texts, top).properties(
+        width=_RULE_WIDTH * len(names),
+        height=alt.Step(42),
         title=alt.TitleParams(title, subtitle=subtitle, offset=28),
     )
     return chart

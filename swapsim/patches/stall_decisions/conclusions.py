@@ -49,7 +49,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
     rate = claims.steps(measured, (base, last), [_LARGEST]).row(0, named=True)
     moves = " and ".join(_moved(measured, metric) for metric in HEADLINES)
     return claims.lead_on(
-        f"In a real kernel that runs by the rules before and after patch C, {moves}.",
+        f"In a real kernel that runs by the rules before and after patch C, {moves}; these are "
+        f"medians of the rounds.",
         does=f"Reclaim sleeps after a list of pages and not in its middle, and kswapd writes file "
         f"pages only after a list in which all pages are dirty and none is being written. The "
         f"model of these rules decides {decided:,} of {passes:,} passes as a real kernel did.",
