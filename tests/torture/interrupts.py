@@ -40,7 +40,7 @@ LOST_S: Final = 150.0
 """A command that runs for so long after the signal has lost it, on the busiest machine, too."""
 
 DONE_S: Final = 5.0
-"""A command that ends with success within this time after the signal was done when it came."""
+"""A command or cell that ends with success within this time after the signal was done by then."""
 
 GRACE_S: Final = 20.0
 """Helper processes of a command that has ended notice it within this time."""
@@ -456,10 +456,11 @@ def _cell(number: int, rng: random.Random, folder: Path) -> Try:
         since = time.monotonic()
         said, status = _answer(client, asked)
         took = time.monotonic() - since
-        wrong = "" if status == "KeyboardInterrupt" else f"reply {status}"
-        if status == "ok":
+        was_done = status == "ok" and took < DONE_S
+        wrong = "" if was_done or status == "KeyboardInterrupt" else f"reply {status}"
+        if status == "ok" and not was_done:
             wrong = "lost"
-        if wrong == "" and said:
+        if wrong == "" and said and not was_done:
             wrong = "text"
         if status == "lost":
             os.kill(pid, signal.SIGABRT)
@@ -479,7 +480,9 @@ def _cell(number: int, rng: random.Random, folder: Path) -> Try:
         moment_s=round(moment, 4),
         status=status,
         took_s=round(took, 2),
-        verdict=wrong or ("processes left" if left else "") or "interrupted",
+        verdict=wrong
+        or ("processes left" if left else "")
+        or ("done" if was_done else "interrupted"),
         said=said[-3000:],
         left=left,
     )
