@@ -283,7 +283,7 @@ def _remedy(name: str, value: object, hint: Any) -> str:
             if kind.__module__.startswith("pandas"):
                 return f"; give polars.from_pandas({name})"
             if isinstance(value, Mapping) and all(isinstance(of, Real) for of in value.values()):
-                return f"; give a table, for costs change_costs(costs(), {name})"
+                return "; give a table: a row for each"
             if isinstance(value, Mapping | list):
                 return f"; give polars.DataFrame({name})"
         if option is Executor and hasattr(value, "get_executor"):
