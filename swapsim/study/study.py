@@ -9,7 +9,8 @@
         rows     digest of the rows: a file with a flipped bit is damaged
 
 A caller of a study gets the stored rows if code and data are still the same; otherwise they are
-computed. Each call also computes a sample again, which has to be the same, bit for bit.
+computed. `make test` proves each study once: a sample is computed again, which has to be the same,
+bit for bit.
 """
 
 import hashlib
@@ -35,8 +36,8 @@ from swapsim.study.code import code_digest
 
 FOLDER: Final = "simulated"
 
-_READ: Final[dict[str, tuple[int, int]]] = {}
-"""Studies that were called since the last recap: their rows, and those computed again."""
+_READ: Final[dict[str, int]] = {}
+"""Numbers of rows by the names of the studies whose stored rows were used since the last recap."""
 
 Reduce = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -52,17 +53,19 @@ class Recap:
         return self.text
 
     def _repr_html_(self) -> str:
-        return f'<p class="stored"><small>{escape(self.text)}</small></p>'
+        return f'<p class="stored"><small>{escape(self.text, quote=False)}</small></p>'
 
 
 def recap() -> Recap:
     """Return a line on the studies whose stored rows were used since the last recap."""
-    parts = ", ".join(
-        f"{name} ({rows:,} rows, {again:,} computed again)" for name, (rows, again) in _READ.items()
-    )
+    names = ", ".join(f"{name} ({rows:,} rows)" for name, rows in _READ.items())
     _READ.clear()
-    same = "each part that was computed again is identical"
-    return Recap(f"Stored results: {f'{parts}: {same}' if parts else 'none'}.")
+    if not names:
+        return Recap("Stored results: none.")
+    return Recap(
+        f"Stored results: {names}. By their fingerprints, the present code and data made them; "
+        "'make test' computes a sample of each again."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,8 +86,8 @@ class Study:
         Returns the group of a point; default: each point is a group. A sample is one group, whose
         rows stand next to each other in the result. A study with `reduce` needs it, or `sample`.
     quick : callable, optional
-        Returns whether a point may be in a sample; default: each may. A sample should take a second
-        or two.
+        Returns whether a point may be in a sample; default: each may. A sample takes at most about
+        one second of CPU time.
     sample : callable, optional
         Takes the stored rows and any number, and computes again the part that the number selects:
         for studies whose points take too long.
@@ -120,22 +123,16 @@ class Study:
         return data_root() / FOLDER / f"{self.name}.parquet"
 
     def __call__(self) -> pl.DataFrame:
-        """Return the rows, and compare a sample with them; `recap` says so.
-
-        Raises
-        ------
-        SwapsimError
-            The sample differs from the stored rows.
-        """
+        """Return the stored rows, which `recap` then names, or compute them if those are stale."""
         rows, why = self._stored()
         if rows is None:
             print(f"{self.name}: {why}: computed here")
             return self.compute(progress=True)
-        _READ[self.name] = (rows.height, self.check(rows))
+        _READ[self.name] = rows.height
         return rows
 
     def load(self) -> pl.DataFrame:
-        """Return the stored rows without a sample, or compute them if those are stale."""
+        """Return the rows as a call does, for other studies: `recap` does not name them."""
         rows, _ = self._stored()
         return self.compute() if rows is None else rows
 

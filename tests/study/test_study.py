@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Studies: stored rows are used while code and data are the same, and compared with a sample."""
+"""Studies: stored rows are used while code and data are the same, and a sample can prove them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -68,18 +68,17 @@ def here(table: Callable[..., pl.DataFrame], *given: Any, **how: Any) -> pl.Data
 
 
 def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are returned as they were, and only a sample is computed; one line says so."""
+    """They are returned as they were and nothing is computed; one line names them."""
     assert toy.stale() == "not stored yet"
     assert toy.update()
     assert computed == [0, 1, 2, 3, 4]
     assert toy.stale() is None
     stored = toy()
+    assert computed == [0, 1, 2, 3, 4]
     assert repr(stored.rows()) == repr(toy.compute().rows())
     assert stored.schema == rows(0).schema
-    assert computed[5:6] == [0]
     assert not capsys.readouterr().out
-    line = "Stored results: toy (5 rows, 1 computed again): each part that was computed again is"
-    assert repr(recap()) == f"{line} identical."
+    assert "toy (5 rows)" in repr(recap())
     assert repr(recap()) == "Stored results: none."
 
 
