@@ -5,6 +5,7 @@ Lines and dots are visible on white and on dark pages; pale colours are for area
 unimportant items are transparent.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 UNPATCHED: Final = "#a6611a"
@@ -172,3 +173,39 @@ STALLS: Final = {
     "nothing": FAINT,
 }
 """The decision at the end of a reclaim list, the longest wait first."""
+
+
+def of(names: Sequence[str]) -> dict[str, str]:
+    """Return the colour of each name: its own where it is known, else the next one of a row.
+
+    Names of the built-in policies may be mixed with those of a user's.
+    """
+    for known in _KNOWN:
+        if known.keys() >= set(names):
+            return {name: known[name] for name in names}
+    if POLICIES.keys() & set(names):
+        return _with_users(names)
+    return dict(zip(names, ramp(len(names)), strict=True))
+
+
+def dashes(names: Iterable[object]) -> dict[str, list[int]]:
+    """Return the dashes of policies whose lines may coincide; empty if there is none of them."""
+    present = sorted(set(map(str, names)))
+    if not POLICY_DASHES.keys() & set(present):
+        return {}
+    return {name: list(POLICY_DASHES.get(name, (1, 0))) for name in present}
+
+
+def _with_users(names: Sequence[str]) -> dict[str, str]:
+    """Return the colours of policies: the built-in ones in their order, then a user's by name."""
+    own = enumerate(sorted(set(names) - POLICIES.keys()))
+    return {name: shade for name, shade in POLICIES.items() if name in names} | {
+        name: USER_POLICIES[at % len(USER_POLICIES)] for at, name in own
+    }
+
+
+_KNOWN: Final[tuple[Mapping[str, str], ...]] = (
+    POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, LAB_AND_SIMULATION, OUTCOMES,
+    STALLS, SIGNS, WHERE, HOLDERS, ZONES, SLEEPERS,
+)  # fmt: skip
+"""Items with colours of their own; the first mapping that has all of some names gives theirs."""

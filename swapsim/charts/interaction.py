@@ -38,7 +38,7 @@ def interactive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
         @checked
         @wraps(draw)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> C:
-            chart: C = _made_interactive(draw(*args, **kwargs), WORDS | words)
+            chart: C = with_interaction(draw(*args, **kwargs), words)
             return chart
 
         return drawn
@@ -46,7 +46,12 @@ def interactive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
     return made
 
 
-def _made_interactive(chart: Any, words: Mapping[str, str]) -> Any:
+def with_interaction(chart: Any, words: Mapping[str, str]) -> Any:
+    """Return a chart with tooltips, legends that select, axes that zoom, and a description.
+
+    ``words`` has the label of each column, {} for that of its axis, and "" to leave a column out.
+    """
+    words = WORDS | dict(words)
     selected: dict[tuple[str, str], str] = {}
     zoomed: dict[tuple[str, str], str] = {}
     numbers = count(1)

@@ -59,13 +59,13 @@ class Panel:
         return next(filter(None, titles), self.title)
 
     def label(self, name: str, field: Field | None, words: Mapping[str, str]) -> str:
-        """Return a column's label, its word with {} for the axis, or its title; "" omits it."""
+        """Return a column's label: its word ({} is the axis), title or name; "" omits it."""
         letter = field.channel[0] if field and field.channel[0] in "xy" else self.measure
         if name in words:
             return words[name].format(self.axis(letter))
-        assert field is not None
-        assert field.title or field.quantity, f"the column {name!r} of a chart has no label"
-        return field.title or self.axis(letter)
+        if field and (field.title or field.quantity):
+            return field.title or self.axis(letter)
+        return name.replace("_", " ")
 
 
 Made = Callable[[Panel], Sequence[alt.Chart]]

@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The general charts: a frame, the columns on its axes, and words for them.
+
+::
+
+    lines     a figure along settings, in its band              heat    a figure, or a kind, in a
+    dots      figures with intervals, a row for each item               matrix of two settings
+    bars      parts of a figure, a bar for each item            spans   what an item is, over time
+    areas     parts of a figure over time                       points  items in a plane
+
+All take rows in long form. Items, panels and colours have the order of the frame; an item that
+`colours` knows has its colour everywhere. ``words`` gives columns their words, which stand at axes,
+above legends and in tooltips alike. Rows are drawn as they are: `study.summary` makes them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypedDict, Unpack
+
+import altair as alt
+import polars as pl
+
+from swapsim.charts import colours
+from swapsim.charts.interaction import with_interaction
+from swapsim.errors import InputError
+
+MOST_ROWS: Final = 5_000
+"""Rows of a chart: what altair takes, and less than 1 MB."""
+
+_GREY: Final = "#888"
+
+
+class Look(TypedDict, total=False):
+    """What all general charts take besides their columns.
+
+    Attributes
+    ----------
+    title, subtitle : str
+        Above the chart.
+    words : mapping of str to str
+        Column -> its words; without them, its name.
+    panel : str
+        Column with a panel for each of its values.
+    columns : int
+        Panels in a row; default: all.
+    own_axes : bool
+        Whether each panel has a range of its own for its figures.
+    width, height : int
+        Of a panel, in pixels. The height of rows of items follows from their number.
+    log : {"x", "y", "xy"}
+        Axes with logarithmic scales; an axis of figures with zeros is linear up to 1.
+    domain : (float, float)
+        Ends of the axis of figures; default: those of the data.
+    format : str
+        Format of the axis of figures, as d3 writes it.
+    figures : str
+        Format of figures that are written next to their marks; default: none are.
+    zero : bool
+        Whether a line marks zero on the axis of figures.
+    tight : bool
+        Whether the axis of figures begins near the least figure, and not at zero.
+    band : (float, float)
+        A range of the axis of figures with a grey ground.
+    rule : float
+        A value of the axis of figures with a line.
+    colour : mapping of str to str
+        Values of the coloured column -> their colours; default: `colours.of`.
+    """
+
+    title: str
+    subtitle: str | list[str]
+    words: Mapping[str, str]
+    panel: str
+    columns: int
+    own_axes: bool
+    width: int
+    height: int
+    log: str
+    domain: tuple[float, float]
+    format: str
+    figures: str
+    zero: bool
+    tight: bool
+    band: tuple[float, float]
+    rule: float
+    colour: Mapping[str, str]
+
+
+def lines(
+    frame: pl.DataFrame, x: str, y: str, by: str = "", *, tick: str = "", **look: Unpack[Look]
+) -> alt.ConcatChart:
+    """Draw a figure along settings: a line, in the band of ``low`` and ``high`` if there are such.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each setting and line.
+    x, y : str
+        The setting, a number or a name, and the figure.
+    by : str
+        Column with a line for each of its values.
+    tick : str
+        Column with texts for the ticks of x. A text without a digit is a setting of its own, which
+        no line joins.
+    """
+    names = not frame[x].dtype.is_numeric()
+    drawn = ["low", "high"] if {"low", "high"} <= set(frame.columns) else []
+    along = _names(frame, x, look) if names else _settings(frame, x, tick, look)
+    at = _figure("y", y, _word(look, y), look)
+    end = _figure("y", "low", _word(look, y), look)
+    colour = _colour(frame, by, look)
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        alone = rows[tick].str.contains(r"\d").not_() if tick else pl.Series([False] * rows.height)
+        joined = alt.Chart(rows.filter(~alone)).encode(x=along, color=colour)
+        every = alt.Chart(rows).encode(x=along, color=colour)
+        marks = []
+        if drawn and names:
+            marks.append(every.mark_rule(strokeWidth=4, opacity=0.35).encode(y=end, y2="high:Q"))
+        elif drawn:
+            marks.append(joined.mark_area(opacity=0.18).encode(y=end, y2="high:Q"))
+            if alone.any():
+                spans = alt.Chart(rows.filter(alone)).encode(x=along, color=colour)
+                marks.append(spans.mark_rule(strokeWidth=4, opacity=0.3).encode(y=end, y2="high:Q"))
+        line = joined.mark_line(strokeWidth=2.2).encode(y=at)
+        if by and (dashes := colours.dashes(frame[by])):
+            line = line.encode(strokeDash=_scaled(alt.StrokeDash, by, dashes, None))
+        marks += [line, every.mark_point(filled=True, size=45, opacity=1).encode(y=at)]
+        return marks + _written(every.encode(y=at), y, look, dy=-12)
+
+    return _chart(frame, draw, "y", look)
+
+
+def dots(
+    frame: pl.DataFrame,
+    x: str,
+    row: str,
+    by: str = "",
+    *,
+    published: str = "",
+    apart: bool = False,
+    **look: Unpack[Look],
+) -> alt.ConcatChart:
+    """Draw a figure of each item as a dot, in its interval from ``low`` to ``high`` if it has one.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each item, and for each value of ``by``.
+    x, row : str
+        The figure and the item. A figure that is null has an interval alone.
+    by : str
+        Column with a colour for each of its values.
+    published : str
+        Column with the published figure of an item, drawn as a tick; with the ends of its
+        tolerance in ``NAME_low`` and ``NAME_high``, if there are such columns.
+    apart : bool
+        Whether the values of ``by`` stand below each other in the row of their item.
+    """
+    word, red = _word(look, x), alt.value(colours.PUBLISHED)
+    at = _figure("x", x, word, look)
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        base = alt.Chart(rows).encode(y=_rows(rows, row), color=_colour(frame, by, look))
+        if apart:
+            base = base.encode(yOffset=alt.YOffset(f"{by}:N", sort=_distinct(frame, by)))
+        marks = []
+        if f"{published}_low" in frame.columns:
+            tolerance = base.mark_bar(height=14, opacity=0.25).encode(
+                x=_figure("x", f"{published}_low", word, look), x2=f"{published}_high:Q", color=red
+            )
+            marks.append(tolerance)
+        if {"low", "high"} <= set(frame.columns):
+            span = base.mark_rule(strokeWidth=5, opacity=0.45)
+            marks.append(span.encode(x=_figure("x", "low", word, look), x2="high:Q"))
+        marks.append(base.mark_point(filled=True, size=65, opacity=1).encode(x=at))
+        if published:
+            tick = base.mark_tick(thickness=3, size=16)
+            marks.append(tick.encode(x=_figure("x", published, word, look), color=red))
+        return marks + _written(base.encode(x=at), x, look, dy=-11)
+
+    return _chart(frame, draw, "x", look, height=alt.Step(26))
+
+
+def bars(
+    frame: pl.DataFrame, x: str, row: str, by: str = "", **look: Unpack[Look]
+) -> alt.ConcatChart:
+    """Draw a figure of each item as a bar, stacked of its parts if ``by`` names them.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each item and part; parts are stacked in the order of the frame.
+    x, row, by : str
+        The figure, the item and its part.
+    """
+    at = _figure("x", x, _word(look, x), look)
+    parts = _distinct(frame, by) if by else []
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        data = rows.with_columns(nth=pl.lit(0) if not by else _place(by, parts))
+        base = alt.Chart(data).encode(x=at, y=_rows(rows, row), color=_colour(frame, by, look))
+        drawn = base.mark_bar(height={"band": 0.8}).encode(order="nth:Q")
+        below = data.filter(pl.col(x) < 0)
+        words = [
+            mark
+            for part, side in ((data.filter(pl.col(x) >= 0), "left"), (below, "right"))
+            if part.height
+            for mark in _written(
+                alt.Chart(part).encode(x=at, y=_rows(rows, row)),
+                x,
+                look,
+                align=side,
+                dx=4 if side == "left" else -4,
+            )
+        ]
+        return [drawn, *words]
+
+    return _chart(frame, draw, "x", look, height=alt.Step(30))
+
+
+def areas(frame: pl.DataFrame, x: str, y: str, by: str, **look: Unpack[Look]) -> alt.ConcatChart:
+    """Draw the parts of a figure over time, stacked in the order of the frame.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each time and part.
+    x, y, by : str
+        The time, the figure and its part.
+    """
+    parts = _distinct(frame, by)
+    stacked = _figure("y", y, _word(look, y), look, stack="zero")
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        base = alt.Chart(rows.with_columns(nth=_place(by, parts)))
+        along = alt.X(f"{x}:Q", title=_word(look, x), axis=alt.Axis(tickCount=4, format="~s"))
+        return [
+            base.mark_area().encode(
+                x=along, y=stacked, color=_colour(frame, by, look), order="nth:Q"
+            )
+        ]
+
+    return _chart(frame, draw, "y", look, width=220, height=200)
+
+
+def heat(
+    frame: pl.DataFrame, x: str, y: str, value: str, *, text: str = "", **look: Unpack[Look]
+) -> alt.ConcatChart:
+    """Draw a matrix of two settings, whose cells a figure or a kind colours.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each cell.
+    x, y, value : str
+        The columns, the rows, and what colours a cell. Figures are coloured from ``domain``'s one
+        end over its middle to its other end; default: as far on both sides of zero.
+    text : str
+        Column with the text of a cell; default: the figure by ``figures``.
+    """
+    kinds = not frame[value].dtype.is_numeric()
+    if kinds:
+        colour, dark = _colour(frame, value, look), ""
+    else:
+        greatest = float(frame[value].abs().max() or 1.0)  # type: ignore[arg-type]
+        low, high = look.get("domain", (-greatest, greatest))
+        middle, reach = (low + high) / 2, 0.6 * (high - low) / 2
+        shades = [colours.UNPATCHED, "#f5f5f5", colours.PATCHED]
+        scale = alt.Scale(domain=[low, middle, high], range=shades)
+        colour = alt.Color(f"{value}:Q", title=_word(look, value), scale=scale)
+        dark = f"abs(datum['{value}'] - {middle}) > {reach}"
+    columns = _distinct(frame, x)
+    head = alt.Axis(labelAngle=0, domain=False, ticks=False, orient="top" if kinds else "bottom")
+    along = alt.X(f"{x}:N", title=_title(look, x), sort=columns, axis=head)
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        base = alt.Chart(rows).encode(x=along, y=_rows(rows, y, _title(look, y)))
+        marks = [base.mark_rect().encode(color=colour)]
+        if text or "figures" in look:
+            word = alt.Text(f"{text}:N") if text else alt.Text(f"{value}:Q", format=look["figures"])
+            ink = alt.condition(dark, alt.value("white"), alt.value("black"))
+            marks.append(
+                base.mark_text(fontSize=10).encode(
+                    text=word, color=ink if dark else alt.value("black")
+                )
+            )
+        return marks
+
+    return _chart(frame, draw, "", look, width=58 * len(columns), height=alt.Step(26))
+
+
+def spans(
+    frame: pl.DataFrame, begin: str, end: str, row: str, by: str, **look: Unpack[Look]
+) -> alt.ConcatChart:
+    """Draw what each item is over time: a strip for each item, coloured from begin to end.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each time that an item is something.
+    begin, end, row, by : str
+        Both times, the item (a name, or its number on an axis without names), and what it is.
+    """
+    names = not frame[row].dtype.is_numeric()
+    along = alt.X(
+        f"{begin}:Q",
+        title=_word(look, begin),
+        scale=alt.Scale(nice=False, zero=False),
+        axis=alt.Axis(grid=False, tickCount=5, format=look.get("format", "~s")),
+    )
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        base = alt.Chart(rows)
+        if names:
+            mark = base.mark_bar(height={"band": 0.8}).encode(y=_rows(rows, row))
+        else:
+            bottom = alt.Y(f"{row}:Q", title=_word(look, row), scale=alt.Scale(nice=False))
+            above = base.transform_calculate(above=f"datum['{row}'] + 0.9")
+            mark = above.mark_rect().encode(y=bottom, y2="above:Q")
+        return [mark.encode(x=along, x2=f"{end}:Q", color=_colour(frame, by, look))]
+
+    return _chart(frame, draw, "", look, height=alt.Step(21) if names else 220)
+
+
+def points(
+    frame: pl.DataFrame,
+    x: str,
+    y: str,
+    by: str = "",
+    *,
+    shape: str = "",
+    label: str = "",
+    size: int = 60,
+    **look: Unpack[Look],
+) -> alt.ConcatChart:
+    """Draw items in a plane, each with the intervals of its figures.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row for each item; ``X_low, X_high, Y_low, Y_high`` are the ends of intervals of the
+        columns X and Y, if there are such.
+    x, y, by, shape : str
+        Both figures, and the columns of the colour and of the shape. ``y`` may be a name.
+    label : str
+        Column with the text at an item; items without a text have null.
+    size : int
+        Area of a point, in pixels.
+    """
+    named = not frame[y].dtype.is_numeric()
+    across: dict[str, Any] = {
+        "title": _word(look, x),
+        "axis": alt.Axis(tickCount=5, format=look.get("format", "")),
+    }
+    scale: dict[str, Any] = {"zero": not look.get("tight"), "padding": 8}
+    if "x" in look.get("log", ""):
+        scale = {"type": "log", "base": 2, "nice": False, "padding": 8}
+    if "domain" in look:
+        scale |= {"domain": list(look["domain"]), "nice": False, "padding": 0}
+    flat = alt.Scale(**scale)
+
+    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        base = alt.Chart(rows).encode(color=_colour(frame, by, look, bool(label)))
+        at_x = alt.X(f"{x}:Q", scale=flat, **across)
+        at_y = _rows(rows, y) if named else _figure("y", y, _word(look, y), {})
+        marks = []
+        for letter, column, at in (("x", x, at_y), ("y", y, at_x)):
+            if f"{column}_low" in frame.columns:
+                title = _word(look, column)
+                low = (alt.X if letter == "x" else alt.Y)(f"{column}_low:Q", title=title)
+                high = (alt.X2 if letter == "x" else alt.Y2)(f"{column}_high:Q")
+                other = {"y" if letter == "x" else "x": at}
+                ends = {letter: low, f"{letter}2": high}
+                marks.append(base.mark_rule(strokeWidth=2, opacity=0.45).encode(**ends, **other))
+        dot = base.mark_point(size=size, filled=not shape, opacity=1).encode(x=at_x, y=at_y)
+        marks.append(dot.encode(shape=_shape(frame, shape, look)) if shape else dot)
+        if label:
+            middle = (float(frame[x].min()) + float(frame[x].max())) / 2  # type: ignore[arg-type]
+            for right, align in ((True, "right"), (False, "left")):
+                part = rows.drop_nulls(label).filter((pl.col(x) > middle) == right)
+                text = alt.Chart(part).mark_text(
+                    align=align, dx=-9 if right else 9, dy=-8, fontSize=11
+                )
+                marks.append(text.encode(x=at_x, y=at_y, text=f"{label}:N"))
+        return marks
+
+    return _chart(frame, draw, "x", look, height=alt.Step(17) if named else 300)
+
+
+def _chart(
+    frame: pl.DataFrame,
+    draw: Callable[[pl.DataFrame], list[alt.Chart]],
+    measure: str,
+    look: Look,
+    *,
+    width: int = 480,
+    height: int | alt.Step = 240,
+) -> alt.ConcatChart:
+    """Return the panels of a frame next to each other; ``measure`` is the axis of figures."""
+    if frame.is_empty():
+        raise InputError("the frame has no rows: a chart needs at least one", field="frame")
+    if frame.height > MOST_ROWS:
+        raise InputError(
+            f"a chart of {frame.height:,} rows: at most {MOST_ROWS:,} fit, take fewer",
+            field="frame",
+        )
+    name = look.get("panel", "")
+    panels = []
+    for value in _distinct(frame, name) if name else [None]:
+        own = frame.filter(pl.col(name).cast(pl.String) == value) if name else frame
+        layers = alt.layer(*_grounds(measure, look), *draw(own))
+        panel = layers.properties(width=look.get("width", width), height=look.get("height", height))
+        panels.append(panel.properties(title=_heading(str(value))) if name else panel)
+    shared = {} if look.get("own_axes") or not measure or not name else {measure: "shared"}
+    chart = alt.concat(*panels, columns=look.get("columns", len(panels))).resolve_scale(**shared)
+    titled = chart.properties(
+        title=alt.TitleParams(look.get("title", ""), subtitle=look.get("subtitle", ""))
+    )
+    drawn: alt.ConcatChart = with_interaction(titled, dict(look.get("words", {})))
+    return drawn
+
+
+def _heading(text: str) -> alt.TitleParams:
+    return alt.TitleParams(text, fontSize=12, frame="group")
+
+
+def _grounds(measure: str, look: Look) -> list[alt.Chart]:
+    """Return what lies below the marks: a band, a rule, and the line of zero."""
+    marks = []
+    ends = (measure, f"{measure}2")
+    if "band" in look:
+        low, high = look["band"]
+        ground = alt.Chart(pl.DataFrame({"from": [low], "to": [high]})).mark_rect(
+            color=colours.FAINT
+        )
+        marks.append(ground.encode(**dict(zip(ends, ("from:Q", "to:Q"), strict=True))))
+    for at, colour in (
+        (look.get("rule"), colours.PUBLISHED),
+        (0.0 if look.get("zero") else None, _GREY),
+    ):
+        if at is not None:
+            rule = alt.Chart(pl.DataFrame({"at": [at]})).mark_rule(color=colour)
+            marks.append(rule.encode(**{measure: "at:Q"}))
+    return marks
+
+
+def _figure(letter: str, column: str, title: Any, look: Look, **more: Any) -> Any:
+    """Return the axis of figures."""
+    scale: dict[str, Any] = {}
+    if letter in look.get("log", ""):
+        scale = {"type": "symlog" if look.get("zero") else "log"}
+    if "domain" in look:
+        scale |= {"domain": list(look["domain"]), "nice": False}
+    if look.get("tight"):
+        scale |= {"zero": False, "padding": 8}
+    axis = alt.Axis(format=look.get("format", alt.Undefined), tickCount=5)
+    made = alt.X if letter == "x" else alt.Y
+    return made(f"{column}:Q", title=title, scale=alt.Scale(**scale), axis=axis, **more)
+
+
+def _settings(frame: pl.DataFrame, x: str, tick: str, look: Look) -> alt.X:
+    """Return an axis of numbers with a tick at each setting."""
+    values = frame[x].unique().sort().to_list()
+    axis: dict[str, Any] = {"format": ",~g"}
+    if "x" in look.get("log", "") and len(values) <= 12:
+        axis |= {"values": values}
+    if tick:
+        said = dict(frame.select(x, tick).iter_rows())
+        alone = {at: word for at, word in said.items() if not any(map(str.isdigit, word))}
+        named = "".join(f"datum.value == {at} ? '{word}' : " for at, word in alone.items())
+        axis = {"values": values, "labelExpr": f"{named}format(datum.value, ',~g')"}
+    scale: dict[str, Any] = {"zero": False, "nice": False, "padding": 12}
+    if "x" in look.get("log", ""):
+        scale |= {"type": "log", "base": 2}
+        scale.pop("zero")
+    return alt.X(f"{x}:Q", title=_word(look, x), scale=alt.Scale(**scale), axis=alt.Axis(**axis))
+
+
+def _names(frame: pl.DataFrame, x: str, look: Look) -> alt.X:
+    names = _distinct(frame, x)
+    angle = -45 if sum(map(len, names)) > 30 else 0
+    return alt.X(f"{x}:N", title=_title(look, x), sort=names, axis=alt.Axis(labelAngle=angle))
+
+
+def _rows(frame: pl.DataFrame, row: str, title: str | None = None) -> alt.Y:
+    """Return the names of items from top to bottom."""
+    axis = alt.Axis(labelLimit=320, domain=False, ticks=False)
+    return alt.Y(f"{row}:N", title=title, sort=_distinct(frame, row), axis=axis)
+
+
+def _colour(frame: pl.DataFrame, by: str, look: Look, plain: bool = False) -> Any:
+    """Return the colour of a column's values, with a legend if there are several."""
+    if not by:
+        return alt.value(colours.PATCHED)
+    shown = look.get("colour") or colours.of(_distinct(frame, by))
+    present = {name: shown[name] for name in shown if name in set(_distinct(frame, by))}
+    legend = None if plain or len(present) < 2 else alt.Legend(symbolOpacity=1)
+    return _scaled(alt.Color, by, present, legend, title=_title(look, by))
+
+
+def _shape(frame: pl.DataFrame, column: str, look: Look) -> alt.Shape:
+    shapes = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-right")
+    shown = dict(zip(_distinct(frame, column), shapes, strict=False))
+    made: alt.Shape = _scaled(alt.Shape, column, shown, alt.Legend(), title=_title(look, column))
+    return made
+
+
+def _scaled(channel: Any, column: str, shown: Mapping[str, Any], legend: Any, **more: Any) -> Any:
+    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
+    return channel(f"{column}:N", scale=scale, legend=legend, **more)
+
+
+def _written(base: alt.Chart, column: str, look: Look, **place: Any) -> list[alt.Chart]:
+    """Return the figures next to their marks, if they are wanted."""
+    if "figures" not in look:
+        return []
+    text = alt.Text(f"{column}:Q", format=look["figures"])
+    return [base.mark_text(fontSize=11, **place).encode(text=text, color=alt.value("currentColor"))]
+
+
+def _place(by: str, parts: Sequence[str]) -> pl.Expr:
+    order = {name: nth for nth, name in enumerate(parts)}
+    return pl.col(by).cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
+
+
+def _distinct(frame: pl.DataFrame, column: str) -> list[str]:
+    names: list[str] = frame[column].cast(pl.String).unique(maintain_order=True).to_list()
+    return names
+
+
+def _word(look: Look, column: str) -> str:
+    return look.get("words", {}).get(column) or column.replace("_", " ")
+
+
+def _title(look: Look, column: str) -> str | None:
+    """Return the words of a column of names; names without words need none."""
+    return look.get("words", {}).get(column) or None

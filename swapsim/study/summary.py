@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the rows of many runs say: four verbs over rows in long form.
+
+::
+
+    rows      settings ..., seed, value       one row for each run and figure
+    over      middle, low, high of each setting over its seeds
+    against   the change of each row from the row of a base with the same other settings
+    ends      what a figure is with each constant at its low and at its high
+    wide      a column for each value of a setting, for reading
+
+Each takes a frame and returns a new one. The rows are in the order of first appearance.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import numpy as np
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.study.ranking import CONFIDENCE, interval
+
+Statistic = Literal["mean", "median"]
+Spread = Literal["range", "interval"]
+
+_STATISTICS: Final[dict[str, Callable[..., Any]]] = {"mean": np.mean, "median": np.median}
+
+
+def over(
+    rows: pl.DataFrame,
+    *names: str,
+    value: str = "value",
+    statistic: Statistic = "median",
+    spread: Spread = "range",
+    confidence: float = CONFIDENCE,
+) -> pl.DataFrame:
+    """Return the middle of a figure over some columns, and its low and high end.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        One row for each combination of its columns; a null value counts as no run.
+    *names : str
+        The columns to summarise over; default: ``seed``.
+    value : str
+        The column of the figure.
+    statistic : {"median", "mean"}
+        What the middle is.
+    spread : {"range", "interval"}
+        What the ends are: the least and greatest value, or a percentile bootstrap interval of the
+        statistic.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    polars.DataFrame
+        All other columns, then ``runs, middle, low, high``.
+    """
+    summarised = names or ("seed",)
+    _require(rows, *summarised, value)
+    keys = [name for name in rows.columns if name not in {*summarised, value}]
+    constant = "" if keys else "of"
+    if constant:
+        rows, keys = rows.with_columns(pl.lit("all").alias(constant)), [constant]
+    groups = (
+        rows.drop_nulls(value)
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col(value).sort_by(*summarised))
+    )
+    ends = [
+        interval(each, _STATISTICS[statistic], confidence)
+        if spread == "interval"
+        else (min(each), max(each))
+        for each in groups[value]
+    ]
+    made = groups.select(
+        *keys,
+        runs=pl.col(value).list.len(),
+        # Sums of floats depend on their order; fsum rounds once.
+        middle=pl.col(value).list.median()
+        if statistic == "median"
+        else pl.Series([math.fsum(each) / len(each) for each in groups[value]], dtype=pl.Float64),
+        low=pl.Series([low for low, _ in ends], dtype=pl.Float64),
+        high=pl.Series([high for _, high in ends], dtype=pl.Float64),
+    )
+    return made.drop(constant) if constant else made
+
+
+def against(
+    rows: pl.DataFrame, base: Mapping[str, Any], *, value: str = "value", points: bool = False
+) -> pl.DataFrame:
+    """Return the change of each row from the base row with the same other settings.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        One row for each combination of its columns.
+    base : mapping of str to object
+        Columns and their values in the base, such as ``{"policy": "shared"}``. Rows of the base
+        itself are not in the result.
+    value : str
+        The column of the figure.
+    points : bool
+        Whether the change is a difference, in place of percent of the base.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of the rows, then ``base`` and ``change``, null where the base is missing and,
+        in percent, where it is zero.
+    """
+    _require(rows, *base, value)
+    keys = [name for name in rows.columns if name not in {*base, value}]
+    is_base = pl.all_horizontal(pl.col(name) == given for name, given in base.items())
+    bases = rows.filter(is_base).select(*keys, base=value)
+    if bases.is_empty():
+        raise InputError(f"no row has {dict(base)}: choose a base that was run", field="base")
+    if keys and bases.select(keys).is_duplicated().any():
+        raise InputError("the base has several rows for one setting: summarise them", field="base")
+    others = rows.filter(~is_base)
+    joined = (
+        others.join(bases, on=keys, how="left", maintain_order="left", nulls_equal=True)
+        if keys
+        else others.join(bases, how="cross", maintain_order="left")
+    )
+    change = (
+        pl.col(value) - pl.col("base")
+        if points
+        else pl.when(pl.col("base") != 0).then(100 * (pl.col(value) / pl.col("base") - 1))
+    )
+    return joined.with_columns(change=change)
+
+
+def ends(
+    rows: pl.DataFrame, constant: str = "constant", end: str = "end", value: str = "value"
+) -> pl.DataFrame:
+    """Return a figure with each constant at its low and at its high end, the widest apart first.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        A row for each constant and end ("low" or "high"); several rows are averaged.
+    constant, end, value : str
+        Its columns.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``constant, low, high`` and ``flips``, whether both have different signs. An end without a
+        row is null.
+    """
+    _require(rows, constant, end, value)
+    wrong = [each for each in rows[end].unique() if each not in ("low", "high")]
+    if wrong:
+        raise InputError(f"{wrong[0]!r} is no end: give low or high", field=end)
+    return (
+        rows.group_by(constant, end, maintain_order=True)
+        .agg(pl.col(value).mean())
+        .pivot(end, index=constant, values=value, on_columns=["low", "high"])
+        .with_columns(flips=(pl.col("low") * pl.col("high") < 0).fill_null(value=False))
+        .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
+    )
+
+
+def wide(
+    rows: pl.DataFrame, column: str = "metric", value: str = "value", only: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Return a column for each value of a setting, in the order of first appearance or of ``only``.
+
+    All other columns but ``value`` identify a row, and each has one row for each of the values.
+    """
+    _require(rows, column, value)
+    names = list(only) or rows[column].cast(pl.String).unique(maintain_order=True).to_list()
+    chosen = rows.with_columns(pl.col(column).cast(pl.String)).filter(pl.col(column).is_in(names))
+    if missing := [name for name in names if name not in set(chosen[column])]:
+        raise InputError(f"no row has {missing[0]!r}", field=column)
+    index = [name for name in rows.columns if name not in {column, value}]
+    if index and chosen.select(*index, column).is_duplicated().any():
+        raise InputError("several rows would share a cell: summarise them first", field=value)
+    if not index:
+        return chosen.transpose(column_names=column, include_header=False).select(names)
+    return chosen.pivot(
+        column, index=index, values=value, on_columns=names, maintain_order=True
+    ).select(*index, *names)
+
+
+def _require(rows: pl.DataFrame, *columns: str) -> None:
+    for name in columns:
+        if name not in rows.columns:
+            raise InputError(
+                f"the rows have no column {name!r}, but {', '.join(rows.columns)}", field=name
+            )
