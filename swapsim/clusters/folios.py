@@ -13,7 +13,6 @@ from swapsim.clusters.replay import check_switches
 from swapsim.clusters.requests import Requests
 from swapsim.clusters.tables import (
     CLUSTER_LISTS,
-    FALLBACK_CHANGES,
     FALLBACK_RATES,
     FOLIO_STEPS,
     FOLIOS_OUT,
@@ -184,64 +183,6 @@ def _lists(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
         for name, clusters in zip(LISTS, stage.lists, strict=True)
     ]
     return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
-
-
-@checked
-def compare(base: FolioRun, value: FolioRun) -> pl.DataFrame:
-    """Compare two runs of one stream on one device, each under one rule set, after the warm-up.
-
-    Parameters
-    ----------
-    base, value : FolioRun
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FALLBACK_CHANGES, one row per order from 1 on.
-
-    Raises
-    ------
-    InputError
-        The runs are of different streams or devices, or of several rule sets.
-    """
-    if base.slots != value.slots:
-        raise InputError(
-            f"the runs are of devices with {base.slots} and {value.slots} slots: give runs of one",
-            field="slots",
-        )
-    if base.stream != value.stream:
-        raise InputError(
-            f"the runs are of the streams {base.stream!r} and {value.stream!r}: give runs of one",
-            field="stream",
-        )
-    sides = []
-    for name, each in (("base", base), ("value", value)):
-        if each.out["rules"].n_unique() != 1:
-            raise InputError("a run has several rule sets: give one", field="rules")
-        sums = (
-            each.out.filter(pl.col("stage") > each.warm_up, pl.col("order") > 0)
-            .group_by("order")
-            .agg(pl.col("swapped_out", "fallbacks").sum())
-        )
-        sides.append(sums.rename({what: f"{name}_{what}" for what in ("swapped_out", "fallbacks")}))
-    share = "100 * {0}_fallbacks / ({0}_fallbacks + {0}_swapped_out)"
-    frame = (
-        sides[0]
-        .join(sides[1], on="order", how="full", coalesce=True)
-        .fill_null(0)
-        .with_columns(
-            pl.sql_expr(share.format(name)).fill_nan(None).alias(f"{name}_percent")
-            for name in ("base", "value")
-        )
-        .with_columns(
-            change=pl.when(pl.col("base_fallbacks") > 0).then(
-                100 * (pl.col("value_fallbacks") / pl.col("base_fallbacks") - 1)
-            )
-        )
-        .sort("order")
-    )
-    typed = [pl.col(name).cast(dtype) for name, dtype in FALLBACK_CHANGES.schema.items()]
-    return FALLBACK_CHANGES.check(frame.select(typed))
 
 
 @checked

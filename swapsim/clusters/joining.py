@@ -2,24 +2,23 @@
 """Events of probes in a stock kernel's allocator, joined to CLUSTER_EVENTS and CLUSTER_DEVICES.
 
 ``data/capture/clusters/events.toml`` has the probes. A pipe merges the events of the CPUs out of
-order; the values of the clock ``counter`` are the order of the locks.
+order; the values of the clock ``counter`` are the order of the locks. Each op of CLUSTER_EVENTS is
+made of one event, or of a begin and its end by the same task; `layout` says which slot or list an
+address of the kernel is.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import polars as pl
 
+from swapsim.clusters.layout import IN_USE, OTHER_PROBES, Layout, layout_of, refuse
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
-from swapsim.ffi import CLUSTER_LISTS, CLUSTER_ORDERS
 from swapsim.traces import CLOCK, JoinedEvents
 from swapsim.traces.event_fields import SWAP_TYPE_SHIFT
 
 Frames = Mapping[str, pl.DataFrame]
-
-_SOLIDSTATE, _BLKDEV, _PAGE_DISCARD = 1 << 4, 1 << 6, 1 << 10
-"""Flags of a swap device: include/linux/swap.h, 6.12 and 7.3."""
 
 _LARGE: Final = 1 << 6
 """The flag of a folio of several pages: PG_head."""
@@ -27,18 +26,9 @@ _LARGE: Final = 1 << 6
 _SECTORS: Final = 8
 """Sectors of a slot."""
 
-_HEAD_BYTES: Final = 16
-"""Bytes of the head of a list."""
-
-_CLUSTER_SIZES: Final = {_HEAD_BYTES: 256, _HEAD_BYTES * CLUSTER_ORDERS: 512}
-"""Slots of a cluster by the bytes of the heads of its lists: one head if only single pages swap, or
-one for each order."""
-
-_DEVICE_BYTES: Final = 1 << 14
-"""More than the size of a kernel's ``struct swap_info_struct``."""
-
-_STEP: Final = 64
-"""The most by which a counter advances per event on average; a clock of time advances by more."""
+_LONGEST_STEP: Final = 64
+"""The most by which a counter advances from one event to the next, in the median: it counts the
+events, those of other probes included. Clocks of cycles advance by more within one probe."""
 
 _DEVICE: Final = ("device", "si", "slots", "used", "flags", "prio", "nonfull", "frag")
 _LISTS: Final = ("list", "free", "full", "discarding")
@@ -83,19 +73,23 @@ _EVENTS_OF_BOTH: Final[Mapping[str, tuple[str, ...]]] = {
     "disk_discard": ("sector",),
 }
 
-_NOT_NEEDED: Final = {
-    *("swap_call_end", "cluster_visit_end", "slot_free", "swap_request_end"),
-    *("cluster_move_locked", "cluster_pick_locked"),
+_OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
+    "6.12": frozenset({"swap_call_end", "cluster_visit_end", "slot_free"}),
+    "7.3": frozenset(
+        {"slot_free", "swap_request_end", "cluster_move_locked", "cluster_pick_locked"}
+    ),
 }
 """Events without which a recording can be replayed, or which may not have occurred. On 7.3, where
 swap-in grants, too, the end of a visit is needed."""
 
-_IN_USE: Final = (
-    "in use before the first row; switch all devices off, begin to record, switch them on"
-)
-_OTHER_PROBES: Final = "set the probes of this kernel ('swapsim probes'), and record again"
 _PLACE: Final = (CLOCK, "line", "cpu", "pid")
 _FIELDS: Final = ("device", "slot", "n", "order", "list")
+_DEVICE_OF_ENTRY: Final = pl.col("entry") // (1 << SWAP_TYPE_SHIFT)
+_SLOT_OF_ENTRY: Final = pl.col("entry") & ((1 << SWAP_TYPE_SHIFT) - 1)
+_ORDER_OF_FOLIO: Final = (
+    pl.when(pl.col("flags") & _LARGE > 0).then(pl.col("size") & 0xFF).otherwise(0)
+)
+"""The order of a folio, from its flags and the low byte of the word with its order."""
 
 
 def join(frames: Frames) -> dict[str, pl.DataFrame]:
@@ -108,7 +102,7 @@ def join(frames: Frames) -> dict[str, pl.DataFrame]:
     ------
     InputError
         An event is missing, the clock is no counter, a device was switched on before the recording
-        or within it, or a value does not fit its field.
+        or within it, devices differ in their layout, or a value does not fit its field.
     """
     if not {"cluster_visit", "slot_grant"} & {*frames}:
         return {name: frame.drop(CLOCK) for name, frame in frames.items()}
@@ -117,31 +111,15 @@ def join(frames: Frames) -> dict[str, pl.DataFrame]:
     _require_events(frames, rules)
     frames = {name: _signed(frame.rename({"seq": "line"})) for name, frame in frames.items()}
     _require_counter(pl.concat(frame.select(_PLACE) for frame in frames.values()))
-    devices = _devices(frames, rules)
-    parts = [_empty(), *_of_both(frames, devices)]
-    parts += _of_6_12(frames) if rules == "6.12" else _of_7_3(frames, devices)
-    rows = pl.concat(parts).sort(CLOCK, "line")
-    devices = devices.with_columns(pl.col("device").cast(pl.UInt8))
-    switched = devices.select(*_PLACE, "device", on=pl.lit(value=True))
-    numbered = (
-        pl.concat([switched, rows], how="diagonal")
-        .sort(CLOCK, "line", maintain_order=True)
-        .with_row_index("seq")
-    ).with_columns(pl.col("seq").cast(pl.UInt64))
-    devices = devices.drop(_PLACE).join(numbered.filter("on").select("seq", "device"), on="device")
-    unnamed = {
-        "cluster_devices": devices,
-        "cluster_events": numbered.filter(pl.col("on").is_null()),
-    }
-    tables = {"cluster_devices": CLUSTER_DEVICES, "cluster_events": CLUSTER_EVENTS}
-    return {
-        name: table.check(unnamed[name].select(pl.col(c).cast(t) for c, t in table.schema.items()))
-        for name, table in tables.items()
-    } | {
-        name: frame.drop(CLOCK).rename({"line": "seq"})
-        for name, frame in frames.items()
-        if name.startswith("swap_request") and rules == "6.12"
-    }
+    layout = layout_of(frames, rules)
+    parts = [_empty(), *_of_both(frames, layout)]
+    parts += _of_6_12(frames) if rules == "6.12" else _of_7_3(frames, layout)
+    found = _numbered(pl.concat(parts).sort(CLOCK, "line"), layout.devices)
+    if rules == "6.12":
+        # A request is no op of 6.12, where a call serves several: it keeps a table of its own.
+        for name in [name for name in frames if name.startswith("swap_request")]:
+            found[name] = frames[name].drop(CLOCK).rename({"line": "seq"})
+    return found
 
 
 JOINED_EVENTS: Final = JoinedEvents(
@@ -150,15 +128,31 @@ JOINED_EVENTS: Final = JoinedEvents(
 """What `traces.import_text` makes of the probes' events: CLUSTER_EVENTS and CLUSTER_DEVICES."""
 
 
-# The whole recording.
+def _numbered(rows: pl.DataFrame, devices: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return both tables, whose rows have one sequence; a device comes before its event."""
+    devices = devices.with_columns(pl.col("device").cast(pl.UInt8))
+    switched = devices.select(*_PLACE, "device", on=pl.lit(value=True))
+    both = pl.concat([switched, rows], how="diagonal").sort(CLOCK, "line", maintain_order=True)
+    both = both.with_row_index("seq")
+    seq = both.filter("on").select("seq", "device")
+    unnamed = (
+        ("cluster_events", CLUSTER_EVENTS, both.filter(pl.col("on").is_null())),
+        ("cluster_devices", CLUSTER_DEVICES, devices.drop(_PLACE).join(seq, on="device")),
+    )
+    return {
+        name: table.check(frame.select(pl.col(c).cast(t) for c, t in table.schema.items()))
+        for name, table, frame in unnamed
+    }
+
+
+# What the complete recording must have.
 
 
 def _require_events(frames: Frames, rules: str) -> None:
     known = _EVENTS[rules]
-    optional = _NOT_NEEDED - ({"cluster_visit_end"} if rules == "7.3" else set())
-    missing = [event for event in known if event not in frames and event not in optional]
+    missing = [name for name in known if name not in frames and name not in _OPTIONAL[rules]]
     if missing == ["swap_on"]:
-        raise InputError(f"has no event swap_on: its devices were {_IN_USE}")
+        raise InputError(f"has no event swap_on: its devices were {IN_USE}")
     if missing:
         raise InputError(
             f"has no event {missing[0]}, which a replay of {rules} needs: set its probe, too, and "
@@ -183,7 +177,7 @@ def _signed(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _require_counter(rows: pl.DataFrame) -> None:
-    """Require the clock counter: one value per event, in order on each CPU."""
+    """Require the clock counter: a value per event, in order on each CPU, that counts events."""
     choose = "record with the clock counter (echo counter >trace_clock)"
     if rows[CLOCK].null_count():
         raise InputError(f"its clock counts seconds, which do not order the CPUs: {choose}")
@@ -194,62 +188,23 @@ def _require_counter(rows: pl.DataFrame) -> None:
             "import one recording at a time"
         )
     rows = rows.sort(CLOCK, "line")
-    shared = rows.filter((pl.col(CLOCK).diff() == 0) & (pl.col("cpu").diff() != 0))
-    span = int(rows[CLOCK][-1]) - int(rows[CLOCK][0])
-    if shared.height or span > _STEP * rows.height:
-        why = (
-            f"event {shared['line'][0]} shares its time with one of another CPU"
-            if shared.height
-            else f"it advances by {span} within {rows.height} events"
+    steps = rows[CLOCK].diff()
+    shared = rows.filter((steps == 0) & (rows["cpu"].diff() != 0))
+    for line in shared["line"].head(1):
+        raise InputError(
+            f"its clock is no counter, for event {line} shares its time with one of another CPU: "
+            f"{choose}"
         )
-        raise InputError(f"its clock is no counter, for {why}: {choose}")
-
-
-def _devices(frames: Frames, rules: str) -> pl.DataFrame:
-    """Return CLUSTER_DEVICES without seq, with _PLACE and each device's addresses.
-
-    On 6.12 their fields come from swap_on, on 7.3 from the first pick from a device's lists, which
-    precedes its first visit.
-    """
-    if rules == "6.12":
-        found = frames["swap_on"]
-        twice = found.sort(CLOCK).filter(pl.col("device").is_duplicated())
-        _refuse(
-            twice, "switches on a device for the second time: record between swapon and swapoff"
+    # The median, since a recording may stop for a while, or leave out other events.
+    step = steps.drop_nulls().median()
+    if isinstance(step, float) and not 1 <= step <= _LONGEST_STEP:
+        raise InputError(
+            f"its clock is no counter, for it advances by {step:.0f} from an event to the next: "
+            f"{choose}"
         )
-    else:
-        found = frames["cluster_pick"].sort(CLOCK, "line").unique("device", keep="first")
-    found = found.sort("device")
-    if found["device"].to_list() != list(range(found.height)):
-        named = ", ".join(map(str, found["device"]))
-        raise InputError(f"has the devices {named} and not 0, 1, ...: another was {_IN_USE}")
-    _refuse(found.filter(pl.col("used") > 0), f"has a device with slots in use: it was {_IN_USE}")
-    heads = pl.col("frag") - pl.col("nonfull")
-    flags = pl.col("flags")
-    # 6.12 orders devices by another number than their priority.
-    priority = -pl.col("avail_prio") if "avail_prio" in found.columns else pl.col("prio")
-    devices = found.with_columns(
-        priority=priority,
-        file=(flags & _BLKDEV) == 0,
-        rotational=(flags & _SOLIDSTATE) == 0,
-        discard=(flags & _PAGE_DISCARD) != 0,
-        cluster_size=heads.replace_strict(_CLUSTER_SIZES, default=None, return_dtype=pl.Int64),
-        rules=pl.lit(rules),
-    )
-    _refuse(
-        devices.filter(pl.col("cluster_size").is_null()),
-        f"has lists at offsets that no kernel has: {_OTHER_PROBES}",
-    )
-    return devices
 
 
-def _refuse(rows: pl.DataFrame, why: str) -> None:
-    """Raise an error about the first of these rows, if there is one."""
-    for line in rows["line"].sort().head(1):
-        raise InputError(f"event {line} {why}")
-
-
-# Rows of one event.
+# Rows of one op.
 
 
 def _rows(frame: pl.DataFrame | None, op: str, **fields: pl.Expr | str) -> Iterator[pl.DataFrame]:
@@ -261,19 +216,13 @@ def _rows(frame: pl.DataFrame | None, op: str, **fields: pl.Expr | str) -> Itera
         op=pl.lit(op),
         **{name: fields.get(name, pl.lit(None, CLUSTER_EVENTS.schema[name])) for name in _FIELDS},
     )
-    yield _fitted(made)
-
-
-def _fitted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the types of CLUSTER_EVENTS; refuse a value that does not fit."""
-    for name in _FIELDS:
-        dtype = CLUSTER_EVENTS.schema[name]
-        fits = pl.col(name).cast(dtype, strict=False)
-        _refuse(
-            rows.filter(fits.is_null() & pl.col(name).is_not_null()),
-            f"has a value of {name} that no kernel has: {_OTHER_PROBES}",
+    for name in fields:
+        fits = pl.col(name).cast(CLUSTER_EVENTS.schema[name], strict=False)
+        refuse(
+            made.filter(fits.is_null() & pl.col(name).is_not_null()),
+            f"has a value of {name} that no kernel has: {OTHER_PROBES}",
         )
-    return rows.cast({name: CLUSTER_EVENTS.schema[name] for name in _FIELDS})
+    yield made.cast({name: CLUSTER_EVENTS.schema[name] for name in _FIELDS})
 
 
 def _empty() -> pl.DataFrame:
@@ -282,37 +231,52 @@ def _empty() -> pl.DataFrame:
     return pl.DataFrame(schema={**types, "op": pl.String, **fields})
 
 
-def _of_both(frames: Frames, devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield the rows of events that both kernels have."""
-    get = frames.get
-    yield from _rows(get("slot_try"), "try", device="device", slot="offset", n=pl.lit(0))
-    yield from _rows(get("cluster_window_end"), "relock")
-    yield from _rows(get("cluster_reclaim"), "full", device="device", n="force")
-    yield from _ends(frames, "cluster_reclaim", "full_done", device="device")
-    yield from _rows(get("cluster_window"), "window")
-    if "discard_pass" in frames and "cluster_discard" in frames:
-        yield from _discards(frames, devices)
-    if "device_turn" in frames:
-        yield from _rows(_turns(frames["device_turn"], devices), "turn", device="device")
+def _paired(frames: Frames, begin: str, *ends: str) -> pl.DataFrame:
+    """Return the rows of some events, each with the fields of its task's last begin.
 
-
-def _turns(turns: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
-    """Return the turns of known devices; ``node`` is an address inside of one."""
-    known = devices.select("si", "device").sort("si")
-    found = turns.sort("node").join_asof(
-        known, left_on="node", right_on="si", strategy="backward", coalesce=False
-    )
-    return found.filter(pl.col("node") - pl.col("si") < _DEVICE_BYTES)
-
-
-def _without_begin(begin: str) -> str:
-    return (
+    ``part`` is 0 for the begin, 1 for the first of the ends and so on, ``end`` whether it is the
+    last. An end without a begin is refused: each task writes them in this order.
+    """
+    lost = (
         f"is an end of {begin} whose begin is missing: events were lost, or its probe is not set; "
         "record again with larger buffers"
     )
+    for name in ends if begin not in frames else ():
+        refuse(frames.get(name, _empty()), lost)
+    parts = [frames[name] for name in (begin, *ends) if name in frames]
+    own = [name for name in frames[begin].columns if name not in (*_PLACE, "t_ns", "comm")]
+    rows = pl.concat(
+        [frame.with_columns(part=pl.lit(n)) for n, frame in enumerate(parts)], how="diagonal"
+    ).sort(CLOCK, "line")
+    rows = rows.with_columns(
+        pl.col(own).forward_fill().over("pid"),
+        before=pl.col("part").shift(1).over("pid"),
+        end=pl.col("part") == len(parts) - 1,
+    )
+    follows = pl.col("before").eq_missing(pl.col("part") - 1)
+    refuse(rows.filter((pl.col("part") > 0) & ~follows), lost)
+    return rows
 
 
-def _discards(frames: Frames, devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
+# Events that both kernels have.
+
+
+def _of_both(frames: Frames, layout: Layout) -> Iterator[pl.DataFrame]:
+    get = frames.get
+    yield from _rows(get("slot_try"), "try", device="device", slot="offset", n=pl.lit(0))
+    yield from _rows(get("cluster_window"), "window")
+    yield from _rows(get("cluster_window_end"), "relock")
+    yield from _rows(get("cluster_reclaim"), "full", device="device", n="force")
+    if "cluster_reclaim_end" in frames:
+        ends = _paired(frames, "cluster_reclaim", "cluster_reclaim_end").filter("end")
+        yield from _rows(ends, "full_done", device="device")
+    if "discard_pass" in frames and "cluster_discard" in frames:
+        yield from _discards(frames, layout)
+    if "device_turn" in frames:
+        yield from _rows(layout.device_at(frames["device_turn"]), "turn", device="device")
+
+
+def _discards(frames: Frames, layout: Layout) -> Iterator[pl.DataFrame]:
     """Yield the discards of clusters: each has the device of its task's pass.
 
     Its slot comes from the sector of the disk's next discard; a file's is null, because its slots
@@ -328,45 +292,13 @@ def _discards(frames: Frames, devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
     cluster = pl.when(pl.col("of") == "cluster_discard").then(CLOCK).forward_fill().over("pid")
     rows = rows.with_columns(pl.col("device").forward_fill().over("pid"), cluster=cluster)
     slot = pl.col("sector").drop_nulls().first().over("pid", "cluster") // _SECTORS
-    size = pl.col("cluster_size")
-    rows = rows.with_columns(slot=slot).join(
-        devices.select("device", "cluster_size", "file"), on="device", maintain_order="left"
+    start = slot // layout.cluster_size * layout.cluster_size
+    rows = rows.with_columns(start=start).join(
+        layout.devices.select("device", "file"), on="device", maintain_order="left"
     )
-    rows = rows.with_columns(slot=pl.when(~pl.col("file")).then(pl.col("slot") // size * size))
+    rows = rows.with_columns(slot=pl.when(~pl.col("file")).then("start"))
     for name, op in (("cluster_discard", "discard"), ("cluster_discard_end", "discarded")):
         yield from _rows(rows.filter(pl.col("of") == name), op, device="device", slot="slot")
-
-
-def _ends(frames: Frames, event: str, op: str, **fields: str) -> Iterator[pl.DataFrame]:
-    """Yield the rows of an event's end, with the fields of its begin by the same task."""
-    if f"{event}_end" in frames:
-        yield from _rows(_paired(frames, event, f"{event}_end").filter(end=True), op, **fields)
-
-
-def _paired(frames: Frames, begin: str, *ends: str) -> pl.DataFrame:
-    """Return the rows of some events, each with the fields of its task's last begin.
-
-    ``part`` is 0 for the begin, 1 for the first of the ends and so on, ``end`` whether it is the
-    last. An end without a begin is refused: each task writes them in this order.
-    """
-    for name in ends if begin not in frames else ():
-        _refuse(frames.get(name, _empty()), _without_begin(begin))
-    parts = [frames[name] for name in (begin, *ends) if name in frames]
-    own = [name for name in frames[begin].columns if name not in (*_PLACE, "t_ns", "comm")]
-    rows = pl.concat(
-        [frame.with_columns(part=pl.lit(n)) for n, frame in enumerate(parts)], how="diagonal"
-    ).sort(CLOCK, "line")
-    last = len(parts) - 1
-    rows = rows.with_columns(
-        pl.col(own).forward_fill().over("pid"),
-        before=pl.col("part").shift(1).over("pid"),
-        end=pl.col("part") == last,
-    )
-    _refuse(
-        rows.filter((pl.col("part") > 0) & pl.col("before").ne_missing(pl.col("part") - 1)),
-        _without_begin(begin),
-    )
-    return rows
 
 
 # 6.12: one lock.
@@ -379,138 +311,44 @@ def _of_6_12(frames: Frames) -> Iterator[pl.DataFrame]:
     yield from _rows(get("cluster_visit_end"), "visited", slot="next")
     yield from _rows(get("slot_grant"), "grant", device="device", slot="offset", n="nr")
     yield from _rows(get("swap_call_end"), "done", n="got")
-    yield from _rows(
-        get("slot_free"), "free", device=_device_of_entry(), slot=_slot_of_entry(), n="nr"
-    )
-
-
-def _device_of_entry() -> pl.Expr:
-    return pl.col("entry") // (1 << SWAP_TYPE_SHIFT)
-
-
-def _slot_of_entry() -> pl.Expr:
-    return pl.col("entry") & ((1 << SWAP_TYPE_SHIFT) - 1)
+    yield from _rows(get("slot_free"), "free", device=_DEVICE_OF_ENTRY, slot=_SLOT_OF_ENTRY, n="nr")
 
 
 # 7.3: a lock for each cluster, and one for the lists of a device.
 
 
-def _of_7_3(frames: Frames, devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
+def _of_7_3(frames: Frames, layout: Layout) -> Iterator[pl.DataFrame]:
     get = frames.get
-    order = _order_of_folio()
+    order = _ORDER_OF_FOLIO
+    of_list = {"device": "device", "list": "named_list"}
     yield from _rows(get("swap_request"), "call", n=pl.lit(1), order=order)
-    visits = frames["cluster_visit"]
-    yield from _rows(visits, "visit", device="device", slot="offset", order=order)
-    yield from _rows(
-        _within_visits(frames),
-        "grant",
-        device=_device_of_entry(),
-        slot=_slot_of_entry(),
-        n=pl.lit(1, pl.Int64) * 2**order,
-    )
+    yield from _rows(get("cluster_visit"), "visit", device="device", slot="offset", order=order)
+    n = pl.lit(1, pl.Int64) * 2**order
+    grants = _within_visits(frames)
+    yield from _rows(grants, "grant", device=_DEVICE_OF_ENTRY, slot=_SLOT_OF_ENTRY, n=n)
     if "swap_request_end" in frames:
-        yield from _rows(get("swap_request_end"), "done", n=(pl.col("result") == 0).cast(int))
-    with_start = _with_cluster_start(devices, visits)
+        done = (pl.col("result") == 0).cast(int)
+        yield from _rows(get("swap_request_end"), "done", n=done)
     if "slot_free" in frames:
-        yield from _rows(
-            with_start(frames["slot_free"]),
-            "free",
-            device="device",
-            slot=pl.col("start") + pl.col("offset"),
-            n="nr",
-        )
+        slot = pl.col("start") + pl.col("offset")
+        frees = layout.with_start(frames["slot_free"])
+        yield from _rows(frees, "free", device="device", slot=slot, n="nr")
     moves = _paired(frames, "cluster_move", "cluster_move_locked").filter("end")
-    yield from _rows(
-        _with_list(with_start(moves), devices),
-        "move",
-        device="device",
-        slot="start",
-        list="named_list",
-    )
+    moved = layout.with_list(layout.with_start(moves))
+    yield from _rows(moved, "move", slot="start", **of_list)
     picks = _paired(frames, "cluster_pick", "cluster_pick_locked", "cluster_pick_end")
     asked = picks.filter(pl.col("part") == int("cluster_pick_locked" in frames))
-    yield from _rows(_with_list(asked, devices), "pick", device="device", list="named_list")
-    picked = _with_list(with_start(picks.filter("end")), devices)
-    yield from _rows(
-        picked,
-        "picked",
-        device="device",
-        slot=pl.when(pl.col("ci") != 0).then("start").otherwise(0),
-        n=(pl.col("ci") != 0).cast(int),
-        list="named_list",
-    )
-
-
-def _order_of_folio() -> pl.Expr:
-    """Return the order of a folio from its flags and the low byte of the word with its order."""
-    large = pl.col("flags") & _LARGE > 0
-    return pl.when(large).then(pl.col("size") & 0xFF).otherwise(0)
+    yield from _rows(layout.with_list(asked), "pick", **of_list)
+    picked = layout.with_list(layout.with_start(picks.filter("end")))
+    any_ = (pl.col("ci") != 0).cast(int)
+    yield from _rows(picked, "picked", slot="start", n=any_, **of_list)
 
 
 def _within_visits(frames: Frames) -> pl.DataFrame:
     """Return the folios that were added within a visit: the others are swapped in."""
-    names = ("cluster_visit", "cluster_visit_end", "slot_grant")
-    steps = (1, -1, 0)
+    steps = {"cluster_visit": 1, "cluster_visit_end": -1, "slot_grant": 0}
     rows = pl.concat(
-        [frames[name].with_columns(step=pl.lit(by)) for name, by in zip(names, steps, strict=True)],
-        how="diagonal",
+        [frames[name].with_columns(step=pl.lit(by)) for name, by in steps.items()], how="diagonal"
     ).sort(CLOCK, "line")
     visiting = pl.col("step").cum_sum().over("pid") > 0
     return rows.filter(visiting & (pl.col("step") == 0))
-
-
-def _with_cluster_start(
-    devices: pl.DataFrame, visits: pl.DataFrame
-) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Return a function that adds ``start``, the first slot of the cluster at the address ``ci``.
-
-    A visit has the address and a slot of its cluster, and so the size of a cluster's structure.
-    """
-    visits = visits.join(devices.select("device", "cluster_size"), on="device", how="left")
-    known = visits.select("device", "clusters", "cluster_size").unique("device")
-    numbered = visits.with_columns(
-        number=pl.col("offset") // pl.col("cluster_size"), at=pl.col("ci") - pl.col("clusters")
-    )
-    behind = numbered.filter(pl.col("number") > 0)
-    bytes_ = behind["at"][0] // behind["number"][0] if behind.height else 1
-    _refuse(
-        numbered.filter(pl.col("at") != pl.col("number") * bytes_),
-        f"visits another cluster than that of its slot: {_OTHER_PROBES}",
-    )
-
-    def with_start(rows: pl.DataFrame) -> pl.DataFrame:
-        rows = rows.join(known, on="device", how="left", maintain_order="left")
-        _refuse(
-            rows.filter(pl.col("cluster_size").is_null() & (pl.col("ci") != 0)),
-            f"is of a device without a visit: it was {_IN_USE}",
-        )
-        return rows.with_columns(
-            start=(pl.col("ci") - pl.col("clusters")) // bytes_ * pl.col("cluster_size")
-        )
-
-    return with_start
-
-
-def _with_list(rows: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
-    """Add ``named_list``, the name of the list at an address."""
-    heads = [
-        devices.select(
-            "device", list=pl.col("si") + pl.col(of) + _HEAD_BYTES * n, named_list=pl.lit(name)
-        )
-        for of, n, name in _heads(devices["cluster_size"][0])
-    ]
-    rows = rows.join(pl.concat(heads), on=["device", "list"], how="left", maintain_order="left")
-    _refuse(
-        rows.filter(pl.col("named_list").is_null()), f"names no list of its device: {_OTHER_PROBES}"
-    )
-    return rows
-
-
-def _heads(cluster_size: int) -> Iterator[tuple[str, int, str]]:
-    """Yield the offset in a device, the number behind it and the name of each list."""
-    heads = {size: heads for heads, size in _CLUSTER_SIZES.items()}[cluster_size]
-    for name in CLUSTER_LISTS:
-        word = name.rstrip("0123456789")
-        order = int(name.removeprefix(word) or 0)
-        if _HEAD_BYTES * order < heads:
-            yield {"discard": "discarding"}.get(word, word), order, name

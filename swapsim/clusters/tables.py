@@ -265,19 +265,6 @@ FREE_RUNS: Final = Table(
     Column("runs", pl.UInt64, "number of free ranges"),
 )
 
-FALLBACK_CHANGES: Final = Table(
-    "FALLBACK_CHANGES",
-    "One row per order of large folios: one stream on one device, under two rule sets.",
-    Column("order", pl.UInt8, "log2 of the pages of a folio"),
-    Column("base_swapped_out", pl.UInt64, "folios swapped out whole under the base's rules"),
-    Column("base_fallbacks", pl.UInt64, "folios split under the base's rules"),
-    Column("value_swapped_out", pl.UInt64, "folios swapped out whole under the other rules"),
-    Column("value_fallbacks", pl.UInt64, "folios split under the other rules"),
-    Column("base_percent", pl.Float64, "share of split folios under the base's rules"),
-    Column("value_percent", pl.Float64, "share of split folios under the other rules"),
-    Column("change", pl.Float64, "change of the number of split folios", "%"),
-)
-
 FALLBACK_RATES: Final = Table(
     "FALLBACK_RATES",
     "One row per rule set, order and stage of a stream: share of large folios that are split.",

@@ -33,6 +33,9 @@ COUNTED_PAGES: Final = 2**15
 CHURN_PAGES: Final = 2**17
 """Pages swapped out and in before the count on the aged device: as in patch D's studies."""
 
+FREE_A_CPU: Final = 1024
+"""Slots for each CPU that stay free, so that no allocator refuses one: two clusters."""
+
 USED_SHARE: Final = 0.7
 
 
@@ -92,7 +95,8 @@ def churn(
     cpus : int
         1 to CLUSTER_CPUS_MAX.
     slots : int
-        Slots of the device.
+        Slots of the device: the pages that the fresh device is filled with, and as many as the CPUs
+        keep free, have to fit.
     seed : int
     used_share : float
         Share of the slots in use when pages go out and in.
@@ -112,13 +116,14 @@ def churn(
     """
     check_number("cpus", cpus, 1, CLUSTER_CPUS_MAX)
     check_share("used_share", used_share)
+    check_number("warm_up_pages", warm_up_pages, 0)
     check_number("pages", pages, 1)
+    check_number("slots", slots, FRESH_PAGES + pages + FREE_A_CPU * cpus + 1)
     life = _Life(cpus, slots, seed)
     begin = life.fill(FRESH_PAGES)
     fresh = range(begin, life.fill(pages))
-    # So many slots stay free that no allocator refuses one: two clusters for each CPU.
     used = round(used_share * (slots - 1))
-    life.fill_uncounted(max(slots - 1 - 1024 * cpus, used) - life.made)
+    life.fill_uncounted(max(slots - 1 - FREE_A_CPU * cpus, used) - life.made)
     life.thin(used)
     begin = life.churn(warm_up_pages, counted=False)
     aged = range(begin, life.churn(pages, counted=True))

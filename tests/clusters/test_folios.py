@@ -171,12 +171,3 @@ def test_bad_settings_are_refused() -> None:
     ):
         with pytest.raises(ConfigError, match=words):
             call()
-
-
-def test_runs_of_different_devices_are_not_compared() -> None:
-    """A comparison of two runs names what differs."""
-    good = stream_of([(0, 0, "access", 4, 0, 16), (0, 0, "out", 0, 0, 16)])
-    one, other = folios.run(good, "6.12"), folios.run(good, "7.3", slots=2048)
-    with pytest.raises(InputError, match="1024 and 2048 slots"):
-        folios.compare(one, other)
-    assert folios.compare(one, folios.run(good, "7.3"))["change"].to_list() == [None]

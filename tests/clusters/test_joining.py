@@ -128,6 +128,9 @@ BAD: tuple[tuple[str, str, str, str], ...] = (
         r"[000]\1 1008: ",
         "event 9 shares its time with one of another",
     ),
+    ("6.12", r"(\[001\].*) 1\d\d\d: ", r"\1 1002: ", "is no counter, for it advances by 0"),
+    ("7.3", r"(?s)(.*device=1 .*)full=56", r"\1full=88", "lists at other offsets than device 0"),
+    ("7.3", r"(ci=0xffff88800800006)0( list)", r"\g<1>1\2", "names no cluster of its device"),
     ("6.12", " 1012: ", " 1001: ", "event 12 is at 1001, before another of CPU 1: import one"),
     ("6.12", "swap_on: (.*)device=1", r"swap_on: \1device=0", "second time"),
     ("6.12", "swap_on: (.*)device=1", r"swap_on: \1device=2", "devices 0, 2 and not 0, 1"),
@@ -160,6 +163,18 @@ def test_bad_texts_are_refused_in_one_line(
         imported(tmp_path, lines)
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize("rules", ["6.12", "7.3"])
+def test_a_counter_may_leave_out_events(rules: str, tmp_path: Path) -> None:
+    """Events that are filtered, or a pause of the recording, leave the clock a counter."""
+    text = "".join(text_of(*tables(rules)))
+    sparse = re.sub(r" 10(\d\d): ", lambda at: f" {1000 + 40 * int(at[1])}: ", text)
+    pause = re.sub(r" 10([1-9]\d): ", r" 90000\1: ", text)
+    for number, other in enumerate((sparse, pause)):
+        assert other != text
+        folder = imported(tmp_path / str(number), other.splitlines(keepends=True))
+        assert clusters.cluster_rows(folder).events.equals(tables(rules)[0])
 
 
 def test_events_of_other_recordings_keep_their_tables(tmp_path: Path) -> None:

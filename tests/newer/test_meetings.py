@@ -15,7 +15,7 @@ from swapsim.clusters import ClusterRows, cluster_rows
 from swapsim.errors import ConfigError, InputError
 from swapsim.newer._native import accesses, allocator
 from swapsim.newer.meetings import ALLOCATORS, of_point, points
-from swapsim.newer.streams import BURST, Op, Requests
+from swapsim.newer.streams import BURST, FREE_A_CPU, FRESH_PAGES, Op, Requests
 from swapsim.newer.tables import ACCESSES
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 
@@ -139,8 +139,25 @@ def test_recordings_that_cannot_be_served_are_refused() -> None:
     unfreed = ClusterRows(events=rows.events.filter(pl.col("op") != "free"), devices=rows.devices)
     with pytest.raises(InputError, match="no slot is freed"):
         newer.trace_requests(unfreed, seed=1)
-    with pytest.raises(ConfigError, match="cpus"):
-        newer.churn(0, slots=SMALL, seed=1)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"cpus": 0}, {"slots": 2**14}, {"warm_up_pages": -1}, {"pages": 0}, {"used_share": 2}]
+)
+def test_a_life_that_no_device_can_have_is_refused(wrong: dict[str, int]) -> None:
+    """By the name of the argument, before a row is made."""
+    (name,) = wrong
+    with pytest.raises(ConfigError, match=name):
+        newer.churn(**{"cpus": 2, "slots": SMALL, "seed": 1, "pages": 100, **wrong})
+
+
+def test_the_smallest_device_of_a_life_serves_it() -> None:
+    """All pages that are counted are swapped out on a device that only just has slots for them."""
+    least = FRESH_PAGES + 100 + 2 * FREE_A_CPU + 1
+    life = newer.churn(2, slots=least, seed=1, warm_up_pages=0, pages=100)
+    for name in ALLOCATORS:
+        used = accesses(life, allocator(name, cpus=2, slots=least, seed=1))
+        assert [sum(op == Op.OUT for _, op, _ in uses) for uses in used.values()] == [100, 100]
 
 
 def test_shares_name_kernel_and_lock() -> None:

@@ -184,7 +184,8 @@ def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
     -------
     polars.DataFrame
         Schema PAIRS: the middle of what is open over all seeds, with the range over seeds and what
-        is open; whether direction and size are right, the size within FACTOR.
+        is open; whether the direction is that of the published pair, and whether each size is
+        within FACTOR of its.
     """
     runs = BUILD_RUNS.check(studies.kernel_builds.load() if runs is None else runs)
     stated = {row["claim"]: row for row in claims.published_claims().filter(patch=PATCH).to_dicts()}
@@ -212,7 +213,9 @@ def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
                 "before_high": high["before"],
                 "after_low": low["after"],
                 "after_high": high["after"],
-                "direction": _direction(*simulated),
+                "direction": "agrees"
+                if _direction(*simulated) == _direction(*published)
+                else "contradicts",
                 "size_before": _of_one_size(published[0], simulated[0]),
                 "size_after": _of_one_size(published[1], simulated[1]),
             }

@@ -67,7 +67,11 @@ PAIRS: Final = Table(
     Column("before_high", pl.Float64, "highest share before", "%"),
     Column("after_low", pl.Float64, "lowest share after", "%"),
     Column("after_high", pl.Float64, "highest share after", "%"),
-    Column("direction", pl.String, "whether the simulated share moves as the published one"),
+    Column(
+        "direction",
+        pl.String,
+        "agrees if the simulated share moves as the published one, or contradicts",
+    ),
     Column("size_before", pl.Boolean, "whether the share before is within the factor"),
     Column("size_after", pl.Boolean, "whether the share after is within the factor"),
 )
