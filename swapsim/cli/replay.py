@@ -4,7 +4,7 @@
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 import polars as pl
@@ -26,6 +26,8 @@ from swapsim.frames.table import Column
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from swapsim.traces.verification import Verdict
 
 
 _SWITCHES = tuple(name for name in CLUSTER_SWITCHES if name != "own_by_task")
@@ -291,22 +293,10 @@ def verify_clusters(folder: Path, form: str | None) -> int:
     return _exit_status(verdict, form)
 
 
-class _Verdict(Protocol):
-    """A model compared with a kernel."""
-
-    @property
-    def holds(self) -> bool: ...
-
-    @property
-    def matched(self) -> pl.DataFrame: ...
-
-    def describe(self) -> list[str]: ...
-
-
-def _exit_status(verdict: _Verdict, form: str | None) -> int:
-    """Print a comparison, as lines or its counts alone, and return 0 if it holds, else 1."""
+def _exit_status(verdict: "Verdict", form: str | None) -> int:
+    """Print a comparison, as lines or its counts alone, and return 0 if it agrees, else 1."""
     if form:
         print_alone(verdict.matched, form)
     for line in verdict.describe():
         say(line, err=bool(form))
-    return 0 if verdict.holds else 1
+    return 0 if verdict.agrees else 1

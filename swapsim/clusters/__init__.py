@@ -14,7 +14,7 @@ from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.clusters.joining import JOINED_EVENTS
 from swapsim.clusters.ledger import lock_changes, lock_ledger, lock_sites, trace_locks
 from swapsim.clusters.replay import ClusterReplay, pictures, replay, rules_of, summed_lists
-from swapsim.clusters.verify import ClusterVerdict, verified_clusters, verify_clusters
+from swapsim.clusters.verify import verified_clusters, verify_clusters
 from swapsim.lazy import submodules
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ __all__ = [
     "JOINED_EVENTS",
     "ClusterReplay",
     "ClusterRows",
-    "ClusterVerdict",
     "cluster_rows",
     "lock_changes",
     "lock_ledger",

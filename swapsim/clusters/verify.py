@@ -2,7 +2,6 @@
 """A real kernel's cluster allocator compared with the model: grants, visits, list moves, picks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +13,8 @@ from swapsim.clusters._native import ClusterMismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
 from swapsim.errors import InputError
-from swapsim.progress import bar, over
-from swapsim.traces.tables import MATCHED
+from swapsim.progress import bar
+from swapsim.traces.verification import Verdict, errors_of, mismatch, verified
 
 SHOWN: Final = 8
 """Events of a cluster before the first mismatch that are shown."""
@@ -31,95 +30,26 @@ _TAKEN: Final[Mapping[str, str]] = {
 }
 
 
-_COUNTED: Final = tuple(
-    f"{name}{suffix}"
-    for name in ("calls", "grants", "visits", "moves", "picks")
-    for suffix in ("", "_equal")
-)
+_COMPARED: Final = ("calls", "grants", "visits", "moves", "picks")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterVerdict:
-    """What a kernel's allocator did, compared with the model of its rules.
-
-    Attributes
-    ----------
-    rules : str
-        One of CLUSTER_RULES.
-    counts : dict of str to int
-        calls, grants, visits, moves, picks and turns of the trace, each also with ``_equal`` for
-        those that are the model's; rows, slots, frees, and ``taken_X`` for what was taken from the
-        trace.
-    open_calls : int
-        Calls that had not ended when the trace did.
-    mismatch : ClusterMismatch or None
-        The first row that differs.
-    events : polars.DataFrame
-        Schema CLUSTER_EVENTS: the last events of that row's cluster, and the row itself.
-    """
-
-    rules: str
-    counts: dict[str, int]
-    open_calls: int
-    mismatch: ClusterMismatch | None
-    events: pl.DataFrame
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing differs."""
-        return self.mismatch is None and all(
-            self.counts[name] == self.counts[f"{name}_equal"]
-            for name in ("calls", "grants", "visits", "moves", "picks")
-        )
-
-    @property
-    def taken(self) -> dict[str, int]:
-        """What was taken from the trace, by kind, where it is not zero."""
-        counts = {kind: self.counts[f"taken_{kind}"] for kind in _TAKEN}
-        return {kind: count for kind, count in counts.items() if count}
-
-    @property
-    def matched(self) -> pl.DataFrame:
-        """The counts (MATCHED): grants, visits, list moves, picks, turns and calls."""
-        rows = [
-            (name, self.counts[f"{name}_equal"], n)
-            for name, n in self.counts.items()
-            if f"{name}_equal" in self.counts
-        ]
-        return pl.DataFrame(rows, schema=MATCHED.schema, orient="row")
-
-    def describe(self) -> list[str]:
-        """Return lines for the terminal: the first difference, what was taken, the counts."""
-        lines = [] if self.mismatch is None else self._describe_mismatch(self.mismatch)
-        lines += [
-            f"taken from the trace: {count} {_TAKEN[kind]}" for kind, count in self.taken.items()
-        ]
-        of = {
-            name: f"{self.counts[f'{name}_equal']} of {n}"
-            for name, n in self.counts.items()
-            if f"{name}_equal" in self.counts
-        }
-        lines.append(
-            f"{of['calls']} calls, {of['picks']} picks from lists, {of['turns']} turns of devices; "
-            f"{self.open_calls} calls open at the end"
-        )
-        lines.append(f"granted {of['grants']} ({of['visits']} visits, {of['moves']} list moves)")
-        return lines
-
-    def _describe_mismatch(self, found: ClusterMismatch) -> list[str]:
-        heads = [f"{name} {head} ({found.lengths[name]})" for name, head in found.heads.items()]
-        events = [_event(row) for row in self.events.iter_rows(named=True)]
-        return [
-            f"first mismatch: the row with seq {found.seq}, in the call with seq {found.call_seq} "
-            f"of task {found.pid} on CPU {found.cpu}: {found.fault}",
-            f"  ours:  {_words(found.ours)}",
-            f"  trace: {_words(found.theirs)}",
-            f"  state: device {found.device}, cluster {found.cluster}: {found.count} slots in use, "
+def _describe(found: ClusterMismatch, events: pl.DataFrame) -> tuple[str, ...]:
+    """Describe the first row that differs, with the state and the cluster's last events."""
+    heads = [f"{name} {head} ({found.lengths[name]})" for name, head in found.heads.items()]
+    return mismatch(
+        f"the row with seq {found.seq}, in the call with seq {found.call_seq} of task {found.pid} "
+        f"on CPU {found.cpu}",
+        found.fault,
+        {
+            "ours": _words(found.ours),
+            "trace": _words(found.theirs),
+            "state": f"device {found.device}, cluster {found.cluster}: {found.count} slots in use, "
             f"order {found.order}, on {found.list}; CPU {found.cpu} goes on at slot {found.next}",
-            f"  heads of its lists (clusters on them): {', '.join(heads) or 'none'}",
-            "  last events of the cluster:",
-            *(f"    {event}" for event in events),
-        ]
+        },
+        f"  heads of its lists (clusters on them): {', '.join(heads) or 'none'}",
+        "  last events of the cluster:",
+        *(f"    {_event(row)}" for row in events.iter_rows(named=True)),
+    )
 
 
 def _words(point: Point | None) -> str:
@@ -141,7 +71,7 @@ def _event(row: dict[str, object]) -> str:
 
 @checked
 @interrupt.recording()
-def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False) -> ClusterVerdict:
+def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False) -> Verdict:
     """Replay a real kernel's events through the allocator that it has, and compare each.
 
     Each grant, visit, list move and pick of a list has to be the model's next one. What the rows
@@ -156,7 +86,11 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
 
     Returns
     -------
-    ClusterVerdict
+    Verdict
+        Counts of ``calls``, ``grants``, ``visits``, list ``moves``, ``picks`` from lists and
+        ``turns`` of devices; figures are all totals of the replay, with ``taken_X`` for what was
+        taken from the trace. Its table ``events`` (CLUSTER_EVENTS) has the last events of the
+        cluster that differs first.
 
     Raises
     ------
@@ -171,13 +105,11 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
     if isinstance(source, ClusterRows):
         return _judged(check_cluster_rows(source), progress=progress)
     rows = cluster_rows(source)
-    try:
+    with errors_of(source):
         return _judged(rows, progress=progress)
-    except InputError as error:
-        raise error.of(source) from None
 
 
-def _judged(rows: ClusterRows, *, progress: bool) -> ClusterVerdict:
+def _judged(rows: ClusterRows, *, progress: bool) -> Verdict:
     if not serves(rows.rules, rows.devices):
         raise InputError(
             f"a device is a hard disk, for which {rows.rules} has no clusters: choose a trace of "
@@ -185,11 +117,32 @@ def _judged(rows: ClusterRows, *, progress: bool) -> ClusterVerdict:
             field="rotational",
         )
     with bar(rows.events.height, "verify", "rows", shown=progress) as counted:
-        counts, open_calls, mismatch = verify_rows(rows, counted.update)
-    events = rows.events.clear() if mismatch is None else _last_events(rows, mismatch)
-    return ClusterVerdict(
-        rules=rows.rules, counts=counts, open_calls=open_calls, mismatch=mismatch, events=events
+        totals, open_calls, found = verify_rows(rows, counted.update)
+    counts = {
+        name: (totals[f"{name}_equal"], n)
+        for name, n in totals.items()
+        if f"{name}_equal" in totals
+    }
+    equal = all(counts[name][0] == counts[name][1] for name in _COMPARED)
+    events = rows.events.clear() if found is None else _last_events(rows, found)
+    return Verdict(
+        agrees=found is None and equal,
+        counts=counts,
+        result="granted {grants} ({visits} visits, {moves} list moves)",
+        figures={**totals, "open": open_calls},
+        notes=(
+            *(f"taken from the trace: {n} {_TAKEN[kind]}" for kind, n in taken(totals).items()),
+            "{calls} calls, {picks} picks from lists, {turns} turns of devices; {open} calls open "
+            "at the end",
+        ),
+        first=() if found is None else _describe(found, events),
+        tables={"events": events},
     )
+
+
+def taken(figures: Mapping[str, int]) -> dict[str, int]:
+    """Return what was taken from the trace, by kind, where it is not zero."""
+    return {kind: n for kind in _TAKEN if (n := figures[f"taken_{kind}"])}
 
 
 def _last_events(rows: ClusterRows, found: ClusterMismatch) -> pl.DataFrame:
@@ -219,13 +172,18 @@ def verified_clusters(folders: Mapping[str, Path]) -> pl.DataFrame:
     InputError
         As for `verify_clusters`.
     """
-    found = []
-    for name, folder in over(folders.items(), "verify", "traces"):
-        rows = cluster_rows(folder)
-        verdict = verify_clusters(rows)
-        found.append(
-            {"trace": name, "rules": rows.rules, "cpus": rows.cpus, "devices": rows.devices.height}
-            | {column: verdict.counts[column] for column in _COUNTED}
-            | {"taken": sum(verdict.taken.values()), "holds": verdict.holds}
-        )
-    return VERIFIED_CLUSTERS.check(pl.DataFrame(found, schema=VERIFIED_CLUSTERS.schema))
+    return verified(folders, _verified, VERIFIED_CLUSTERS)
+
+
+def _verified(folder: Path) -> dict[str, object]:
+    rows = cluster_rows(folder)
+    found = verify_clusters(rows)
+    counted = (f"{name}{suffix}" for name in _COMPARED for suffix in ("", "_equal"))
+    return {
+        "rules": rows.rules,
+        "cpus": rows.cpus,
+        "devices": rows.devices.height,
+        **{column: found.figures[column] for column in counted},
+        "taken": sum(taken(found.figures).values()),
+        "holds": found.agrees,
+    }

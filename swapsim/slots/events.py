@@ -13,6 +13,7 @@ from swapsim.errors import InputError
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import HANDED_OUT, REQUEST_OP, REQUESTS, SLOT_EVENTS
 from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
+from swapsim.traces.verification import refuse
 
 _Value = TypeVar("_Value", str, int)
 
@@ -248,9 +249,10 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
     )
     freed = pl.when(pl.col("op") == "free").then("n").otherwise(0).cast(pl.UInt64).cum_sum()
     # Checked first: a free of 2**32 slots would take all memory below.
-    _refuse(
+    slot = "the row with seq {seq}: slot {offset}"
+    refuse(
         events.filter(freed > (pl.col("op") == "alloc").cum_sum()),
-        "is the first of more that are freed than were handed out",
+        f"{slot} is the first of more that are freed than were handed out",
     )
     first = pl.col("offset").cast(pl.Int64)
     puts = (
@@ -264,22 +266,15 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
     before = pl.col("op").shift(1).over("offset")
     pages = pl.concat([gets, puts]).sort("offset", "seq").with_columns(before=before)
     is_put = pl.col("op") == "put"
-    _refuse(pages.filter(~is_put & (pl.col("before") == "get")), "is handed out, but it is in use")
-    _refuse(
-        pages.filter(is_put & pl.col("before").eq_missing("get").not_()),
-        "is freed, but it was not handed out",
-    )
+    taken = pages.filter(~is_put & (pl.col("before") == "get"))
+    refuse(taken.sort("seq"), f"{slot} is handed out, but it is in use")
+    unknown = pages.filter(is_put & pl.col("before").eq_missing("get").not_())
+    refuse(unknown.sort("seq"), f"{slot} is freed, but it was not handed out")
     got = {name: pl.col(name).shift(1).over("offset") for name in ("pid", "ordinal")}
     return pages.with_columns(
         owner_pid=pl.when(is_put).then(got["pid"]).otherwise("pid"),
         ordinal=pl.when(is_put).then(got["ordinal"]).otherwise("ordinal"),
     )
-
-
-def _refuse(rows: pl.DataFrame, why: str) -> None:
-    if rows.height:
-        first = rows.sort("seq").row(0, named=True)
-        raise InputError(f"the row with seq {first['seq']}: slot {first['offset']} {why}")
 
 
 def _numbered_tasks(events: pl.DataFrame) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 """The slots of a real kernel compared with those of the model, call by call."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,6 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import check_choice, checked
-from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
@@ -19,48 +18,10 @@ from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS
 from swapsim.traces import locate, table_bytes
-from swapsim.traces.tables import MATCHED
+from swapsim.traces.verification import Verdict, errors_of, mismatch, refuse, verified
 
 OPEN_CALLS_MAX: Final = 1 << 16
 """Calls that may be open at once: a task has at most one, and waits for no disk within it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotVerdict:
-    """The result of comparing the slots of a trace with those of the model.
-
-    ``calls`` (SLOT_CALLS) are those that ended. ``open_calls`` had not ended when the trace did,
-    and are not judged. ``mismatch`` is the first call that differs.
-    """
-
-    calls: pl.DataFrame
-    open_calls: int
-    mismatch: SlotMismatch | None
-
-    @property
-    def holds(self) -> bool:
-        """Whether no call differs."""
-        return self.mismatch is None
-
-    @property
-    def matched(self) -> pl.DataFrame:
-        """The counts (MATCHED): calls, and slots."""
-        calls, slots = self.calls, self.calls.sum().select("slots", "exact", "raced").row(0)
-        alike = int((calls["fault"] == "none").sum())
-        rows = [("calls", alike, calls.height), ("slots", slots[1] + slots[2], slots[0])]
-        return pl.DataFrame(rows, schema=MATCHED.schema, orient="row")
-
-    def describe(self) -> list[str]:
-        """Return the result as lines of text: the first difference, then the counts."""
-        lines = [] if self.mismatch is None else _describe_mismatch(self.mismatch)
-        wrong = int((self.calls["fault"] != "none").sum())
-        lines.append(
-            f"{self.calls.height - wrong} of {self.calls.height} calls matched, "
-            f"{self.open_calls} open at the end"
-        )
-        slots, exact, raced = (int(self.calls[name].sum()) for name in ("slots", "exact", "raced"))
-        lines.append(f"matched {exact + raced} of {slots} slots ({exact} exact, {raced} raced)")
-        return lines
 
 
 _FAULTS: Final = {
@@ -72,23 +33,27 @@ _FAULTS: Final = {
 }
 
 
-def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
-    """Return in lines of text where a call first differs, with both slot lists and the state."""
-    fault = _FAULTS[mismatch.fault].format(reuse=mismatch.reuse)
+def _describe(found: SlotMismatch) -> tuple[str, ...]:
+    """Describe where a call first differs, with both slot lists and the state, as lines."""
 
     def both(name: str, pair: tuple[int, int]) -> str:
         ours, theirs = pair
         return f"{name} {ours}" + ("" if ours == theirs else f" (trace: {theirs})")
 
-    limits = f"{both('lowest', mismatch.lowest)}, {both('highest', mismatch.highest)}"
-    return [
-        f"first mismatch: the call with seq {mismatch.seq} of task {mismatch.pid} "
-        f"on CPU {mismatch.cpu}: {fault}",
-        f"  ours:  {' '.join(map(str, mismatch.ours)) or 'no slot'}; stores {mismatch.next[0]}",
-        f"  trace: {' '.join(map(str, mismatch.theirs)) or 'no slot'}; stores {mismatch.next[1]}",
-        f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
-        f"free clusters {mismatch.free_clusters}",
-    ]
+    def stored(slots: tuple[int, ...], base: int) -> str:
+        return f"{' '.join(map(str, slots)) or 'no slot'}; stores {base}"
+
+    limits = f"{both('lowest', found.lowest)}, {both('highest', found.highest)}"
+    return mismatch(
+        f"the call with seq {found.seq} of task {found.pid} on CPU {found.cpu}",
+        _FAULTS[found.fault].format(reuse=found.reuse),
+        {
+            "ours": stored(found.ours, found.next[0]),
+            "trace": stored(found.theirs, found.next[1]),
+            "state": f"{both('base', found.base)}, ration {found.ration}, {limits}, "
+            f"free clusters {found.free_clusters}",
+        },
+    )
 
 
 @checked
@@ -101,7 +66,7 @@ def verify_slots(
     trunk_shift: int = 14,
     kernel: str = "6.1",
     progress: bool = False,
-) -> SlotVerdict:
+) -> Verdict:
     """Replay a real kernel's slot events through the allocator and judge each call.
 
     Parameters
@@ -121,7 +86,10 @@ def verify_slots(
 
     Returns
     -------
-    SlotVerdict
+    Verdict
+        Counts of ``calls`` that ended and of their ``slots``; the table ``calls`` (SLOT_CALLS); the
+        figures ``open``, calls that had not ended when the trace did and are not judged, and
+        ``exact`` and ``raced`` slots.
 
     Raises
     ------
@@ -144,62 +112,66 @@ def verify_slots(
     path = Path(source)
     if path.suffix != ".parquet" and not path.is_file():
         path = locate(path) / "slot_events.parquet"
-    rows = decode(table_bytes(path), path)
-    try:
-        return _judged(rows, device, progress=progress)
-    except InputError as error:
-        raise error.of(path) from None
+    with errors_of(path):
+        return _judged(decode(table_bytes(path), path), device, progress=progress)
 
 
-def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVerdict:
+def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> Verdict:
     check_slot_events(rows)
     _check_open_calls(rows)
     config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
     with bar(rows.height, "verify", "rows", shown=progress) as counted:
-        calls, open_calls, mismatch = replay_slots(
+        calls, open_calls, found = replay_slots(
             rows, config, cpus=rows["cpu"].n_unique(), tick=counted.update
         )
-    return SlotVerdict(calls=calls, open_calls=open_calls, mismatch=mismatch)
+    slots, exact, raced = (int(calls[name].sum()) for name in ("slots", "exact", "raced"))
+    alike = calls.filter(fault="none").height
+    return Verdict(
+        agrees=found is None,
+        counts={"calls": (alike, calls.height), "slots": (exact + raced, slots)},
+        result="matched {slots} slots ({exact} exact, {raced} raced)",
+        figures={"open": open_calls, "exact": exact, "raced": raced},
+        notes=("{calls} calls matched, {open} open at the end",),
+        first=() if found is None else _describe(found),
+        tables={"calls": calls},
+    )
 
 
 def _check_open_calls(rows: pl.DataFrame) -> None:
     """Require that calls end: each open one takes some kilobytes."""
     ends = pl.col("op").is_in(["done", "fail"])
     begun = rows.select("seq", open=((pl.col("op") == "call").cast(int) - ends.cast(int)).cum_sum())
-    beyond = begun.filter(pl.col("open") > OPEN_CALLS_MAX)
-    if beyond.height:
-        raise InputError(
-            f"the row with seq {beyond['seq'][0]} opens a call while {OPEN_CALLS_MAX} are open: "
-            "no kernel has so many at once; capture the trace again"
-        )
+    refuse(
+        begun.filter(pl.col("open") > OPEN_CALLS_MAX),
+        f"the row with seq {{seq}} opens a call while {OPEN_CALLS_MAX} are open, and no kernel has "
+        "so many at once",
+    )
 
 
 def _slots_of(rows: pl.DataFrame) -> int:
     """Return the device's size, from the first call's highest."""
-    first = rows.row(0, named=True)
-    if first["op"] != "call":
-        raise InputError(
-            f"the row with seq {first['seq']} is the first and no call: "
-            "a trace begins with the first call on an empty device"
-        )
-    if not 1 <= first["highest"] < SLOTS_MAX:
-        raise InputError(
-            f"the row with seq {first['seq']} is the first and has highest {first['highest']}: "
-            "no device is of that size; capture the trace again",
-            field="highest",
-        )
-    return int(first["highest"]) + 1
+    first = rows.head(1)
+    refuse(
+        first.filter(pl.col("op") != "call"),
+        "the row with seq {seq} is the first and no call",
+        "a trace begins with the first call on an empty device",
+    )
+    refuse(
+        first.filter(~pl.col("highest").is_between(1, SLOTS_MAX - 1)),
+        "the row with seq {seq} is the first and has highest {highest}, and no device is of that "
+        "size",
+        field="highest",
+    )
+    return int(first["highest"].item()) + 1
 
 
 def _cpus_of(rows: pl.DataFrame) -> int:
-    beyond = rows.filter(pl.col("cpu") >= CPUS_MAX)
-    if beyond.height:
-        row = beyond.row(0, named=True)
-        raise InputError(
-            f"the row with seq {row['seq']} names CPU {row['cpu']}: "
-            f"at most {CPUS_MAX} are modelled; choose a trace of fewer",
-            field="cpu",
-        )
+    refuse(
+        rows.filter(pl.col("cpu") >= CPUS_MAX),
+        f"the row with seq {{seq}} names CPU {{cpu}}, and at most {CPUS_MAX} are modelled",
+        "choose a trace of fewer",
+        field="cpu",
+    )
     return int(rows.select(pl.col("cpu").max()).item()) + 1
 
 
@@ -222,24 +194,22 @@ def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     InputError
         As for `verify_slots` and `slot_set_up`.
     """
-    rows = [_verified(name, folder) for name, folder in folders.items()]
-    return VERIFIED_SLOTS.check(pl.DataFrame(rows, schema=VERIFIED_SLOTS.schema, orient="row"))
+    return verified(folders, _verified, VERIFIED_SLOTS)
 
 
-def _verified(name: str, folder: Path) -> tuple[object, ...]:
+def _verified(folder: Path) -> dict[str, object]:
     known = slot_set_up(folder)
     rows = slot_events(folder)
     calls = verify_slots(
         rows, policy=known.policy, cluster_size=known.cluster_size, trunk_shift=known.trunk_shift
-    ).calls
+    ).tables["calls"]
     device = rows["highest"].max()
-    trunks = 0 if not isinstance(device, int) else (device >> known.trunk_shift) + 1
-    return (
-        name,
-        known.cpus,
-        known.policy,
-        trunks,
-        calls.height,
-        *(int(calls[column].sum()) for column in ("slots", "exact", "raced", "mismatched")),
-        int((rows["op"] == "reuse").sum()),
-    )
+    sums = calls.sum().select("slots", "exact", "raced", "mismatched")
+    return {
+        "cpus": known.cpus,
+        "policy": known.policy,
+        "trunks": (device >> known.trunk_shift) + 1 if isinstance(device, int) else 0,
+        "calls": calls.height,
+        **sums.row(0, named=True),
+        "reuses": rows.filter(op="reuse").height,
+    }

@@ -16,7 +16,7 @@ from swapsim.stall.replay import (
     summed_decisions,
 )
 from swapsim.stall.rules import Act, Rules, explain, rules_of
-from swapsim.stall.verify import StallVerdict, verified_stalls, verify_stalls
+from swapsim.stall.verify import verified_stalls, verify_stalls
 
 if TYPE_CHECKING:
     from swapsim.stall import tables as tables
@@ -29,7 +29,6 @@ __all__ = [
     "ReclaimRows",
     "Rules",
     "StallContext",
-    "StallVerdict",
     "decide",
     "decided_lists",
     "explain",

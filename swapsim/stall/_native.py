@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from itertools import zip_longest
 from operator import or_
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -31,6 +31,7 @@ from swapsim.ffi import (
 )
 from swapsim.frames.files import require_values
 from swapsim.stall.config import StallContext
+from swapsim.stall.recording import Recording
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,
     RECLAIM_LISTS,
@@ -563,10 +564,23 @@ def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
 
 
 def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
-    """Decide rows of RECLAIM_PASSES by their counters and ``flags_before``.
+    """Decide passes; they have the columns of RECLAIM_PASSES, and may have more.
 
-    Returns ``flags_set``, ``flags_after`` and the requested ``throttle`` of each, or null.
+    Returns ``flags_set`` and the requested ``throttle`` of each, or null. The counters decide the
+    flags. The sleep depends on the flags that its test read, so that counters by which a pass only
+    sets flags are left out for it.
     """
+    known = passes.select(RECLAIM_PASSES.names())
+    no_pages = pl.lit(0, dtype=pl.UInt32)
+    unset = dict.fromkeys(("dirty", "unqueued_dirty", "congested"), no_pages)
+    at_test = known.with_columns(flags_before="flags_after", **unset)
+    sleeps = _sleeps(_decide_passes(at_test, rules)["acts"], rules, "pass")
+    flags_set = np.ascontiguousarray(_decide_passes(known, rules)["set"])
+    return pl.DataFrame({"flags_set": flags_set, "throttle": sleeps.list.first()})
+
+
+def _decide_passes(passes: pl.DataFrame, rules: str) -> Numbers:
+    """Return ``struct sws_stall_decision`` for each row of RECLAIM_PASSES."""
     RECLAIM_PASSES.check(passes)
     require_values(passes, [name for name in passes.columns if name != "throttle"])
     columns = _caller_columns(passes, "memcg", "may_throttle")
@@ -584,10 +598,7 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     del owners
     if problem[0] != lib.SWS_STALL_NO_PROBLEM:
         _refuse(problem[0], f"pass {passes['pass'][row[0]]}: ")
-    flags = {"flags_set": found["set"], "flags_after": found["flags_after"]}
-    columns = {name: np.ascontiguousarray(column) for name, column in flags.items()}
-    sleeps = _sleeps(found["acts"], rules, "pass")
-    return pl.DataFrame(columns | {"throttle": sleeps.list.first()})
+    return found
 
 
 def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
@@ -631,3 +642,30 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
             raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
         found.append(timeout[0])
     return pl.Series("timeout_us", found, dtype=pl.UInt32)
+
+
+class Decided(NamedTuple):
+    """What the rules of a set decide of a recording, row by row in its order.
+
+    ``lists`` and ``branches`` are those of `decide_lists`, ``passes`` those of `decide_passes`,
+    ``rounds`` are the requested sleeps, ``timeouts_us`` the lengths of the recorded calls.
+    """
+
+    lists: pl.DataFrame
+    branches: pl.Series
+    passes: pl.DataFrame
+    rounds: pl.Series
+    timeouts_us: pl.Series
+
+
+def decide_recording(
+    recording: Recording, rules: str, *, hz: int, tick: Callable[[int], object]
+) -> Decided:
+    """Decide all of a recording by the rules of a set, with the flags that its kernel read."""
+    lists = recording.lists.select(RECLAIM_LISTS.names())
+    return Decided(
+        *decide_lists(recording.folios, lists, rules, tick=tick),
+        passes=decide_passes(recording.passes, rules),
+        rounds=decide_rounds(recording.rows.rounds, rules),
+        timeouts_us=sleep_lengths(recording.rows.throttles, hz=hz),
+    )

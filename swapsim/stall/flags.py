@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.ffi import STALL_FLAGS, STALL_FLAGS_ALL
-from swapsim.stall.recording import BEFORE_ALL, ReclaimLists, ReclaimRows
+from swapsim.stall.recording import BEFORE_ALL, ReclaimRows, Recording
 
 EXACT: Final = 0
 """The order of the rows leaves one value, which was read."""
@@ -61,7 +61,7 @@ interval: what a row read and then wrote proves nothing about later rows."""
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
-def judge_flags(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.DataFrame:
+def judge_flags(recording: Recording, *, by_pass: bool) -> pl.DataFrame:
     """Compare the flags that were read with those that were written.
 
     Returns the ``seq`` of each row that read flags which are not EXACT, and the worst ``verdict``
@@ -69,7 +69,7 @@ def judge_flags(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.
     """
     reads, writes = (
         pl.concat(_intervals(part, by_pass=by_pass) for part in parts)
-        for parts in (_reads(rows, lists, by_pass=by_pass), _writes(rows, lists))
+        for parts in (_reads(recording, by_pass=by_pass), _writes(recording))
     )
     judged = reads.select(seq="row", verdict=pl.Series(compare(reads, writes)))
     differs = judged.filter(pl.col("verdict") != EXACT)
@@ -79,11 +79,11 @@ def judge_flags(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.
 # The reads and writes of flags, and the rows between which they lie.
 
 
-def _reads(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> list[pl.DataFrame]:
+def _reads(recording: Recording, *, by_pass: bool) -> list[pl.DataFrame]:
     """Return the values that were read."""
-    passes = lists.passes.rename({"memcg": "target"}).with_columns(last="decides")
-    filled_in, parts = _filled_in(rows), []
-    for frame in (passes, lists.lists):
+    passes = recording.passes.rename({"memcg": "target"}).with_columns(last="decides")
+    filled_in, parts = _filled_in(recording.rows), []
+    for frame in (passes, recording.lists):
         alone = pl.col("first") < pl.col("seq")
         before = frame.with_columns(
             row="seq", seq="first", flags="flags_before", own=_NO_FLAGS, alone=alone
@@ -92,25 +92,27 @@ def _reads(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> list[pl.
             row="seq", after="last", seq="until", flags="flags_after", own="flags_set"
         )
         parts += [before, after]
-    parts.append(_of_folios(lists))
-    return parts if by_pass else [*parts, _of_sleeps(rows, lists)]
+    parts.append(_of_folios(recording))
+    return parts if by_pass else [*parts, _of_sleeps(recording)]
 
 
-def _writes(rows: ReclaimRows, lists: ReclaimLists) -> list[pl.DataFrame]:
+def _writes(recording: Recording) -> list[pl.DataFrame]:
     """Return the values that were written.
 
     A task whose list or pass the recording's end cut may have written flags that others read.
     """
-    last = lists.lists.select("list", after=pl.col("last").cast(pl.Int64))
-    ended = rows.lists.join(last, on="list", how="left")
-    decides = lists.passes.select("pass", after="decides")
-    decided = rows.passes.rename({"memcg": "target"}).join(decides, on="pass", how="left")
-    before = lists.moments.select("seq", after="before")
-    cleared = rows.clears.rename({"memcg": "target", "flags": "mask"}).join(before, on="seq")
+    last = recording.lists.select("list", after=pl.col("last").cast(pl.Int64))
+    ended = recording.rows.lists.join(last, on="list", how="left")
+    decides = recording.passes.select("pass", after="decides")
+    decided = recording.rows.passes.rename({"memcg": "target"}).join(decides, on="pass", how="left")
+    before = recording.moments.select("seq", after="before")
+    cleared = recording.rows.clears.rename({"memcg": "target", "flags": "mask"}).join(
+        before, on="seq"
+    )
     parts = [
         *(part.with_columns(mask="flags_set", flags="flags_set") for part in (ended, decided)),
         cleared.with_columns(flags=_NO_FLAGS),
-        _cut_off(rows, lists),
+        _cut_off(recording),
     ]
     after = pl.col("after").cast(pl.Int64).fill_null(BEFORE_ALL)
     return [part.with_columns(after, row="seq", own=_NO_FLAGS) for part in parts]
@@ -160,29 +162,31 @@ def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
     return known.with_columns(before=before).select("seq", until=until).drop_nulls()
 
 
-def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
+def _of_folios(recording: Recording) -> pl.DataFrame:
     """Return what folios read: of consecutive folios that read the same flags, the ends.
 
     A list is left out if all its folios read what it found and left.
     """
-    ends, starts = lists.ends.astype(np.int64), lists.starts
+    ends, starts = recording.ends.astype(np.int64), recording.starts
     # Flags that were not read become a value above all flags.
     unread = STALL_FLAGS_ALL + 1
-    flags = lists.folios["node_flags"].fill_null(unread).to_numpy() & (unread + _NODE)
-    seq = lists.folios["seq"].to_numpy().astype(np.int64)
+    flags = recording.folios["node_flags"].fill_null(unread).to_numpy() & (unread + _NODE)
+    seq = recording.folios["seq"].to_numpy().astype(np.int64)
     changes = np.zeros(len(flags) + 1, dtype=bool)
     changes[1:-1] = flags[1:] != flags[:-1]
     changes[starts] = changes[-1] = True
     edges = np.flatnonzero((changes[:-1] | changes[1:]) & (flags < unread))
     of_list = np.searchsorted(ends, edges, side="right")
-    found, left = (lists.lists[name].to_numpy() & _NODE for name in ("flags_before", "flags_after"))
+    found, left = (
+        recording.lists[name].to_numpy() & _NODE for name in ("flags_before", "flags_after")
+    )
     differs = (flags[edges] != found[of_list]) | (flags[edges] != left[of_list])
     useful = np.isin(of_list, of_list[differs])
     edges, of_list = edges[useful], of_list[useful]
     previous = np.where(
-        edges == starts[of_list], lists.lists["after"].to_numpy()[of_list], seq[edges - 1]
+        edges == starts[of_list], recording.lists["after"].to_numpy()[of_list], seq[edges - 1]
     )
-    return lists.lists[of_list].select(
+    return recording.lists[of_list].select(
         "nid",
         "target",
         row="seq",
@@ -194,12 +198,12 @@ def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
     )
 
 
-def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+def _of_sleeps(recording: Recording) -> pl.DataFrame:
     """Return what wait_iff_congested read: its list may have set the congestion before."""
-    own = lists.lists.select("list", "last", own=pl.col("flags_set") & _CONGESTED)
+    own = recording.lists.select("list", "last", own=pl.col("flags_set") & _CONGESTED)
     calls = (
-        rows.throttles.filter(pl.col("reason") == "wait_iff_congested")
-        .join(lists.moments.select("seq", after="before"), on="seq", maintain_order="left")
+        recording.rows.throttles.filter(pl.col("reason") == "wait_iff_congested")
+        .join(recording.moments.select("seq", after="before"), on="seq", maintain_order="left")
         .join(own, on="list", how="left", maintain_order="left")
         .with_columns(pl.col("own").fill_null(0), row="seq")
     )
@@ -207,22 +211,22 @@ def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
     return calls.with_columns(target=0, after=last.otherwise("after"))
 
 
-def _cut_off(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+def _cut_off(recording: Recording) -> pl.DataFrame:
     """Return what tasks may have written that the recording's end cut off.
 
     A task may have slept since it set a flag. A task without any earlier list or pass may be
     anywhere, and may be kswapd. Only kswapd clears flags, at any time.
     """
-    awake = lists.moments.filter(pl.col("kind") != "throttle")
+    awake = recording.moments.filter(pl.col("kind") != "throttle")
     last = awake.group_by("pid", maintain_order=True).last()
     known = pl.concat(
         [
-            rows.lists.select("pid", "nid", "kswapd", "target"),
-            rows.passes.select("pid", "nid", "kswapd", target="memcg"),
+            recording.rows.lists.select("pid", "nid", "kswapd", "target"),
+            recording.rows.passes.select("pid", "nid", "kswapd", target="memcg"),
         ]
     )
     places = known.select("nid", "target").unique(maintain_order=True)
-    has_open_list = lists.moments.filter(pl.col("kind") == "open")["pid"].unique()
+    has_open_list = recording.moments.filter(pl.col("kind") == "open")["pid"].unique()
     within = (pl.col("kind") == "list") | pl.col("pid").is_in(has_open_list.implode())
     going = within | (pl.col("kswapd") & (pl.col("kind") != "clear"))
     own = known.unique("pid", keep="last", maintain_order=True)

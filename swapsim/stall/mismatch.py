@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first row of a trace of reclaim that differs from the rules, with all that it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import polars as pl
@@ -9,8 +9,9 @@ import polars as pl
 from swapsim.ffi import STALL_COUNTERS
 from swapsim.stall._native import round_pages
 from swapsim.stall.config import StallContext
-from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows
+from swapsim.stall.recording import OUTCOME_COUNTERS, Recording
 from swapsim.stall.rules import explain_page, explain_round
+from swapsim.traces.verification import mismatch
 
 _WORDS: Final = {
     "counters": "its counters are not those of its folios",
@@ -33,7 +34,7 @@ Row = Mapping[str, Any]
 
 def describe_first(
     faults: pl.DataFrame,
-    rows: ReclaimRows,
+    recording: Recording,
     judged: Mapping[str, pl.DataFrame],
     folios: pl.DataFrame,
     rules: str,
@@ -44,18 +45,19 @@ def describe_first(
     """
     seq, table, fault = faults.row(0)
     row = judged[table].row(by_predicate=pl.col("seq") == seq, named=True)
-    head = f"first mismatch: {_name(table, row)} at seq {seq} of task {row['pid']}: {_WORDS[fault]}"
+    where = f"{_name(table, row)} at seq {seq} of task {row['pid']}"
+    more: Iterable[str] = ()
     if table == "reclaim_lists":
-        return (head, *_list_lines(row, rows, folios, rules))
-    if table == "reclaim_passes":
-        return (head, *_pass_lines(row, rows))
-    fields = [f"{name} {value}" for name, value in row.items() if name not in _NOT_SHOWN]
-    why = []
-    if table == "reclaim_rounds":
-        caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
-        context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
-        why = explain_round(context, round_pages(row))
-    return (head, f"  {', '.join(fields)}", *(f"  rules:  {each}" for each in why))
+        of_list = folios.filter(pl.col("list") == row["list"])
+        sides, more = _of_list(row, recording), _folio_lines(of_list, row, rules)
+    elif table == "reclaim_passes":
+        sides, more = _of_pass(row), _list_lines(row, recording)
+    else:
+        shown = {name: value for name, value in row.items() if name not in _NOT_SHOWN}
+        sides = {"row": ", ".join(f"{name} {value}" for name, value in shown.items())}
+        if table == "reclaim_rounds":
+            sides["rules"] = "; ".join(_why(row, rules)) or "request nothing at the end of a round"
+    return mismatch(where, _WORDS[fault], sides, *more)
 
 
 def _name(table: str, row: Row) -> str:
@@ -70,68 +72,79 @@ def _name(table: str, row: Row) -> str:
     }[table]
 
 
+def _why(row: Row, rules: str) -> list[str]:
+    """Return why the rules request a sleep at the end of a round, or not."""
+    caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
+    context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
+    return explain_round(context, round_pages(row))
+
+
 def _fields(row: Row, names: tuple[str, ...], suffix: str = "") -> str:
     return " ".join(f"{name} {row[name + suffix]}" for name in names)
 
 
-def _list_lines(row: Row, rows: ReclaimRows, folios: pl.DataFrame, rules: str) -> list[str]:
-    """Return both counters, flags and sleeps of a list, and its folios."""
-    called = rows.throttles.filter(pl.col("list") == row["list"])["reason"].to_list()
-    requested = [*["congestion_wait"] * row["slept_rules"], *row["sleeps_rules"]]
+def _flags(row: Row) -> str:
+    before, own, after = (row[f"flags_{name}"] for name in ("before", "set", "after"))
+    return f"before {before}, set {own} (rules: {row['flags_set_rules']}), after {after}"
+
+
+def _of_list(row: Row, recording: Recording) -> dict[str, str]:
+    """Return both counters, flags and sleeps of a list."""
+    calls = recording.rows.throttles.filter(pl.col("list") == row["list"])
+    called = ", ".join(calls["reason"])
+    requested = ", ".join(["congestion_wait"] * row["slept_rules"] + row["sleeps_rules"])
     counters = (*STALL_COUNTERS, *OUTCOME_COUNTERS)
-    lines = [
-        f"  priority {row['priority']}, target cgroup {row['target']}, taken {row['taken']}",
-        f"  kernel: {_fields(row, counters)}",
-        f"  rules:  {_fields(row, counters, '_rules')}",
-        f"  flags:  before {row['flags_before']}, set {row['flags_set']} (rules: "
-        f"{row['flags_set_rules']}), after {row['flags_after']}",
-        f"  sleeps: {', '.join(called) or 'none'} (rules: {', '.join(requested) or 'none'})",
-    ]
-    of_list = folios.filter(pl.col("list") == row["list"])
-    for folio in of_list.head(_MOST_ROWS).iter_slices(1):
-        lines += _folio_lines(folio, row, rules)
-    if of_list.height > _MOST_ROWS:
-        lines.append(f"  and {of_list.height - _MOST_ROWS} more folios")
-    return lines
+    return {
+        "list": f"priority {row['priority']}, target cgroup {row['target']}, taken {row['taken']}",
+        "kernel": _fields(row, counters),
+        "rules": _fields(row, counters, "_rules"),
+        "flags": _flags(row),
+        "sleeps": f"{called or 'none'} (rules: {requested or 'none'})",
+    }
 
 
-def _folio_lines(folio: pl.DataFrame, row: Row, rules: str) -> list[str]:
-    """Return a folio of a list; if it is at fault, also what the rules make of it and why."""
-    values = folio.row(0, named=True)
-    flags = [name for name in _FOLIO_FLAGS if values[name]]
-    if values["fs_dirty"] is not None:
-        flags.append(f"fs_dirty={values['fs_dirty']:d} fs_writeback={values['fs_writeback']:d}")
-    read = values["node_flags"]
-    if read is not None:
-        flags.append(f"saw {read}")
-    end = f"{values['step']}, {values['outcome']}"
-    line = f"    folio at seq {values['seq']}: {end}: {' '.join(flags)}"
-    if not (values["step_differs"] or values["outcome_differs"]):
-        return [line]
-    names = ("priority", "kswapd", "sane", "hibernation", "io", "fs")
-    context = StallContext(
-        rules=rules,
-        memcg=row["target"] != 0,
-        flags=row["flags_before"] if read is None else read,
-        **{name: row[name] for name in names},
-    )
-    return [f"{line}  <- here", f"      rules: {'; '.join(explain_page(context, folio))}"]
+def _folio_lines(folios: pl.DataFrame, row: Row, rules: str) -> Iterator[str]:
+    """Yield the folios of a list; after one at fault what the rules make of it, and why."""
+    for folio in folios.head(_MOST_ROWS).iter_slices(1):
+        values = folio.row(0, named=True)
+        flags = [name for name in _FOLIO_FLAGS if values[name]]
+        if values["fs_dirty"] is not None:
+            flags.append(f"fs_dirty={values['fs_dirty']:d} fs_writeback={values['fs_writeback']:d}")
+        read = values["node_flags"]
+        if read is not None:
+            flags.append(f"saw {read}")
+        at_fault = values["step_differs"] or values["outcome_differs"]
+        end = f"{values['step']}, {values['outcome']}: {' '.join(flags)}"
+        yield f"    folio at seq {values['seq']}: {end}{'  <- here' if at_fault else ''}"
+        if at_fault:
+            names = ("priority", "kswapd", "sane", "hibernation", "io", "fs")
+            context = StallContext(
+                rules=rules,
+                memcg=row["target"] != 0,
+                flags=row["flags_before"] if read is None else read,
+                **{name: row[name] for name in names},
+            )
+            yield f"      rules: {'; '.join(explain_page(context, folio))}"
+    if folios.height > _MOST_ROWS:
+        yield f"    and {folios.height - _MOST_ROWS} more folios"
 
 
-def _pass_lines(row: Row, rows: ReclaimRows) -> list[str]:
-    """Return a pass's sums, flags and sleep, and its lists."""
+def _of_pass(row: Row) -> dict[str, str]:
+    """Return a pass's sums, flags and sleep."""
     sums = (*STALL_COUNTERS, "taken", "file_taken", "scanned", "reclaimed")
-    own = rows.lists.filter(pl.col("pass") == row["pass"]).head(_MOST_ROWS)
-    return [
-        f"  priority {row['priority']}, target cgroup {row['memcg']}",
-        f"  kernel: {_fields(row, sums)}",
-        f"  lists:  {_fields(row, sums, '_added')}",
-        f"  flags:  before {row['flags_before']}, set {row['flags_set']} "
-        f"(rules: {row['flags_set_rules']}), after {row['flags_after']}",
-        f"  sleep:  {row['throttle'] or 'none'} (rules: {row['throttle_rules'] or 'none'})",
-        *(
-            f"    list {a_list['list']} at seq {a_list['seq']}: taken {a_list['taken']} "
-            f"{_fields(a_list, STALL_COUNTERS)}"
-            for a_list in own.iter_rows(named=True)
-        ),
-    ]
+    return {
+        "pass": f"priority {row['priority']}, target cgroup {row['memcg']}",
+        "kernel": _fields(row, sums),
+        "lists": _fields(row, sums, "_added"),
+        "flags": _flags(row),
+        "sleep": f"{row['throttle'] or 'none'} (rules: {row['throttle_rules'] or 'none'})",
+    }
+
+
+def _list_lines(row: Row, recording: Recording) -> Iterator[str]:
+    own = recording.rows.lists.filter(pl.col("pass") == row["pass"]).head(_MOST_ROWS)
+    for a_list in own.iter_rows(named=True):
+        counters = _fields(a_list, STALL_COUNTERS)
+        yield (
+            f"    list {a_list['list']} at seq {a_list['seq']}: taken {a_list['taken']} {counters}"
+        )

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
 from swapsim.frames.files import require_values
 from swapsim.frames.table import Table
@@ -28,6 +27,7 @@ from swapsim.stall.tables import (
     THROTTLES,
 )
 from swapsim.traces.folder import event_names, provenance, read_event, require_order
+from swapsim.traces.verification import errors_of, refuse
 
 TABLES: Final[Mapping[str, Table]] = {
     "reclaim_folios": RECLAIM_FOLIOS,
@@ -71,8 +71,6 @@ _MOMENT: Final = pl.Enum(["first", "open", "list", "pass", "throttle", "round", 
 _ENDS: Final = {"list": ("list",), "pass": ("pass", "round")}
 """Kinds of rows that are written when a list or a pass has ended."""
 
-_AGAIN: Final = "capture the trace again"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRows:
@@ -83,6 +81,12 @@ class ReclaimRows:
     folios, lists, passes, throttles, rounds, clears : polars.DataFrame
         Schemas RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES, THROTTLES, RECLAIM_ROUNDS and
         RECLAIM_CLEARS.
+
+    Raises
+    ------
+    InputError
+        A table has another schema, is out of order, shares a seq with another one, or has a row
+        that contradicts itself.
     """
 
     folios: pl.DataFrame
@@ -91,6 +95,20 @@ class ReclaimRows:
     throttles: pl.DataFrame
     rounds: pl.DataFrame
     clears: pl.DataFrame
+
+    def __post_init__(self) -> None:
+        """Require rows that a kernel can write."""
+        parts = (getattr(self, field.name) for field in fields(self))
+        frames = dict(zip(TABLES, parts, strict=True))
+        for name, frame in frames.items():
+            with errors_of(name):
+                TABLES[name].check(frame)
+                nullable = _NULLABLE.get(name, ())
+                require_values(frame, [name for name in frame.columns if name not in nullable])
+                require_order(frame)
+            for field, wrong, why in _CONTRADICTIONS[name]:
+                _refuse_field(name, field, frame.filter(wrong), why)
+        _check_shared_seq(frames)
 
 
 @checked
@@ -105,53 +123,26 @@ def reclaim_rows(folder: Path | str) -> ReclaimRows:
     Raises
     ------
     InputError
-        A needed table is missing, or as for `check_reclaim_rows`.
+        A needed table is missing, or as for `ReclaimRows`.
     """
     provenance(folder)
     found = {*event_names(folder), *NEEDED}
-    read = [
+    read = (
         read_event(folder, name, table.schema, may_be_null=_NULLABLE.get(name, ()))
         if name in found
         else pl.DataFrame(schema=table.schema)
         for name, table in TABLES.items()
-    ]
-    names = (field.name for field in fields(ReclaimRows))
-    rows = ReclaimRows(**dict(zip(names, read, strict=True)))
-    try:
-        return check_reclaim_rows(rows)
-    except InputError as error:
-        raise error.of(folder) from None
+    )
+    with errors_of(folder):
+        return ReclaimRows(**{part.name: next(read) for part in fields(ReclaimRows)})
 
 
 # Rows that contradict themselves or each other.
 
 
-def check_reclaim_rows(rows: ReclaimRows) -> ReclaimRows:
-    """Return the rows if each holds what one row can hold."""
-    frames = {
-        name: getattr(rows, field.name) for field, name in zip(fields(rows), TABLES, strict=True)
-    }
-    for name, frame in frames.items():
-        TABLES[name].check(frame)
-        nullable = _NULLABLE.get(name, ())
-        try:
-            require_values(frame, [column for column in frame.columns if column not in nullable])
-            require_order(frame)
-        except InputError as error:
-            raise error.of(name) from None
-        for field, wrong, why in _CONTRADICTIONS[name]:
-            _refuse_field(name, field, frame.filter(wrong), f"{why}: {_AGAIN}")
-    _check_shared_seq(frames)
-    return rows
-
-
 def _refuse_field(table: str, field: str, rows: pl.DataFrame, why: str) -> None:
-    """Raise an error about the first of these rows and the value at fault, if there is one."""
-    if rows.height:
-        seq, value = rows["seq"][0], rows[field][0]
-        raise InputError(
-            f"the row with seq {seq} has {field} {value}: {why}", field=f"{table}.{field}"
-        )
+    what = f"the row with seq {{seq}} has {field} {{{field}}}: {why}"
+    refuse(rows, what, field=f"{table}.{field}")
 
 
 def _check_shared_seq(frames: Mapping[str, pl.DataFrame]) -> None:
@@ -255,18 +246,20 @@ _CONTRADICTIONS: Final[Mapping[str, list[_Contradiction]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReclaimLists:
+class Recording:
     """Folios in the order of their lists, with the lists and passes that are complete.
 
-    ``folios`` has the RECLAIM_FOLIOS of complete lists, list after list in the order in which they
-    began; ``ends`` is one past each list's last row there. ``lists`` and ``passes`` have complete
-    ones only: ``first`` is the seq of the first row, ``after`` that of its task's row before it,
-    ``last`` that of a list's last folio; a pass decided after the row ``decides``. ``moments`` has
-    each task's rows in order, ``before`` being the seq of the task's row before it, or BEFORE_ALL;
-    of a list's folios it has the first, of kind ``first``, or ``open`` if the list does not end.
-    ``left_out`` counts lists and passes that are not judged, by kind.
+    ``rows`` are all rows. ``folios`` has the RECLAIM_FOLIOS of complete lists, list after list in
+    the order in which they began; ``ends`` is one past each list's last row there. ``lists`` and
+    ``passes`` have complete ones only: ``first`` is the seq of the first row, ``after`` that of its
+    task's row before it, ``last`` that of a list's last folio; a pass decided after the row
+    ``decides``. ``moments`` has each task's rows in order, ``before`` being the seq of the task's
+    row before it, or BEFORE_ALL; of a list's folios it has the first, of kind ``first``, or
+    ``open`` if the list does not end. ``left_out`` counts lists and passes that are not judged, by
+    kind.
     """
 
+    rows: ReclaimRows
     folios: pl.DataFrame
     ends: np.ndarray[Any, np.dtype[np.uint64]]
     lists: pl.DataFrame
@@ -280,7 +273,7 @@ class ReclaimLists:
         return np.concatenate([[0], self.ends[:-1]]).astype(np.int64)
 
 
-def gather(rows: ReclaimRows) -> ReclaimLists:
+def gather(rows: ReclaimRows) -> Recording:
     """Gather each list's folios, and leave out what the recording cut.
 
     InputError names a list or a pass that has two ends or two tasks, is open at the same time as
@@ -299,12 +292,11 @@ def gather(rows: ReclaimRows) -> ReclaimLists:
     if lists.filter((pl.col("list") == 1) & (pl.col("pages") == pl.col("taken"))).height:
         heads = {number: head.clear() for number, head in heads.items()}
     inside = ~lists["list"].is_in(heads["list"].implode()) & lists["seq"].is_not_null()
-    _refuse(
-        lists.with_columns(pl.col("pages").fill_null(0)).filter(
-            inside & (pl.col("pages") != pl.col("taken"))
-        ),
-        "list {list} at seq {seq} took {taken} pages, and its folios have {pages}: the trace lacks "
-        f"folios; {_AGAIN}",
+    counted = lists.with_columns(pl.col("pages").fill_null(0))
+    refuse(
+        counted.filter(inside & (pl.col("pages") != pl.col("taken"))),
+        "the trace lacks folios: list {list} at seq {seq} took {taken} pages, and its folios have "
+        "{pages}",
     )
     lists = (
         lists.with_columns(complete=inside)
@@ -316,7 +308,8 @@ def gather(rows: ReclaimRows) -> ReclaimLists:
     complete, passes = lists.filter("complete"), _passes(rows, moments, heads["pass"])
     ended = pl.col("kind").is_in(_ENDS["pass"]).any()
     of_passes = moments.filter(pl.col("pass") > 0).group_by("pass").agg(ended=ended)
-    return ReclaimLists(
+    return Recording(
+        rows=rows,
         folios=folios if kept.all() else folios.filter(pl.Series(kept)),
         ends=complete["rows"].cast(pl.UInt64).cum_sum().to_numpy(),
         lists=complete,
@@ -331,12 +324,6 @@ def gather(rows: ReclaimRows) -> ReclaimLists:
             "passes not ended in it": int((~of_passes["ended"]).sum()),
         },
     )
-
-
-def _refuse(faulty: pl.DataFrame, message: str) -> None:
-    """Raise an error about the first of these rows, if there is one."""
-    if faulty.height:
-        raise InputError(message.format(**faulty.row(0, named=True)))
 
 
 def _groups(folios: pl.DataFrame) -> pl.DataFrame:
@@ -366,13 +353,13 @@ def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
     """Refuse numbers that come twice, and folios of other tasks or after their list's end."""
     for table, number in ((rows.lists, "list"), (rows.passes, "pass")):
         again = table.filter(~pl.col(number).is_first_distinct())
-        _refuse(again, f"{number} {{{number}}} ends again at seq {{seq}}: {_AGAIN}")
+        refuse(again, f"{number} {{{number}}} ends again at seq {{seq}}")
     others = lists.filter(pl.col("other_task") | (pl.col("task") != pl.col("pid")))
-    _refuse(others, f"list {{list}} has folios of several tasks: {_AGAIN}")
-    _refuse(
+    refuse(others, "list {list} has folios of several tasks")
+    refuse(
         lists.filter(pl.col("last") > pl.col("seq")),
-        "list {list} ends at seq {seq}, before its folio at seq {last}: rows are out of order; "
-        "sort them",
+        "list {list} ends at seq {seq}, before its folio at seq {last}",
+        "sort the rows",
     )
     differs = [
         pl.col(field) != pl.col(f"{field}_of_pass")
@@ -389,15 +376,15 @@ def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
             )
         )
     )
-    _refuse(
+    refuse(
         owners,
         "list {list} at seq {seq} contradicts its pass {pass} at seq {seq_of_pass} (task, node, "
-        f"caller, priority or order): {_AGAIN}",
+        "caller, priority or order)",
     )
 
 
 def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
-    """Return the moments of ReclaimLists; the pass of a list that does not end is unknown."""
+    """Return the moments of Recording; the pass of a list that does not end is unknown."""
     zero = pl.lit(0, dtype=pl.UInt64)
     kinds = {kind: pl.lit(kind, dtype=_MOMENT) for kind in _MOMENT.categories}
     opened = pl.when(pl.col("seq").is_null()).then(kinds["open"]).otherwise(kinds["first"])
@@ -429,10 +416,10 @@ def _check_open(moments: pl.DataFrame, number: str) -> None:
     named = moments.filter(pl.col(number) > 0)
     begins = (pl.col(number) != pl.col(number).shift()) | (pl.col("pid") != pl.col("pid").shift())
     runs = named.filter(begins.fill_null(value=True))
-    _refuse(
+    refuse(
         runs.filter(pl.col(number).is_duplicated()).sort(number, maintain_order=True),
         f"{number} {{{number}}} of task {{pid}} is open at the same time as another one of this "
-        f"task: rows are out of order, or those of two tasks; {_AGAIN}",
+        "task, so rows are out of order, or those of two tasks",
     )
     ended = named.filter(pl.col("kind").is_in(_ENDS[number]))[number]
     ignored = ["clear"] if number == "list" else ["clear", "open"]
@@ -445,10 +432,10 @@ def _check_open(moments: pl.DataFrame, number: str) -> None:
         .filter(pl.col("ends") > pl.col("last"))
         .sort("last")
     )
-    _refuse(
+    refuse(
         stopped,
         f"{number} {{{number}}} of task {{pid}}, last seen at seq {{last}}, has no end though its "
-        f"task goes on: {_AGAIN}",
+        "task goes on",
     )
 
 

@@ -27,14 +27,8 @@ from swapsim.ffi import (
     STALL_RULES,
 )
 from swapsim.progress import bar, over
-from swapsim.stall._native import decide_lists, decide_rounds, sleep_lengths
-from swapsim.stall.recording import (
-    ReclaimLists,
-    ReclaimRows,
-    check_reclaim_rows,
-    gather,
-    reclaim_rows,
-)
+from swapsim.stall._native import decide_lists, decide_passes, decide_rounds, sleep_lengths
+from swapsim.stall.recording import ReclaimRows, Recording, gather, reclaim_rows
 from swapsim.stall.rules import rules_of
 from swapsim.stall.tables import (
     DECIDED_LISTS,
@@ -47,7 +41,7 @@ from swapsim.stall.tables import (
     THROTTLE,
     THROTTLES,
 )
-from swapsim.stall.verify import TICKS, with_decisions
+from swapsim.stall.verify import TICKS
 from swapsim.traces import require_events
 
 NOT_RECORDED: Final = (
@@ -239,13 +233,13 @@ def _as(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
 
 def _rows(source: ReclaimRows | Path | str) -> ReclaimRows:
     if isinstance(source, ReclaimRows):
-        return check_reclaim_rows(source)
+        return source
     require_events(source, "stall-decisions")
     return reclaim_rows(source)
 
 
 def _by_rules(
-    rows: ReclaimRows, lists: ReclaimLists, *, progress: bool
+    rows: ReclaimRows, lists: Recording, *, progress: bool
 ) -> Iterator[tuple[str, pl.DataFrame, pl.Series]]:
     """Yield each set of rules with what it decides of each list and each folio."""
     if not lists.lists.height:
@@ -259,7 +253,7 @@ def _by_rules(
             yield rules, *found
 
 
-def _history(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+def _history(rows: ReclaimRows, lists: Recording) -> pl.DataFrame:
     """Return the node of each list, and what cleared flags there before: `decide_lists`' history.
 
     kswapd balanced the node, or shrank it once. What a case 1 clears belongs to its list.
@@ -277,7 +271,7 @@ def _history(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
 
 
 def _named(
-    lists: ReclaimLists, decided: pl.DataFrame, branches: pl.Series, rules: str
+    lists: Recording, decided: pl.DataFrame, branches: pl.Series, rules: str
 ) -> pl.DataFrame:
     """Return DECIDED_LISTS of one set of rules."""
     known = lists.lists.select("pass", "seq", "pid", "kswapd", "priority", "file", "taken")
@@ -307,9 +301,8 @@ def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Da
     summed = passes.drop(*STALL_COUNTERS, "taken", "file_taken").join(
         added, on="pass", maintain_order="left"
     )
-    of_pass = with_decisions(summed, rules).select(
-        "pass", "flags_set_rules", "throttle_rules", read="flags_after"
-    )
+    decided = decide_passes(summed, rules).select(pl.all().name.suffix("_rules"))
+    of_pass = summed.select("pass", read="flags_after").hstack(decided)
     last = (pl.col("nth") == pl.col("nth").max().over("pass")) & pl.col("read").is_not_null()
     requests = pl.when(last & pl.col("throttle_rules").is_not_null())
     sleep = requests.then(pl.concat_list("throttle_rules"))
@@ -322,7 +315,7 @@ def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Da
     )
 
 
-def _folios(lists: ReclaimLists, branches: pl.Series) -> dict[str, pl.Series]:
+def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
     """Count each list's folios by what the rules make of them."""
     branch, file = branches.to_physical().to_numpy(), lists.folios["file"].to_numpy()
     starts = lists.starts

@@ -6,8 +6,7 @@ rounds their sleeps; each call that requests a sleep decides again whether it sl
 gets the rules' values next to the kernel's, in columns that end in ``_rules``.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,35 +15,16 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
-from swapsim.errors import InputError
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
-from swapsim.progress import bar, over
-from swapsim.stall._native import decide_lists, decide_passes, decide_rounds, sleep_lengths
+from swapsim.progress import bar
+from swapsim.stall._native import Decided, decide_recording
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
 from swapsim.stall.mismatch import describe_first
-from swapsim.stall.recording import (
-    OUTCOME_COUNTERS,
-    ReclaimLists,
-    ReclaimRows,
-    check_reclaim_rows,
-    gather,
-    reclaim_rows,
-)
+from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows, Recording, gather, reclaim_rows
 from swapsim.stall.rules import Rules, rules_of
-from swapsim.stall.tables import (
-    FOLIO_OUTCOME,
-    JUDGED_LISTS,
-    JUDGED_PASSES,
-    JUDGED_THROTTLES,
-    RECLAIM_LISTS,
-    RECLAIM_PASSES,
-    STALL_FAULT,
-    STALL_FAULTS,
-    THROTTLE,
-    VERIFIED_STALLS,
-)
-from swapsim.traces.folder import provenance
-from swapsim.traces.tables import MATCHED
+from swapsim.stall.tables import FOLIO_OUTCOME, THROTTLE, VERIFIED_STALLS
+from swapsim.traces import provenance
+from swapsim.traces.verification import Verdict, errors_of, verified
 
 TICKS: Final = 250
 """Timer ticks a second of a kernel whose trace.toml does not say."""
@@ -81,6 +61,10 @@ _BY_RULES: Final = ("writeback_1", "writeback_2", "dirty")
 
 _SUMS: Final = (*STALL_COUNTERS, "taken", "scanned")
 _REQUEST: Final = ("pass", "list", "reason")
+_JUDGED: Final = ("seq", "pass", "pid", "raced", "fault")
+_RESULT: Final = (
+    "decided {passes} passes as the kernel did ({lists} lists' counters, {throttles} throttles)"
+)
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
@@ -121,96 +105,6 @@ _FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
 """The faults that a row of each table can have, the first one first, and when it has them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StallVerdict:
-    """What a kernel's reclaim decided, compared with what a set of rules decides.
-
-    Attributes
-    ----------
-    rules : str
-        One of STALL_RULES.
-    lists, passes, throttles : polars.DataFrame
-        Schemas JUDGED_LISTS, JUDGED_PASSES and JUDGED_THROTTLES.
-    faults : polars.DataFrame
-        Schema STALL_FAULTS: every row that differs, also of rounds and clears.
-    left_out : dict of str to int
-        Lists and passes that the recording's ends cut, by kind: they are not judged.
-    length_only : dict of str to int
-        Calls that request a sleep for a reason that no row has, by kind: only their lengths are
-        judged.
-    missing : int
-        Sleeps that the rules request and for which there is no call.
-    first : tuple of str
-        A description of the first row that differs, as lines; empty if all agree.
-    """
-
-    rules: str
-    lists: pl.DataFrame
-    passes: pl.DataFrame
-    throttles: pl.DataFrame
-    faults: pl.DataFrame
-    left_out: dict[str, int]
-    length_only: dict[str, int]
-    missing: int
-    first: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing differs."""
-        return self.faults.is_empty()
-
-    @property
-    def counted(self) -> int:
-        """Number of lists whose counters agree."""
-        return self.lists.height - int((self.lists["fault"] == "counters").sum())
-
-    @property
-    def decided(self) -> int:
-        """Number of passes that decided as the rules do."""
-        return self.passes["fault"].null_count()
-
-    @property
-    def held(self) -> int:
-        """Number of calls that the rules make, too, with a sleep of the same length."""
-        return self.throttles["fault"].null_count()
-
-    @property
-    def raced(self) -> int:
-        """Number of lists, passes and calls that read a flag during a concurrent change."""
-        return sum(int(table["raced"].sum()) for table in (self.lists, self.passes, self.throttles))
-
-    @property
-    def matched(self) -> pl.DataFrame:
-        """The counts (MATCHED): passes, lists' counters and throttles."""
-        rows = [
-            ("passes", self.decided, self.passes.height),
-            ("lists", self.counted, self.lists.height),
-            ("throttles", self.held, self.throttles.height + self.missing),
-        ]
-        return pl.DataFrame(rows, schema=MATCHED.schema, orient="row")
-
-    def describe(self) -> list[str]:
-        """Return lines for the terminal: the first difference, what is open, the counts."""
-        lines = list(self.first)
-        if self.faults.height > 1:
-            lines.append(f"{self.faults.height} rows differ")
-        lines += [f"not judged: {n} {kind}" for kind, n in self.left_out.items() if n]
-        lines += [
-            f"judged by their length alone: {n} {kind}" for kind, n in self.length_only.items()
-        ]
-        if self.raced:
-            lines.append(
-                f"explained by a concurrent change: {self.raced} lists, passes and throttles read "
-                "a flag that another task was changing, so that either value is right"
-            )
-        return [
-            *lines,
-            f"decided {self.decided} of {self.passes.height} passes as the kernel did "
-            f"({self.counted} of {self.lists.height} lists' counters, "
-            f"{self.held} of {self.throttles.height + self.missing} throttles)",
-        ]
-
-
 @checked
 @interrupt.recording()
 def verify_stalls(
@@ -219,7 +113,7 @@ def verify_stalls(
     rules: str = "6.1",
     hz: int | None = None,
     progress: bool = False,
-) -> StallVerdict:
+) -> Verdict:
     """Compare all that a kernel's reclaim counted and decided with a set of rules.
 
     Flags that were read must be those that the rows before left.
@@ -240,7 +134,13 @@ def verify_stalls(
 
     Returns
     -------
-    StallVerdict
+    Verdict
+        Counts of ``passes``, of ``lists`` (their counters) and of ``throttles``. Its tables
+        ``lists``, ``passes`` and ``throttles`` have a row for each that the recording contains
+        completely: ``raced`` says that the order of rows allows another flag, ``fault`` is the
+        first difference, null for none; ``faults`` has all rows that differ, also of rounds and
+        clears. Its figures are the numbers ``raced`` and ``folios``, and what is not judged, by
+        kind.
 
     Raises
     ------
@@ -257,12 +157,10 @@ def verify_stalls(
     """
     by_rules = rules_of(rules)
     if isinstance(source, ReclaimRows):
-        return _verify(check_reclaim_rows(source), by_rules, hz=hz or TICKS, progress=progress)
+        return _verify(gather(source), by_rules, hz=hz or TICKS, progress=progress)
     known = provenance(source).get("kernel", {}).get("hz", TICKS)
-    try:
-        return _verify(reclaim_rows(source), by_rules, hz=hz or known, progress=progress)
-    except InputError as error:
-        raise error.of(source) from None
+    with errors_of(source):
+        return _verify(gather(reclaim_rows(source)), by_rules, hz=hz or known, progress=progress)
 
 
 @checked
@@ -285,33 +183,30 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
     InputError
         As for `verify_stalls`.
     """
-    rows = []
-    counts = ("counted", "decided", "held", "raced")
-    for name, folder in over(folders.items(), "verify", "traces"):
-        about = provenance(folder)
-        rules = about.get("kernel", {}).get("reclaim_rules", "6.1")
-        verdict = verify_stalls(folder, rules=rules)
-        row = {
-            "trace": name,
-            "rules": rules,
-            "cpus": about.get("guest", {}).get("cpus"),
-            "folios": int(verdict.lists["folios"].sum()),
-            "lists": verdict.lists.height,
-            "passes": verdict.passes.height,
-            "throttles": verdict.throttles.height + verdict.missing,
-            "left_out": sum(verdict.left_out.values()),
-        }
-        rows.append(row | {count: getattr(verdict, count) for count in counts})
-    return pl.DataFrame(rows, schema=VERIFIED_STALLS.schema)
+    return verified(folders, _verified, VERIFIED_STALLS)
 
 
-def _verify(rows: ReclaimRows, rules: Rules, *, hz: int, progress: bool) -> StallVerdict:
-    complete = gather(rows)
-    with bar(complete.folios.height, "verify", "folios", shown=progress) as counter:
-        lists, folios = _compare_lists(complete, rules, tick=counter.update)
-    rounds = rows.rounds.with_columns(throttle_rules=decide_rounds(rows.rounds, rules.name))
-    passes = _compare_passes(rows, complete, rounds, rules)
-    throttles, missing = _compare_throttles(rows, lists, passes, rounds, rules, hz=hz)
+def _verified(folder: Path) -> dict[str, object]:
+    about = provenance(folder)
+    rules = about.get("kernel", {}).get("reclaim_rules", "6.1")
+    found = verify_stalls(folder, rules=rules)
+    words = {"passes": "decided", "lists": "counted", "throttles": "held"}
+    return {
+        "rules": rules,
+        "cpus": about.get("guest", {}).get("cpus"),
+        **{kind: compared for kind, (_, compared) in found.counts.items()},
+        **{words[kind]: equal for kind, (equal, _) in found.counts.items()},
+        **{name: found.figures[name] for name in ("folios", "raced", "left_out")},
+    }
+
+
+def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> Verdict:
+    with bar(recording.folios.height, "verify", "folios", shown=progress) as counter:
+        decided = decide_recording(recording, rules.name, hz=hz, tick=counter.update)
+    lists, folios = _compare_lists(recording, decided, rules)
+    rounds = recording.rows.rounds.with_columns(throttle_rules=decided.rounds)
+    passes = _compare_passes(recording, decided, rounds)
+    throttles, missing = _compare_throttles(recording, decided, lists, passes, rounds, rules)
     of_list = pl.col("list") > 0
     tables = {
         "reclaim_lists": lists.with_columns(
@@ -322,29 +217,61 @@ def _verify(rows: ReclaimRows, rules: Rules, *, hz: int, progress: bool) -> Stal
         ),
         "throttles": throttles,
         "reclaim_rounds": rounds,
-        "reclaim_clears": rows.clears.with_columns(
+        "reclaim_clears": recording.rows.clears.with_columns(
             flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
         ),
     }
-    verdicts = judge_flags(rows, complete, by_pass=rules.by_pass)
-    judged = {name: _judge(frame, verdicts, _FAULTS[name]) for name, frame in tables.items()}
+    flags = judge_flags(recording, by_pass=rules.by_pass)
+    judged = {name: _judge(frame, flags, _FAULTS[name]) for name, frame in tables.items()}
     faults = pl.concat(
         frame.drop_nulls("fault").select("seq", pl.lit(name).alias("table"), "fault")
         for name, frame in judged.items()
-    )
-    faults = STALL_FAULTS.check(faults.sort("seq"))
-    first = describe_first(faults, rows, judged, folios, rules.name) if faults.height else ()
-    kinds = throttles.group_by("kind").len().drop_nulls().sort("kind")
-    return StallVerdict(
-        rules=rules.name,
-        lists=JUDGED_LISTS.check(judged["reclaim_lists"].select(JUDGED_LISTS.names())),
-        passes=JUDGED_PASSES.check(_add_faults_of_lists(judged).select(JUDGED_PASSES.names())),
-        throttles=JUDGED_THROTTLES.check(judged["throttles"].select(JUDGED_THROTTLES.names())),
-        faults=faults,
-        left_out=complete.left_out,
-        length_only=dict(kinds.iter_rows()),
-        missing=int(missing["calls"].sum()),
+    ).sort("seq")
+    first = describe_first(faults, recording, judged, folios, rules.name) if faults.height else ()
+    return _verdict(recording, judged, faults, first, missing=int(missing["calls"].sum()))
+
+
+def _verdict(
+    recording: Recording,
+    judged: Mapping[str, pl.DataFrame],
+    faults: pl.DataFrame,
+    first: tuple[str, ...],
+    *,
+    missing: int,
+) -> Verdict:
+    """Return the counts and notes; ``missing`` calls are requested by the rules alone."""
+    tables = {
+        "lists": judged["reclaim_lists"].select(*_JUDGED, "list", "folios"),
+        "passes": _add_faults_of_lists(judged).select(*_JUDGED, "lists"),
+        "throttles": judged["throttles"].select(*_JUDGED, "list", "reason", "timeout_us"),
+    }
+    equal = {name: table["fault"].null_count() for name, table in tables.items()}
+    equal["lists"] = tables["lists"].filter(pl.col("fault").ne_missing("counters")).height
+    compared = {name: table.height for name, table in tables.items()}
+    compared["throttles"] += missing
+    raced = sum(int(table["raced"].sum()) for table in tables.values())
+    by_length = judged["throttles"].group_by("kind").len().drop_nulls().sort("kind")
+    notes = [f"{faults.height} rows differ"] if faults.height > 1 else []
+    notes += [f"not judged: {n} {kind}" for kind, n in recording.left_out.items() if n]
+    notes += [f"judged by their length alone: {n} {kind}" for kind, n in by_length.iter_rows()]
+    if raced:
+        notes.append(
+            f"explained by a concurrent change: {raced} lists, passes and throttles read a flag "
+            "that another task was changing, so that either value is right"
+        )
+    return Verdict(
+        agrees=faults.is_empty(),
+        counts={name: (equal[name], compared[name]) for name in ("passes", "lists", "throttles")},
+        result=_RESULT,
+        figures={
+            "folios": int(tables["lists"]["folios"].sum()),
+            "raced": raced,
+            "left_out": sum(recording.left_out.values()),
+            **recording.left_out,
+        },
+        notes=tuple(notes),
         first=first,
+        tables={**tables, "faults": faults},
     )
 
 
@@ -353,9 +280,7 @@ def _judge(
 ) -> pl.DataFrame:
     """Add the first fault of each row, and whether it read a flag during a concurrent change."""
     verdict = pl.col("verdict").fill_null(EXACT)
-    fault = pl.coalesce(
-        pl.when(test).then(pl.lit(name, dtype=STALL_FAULT.dtype)) for name, test in tests.items()
-    )
+    fault = pl.coalesce(pl.when(test).then(pl.lit(name)) for name, test in tests.items())
     joined = frame.join(verdicts, on="seq", how="left", maintain_order="left")
     return joined.with_columns(verdict).with_columns(raced=verdict == CONCURRENT, fault=fault)
 
@@ -372,20 +297,18 @@ def _add_faults_of_lists(judged: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _compare_lists(
-    complete: ReclaimLists, rules: Rules, *, tick: Callable[[int], object]
+    recording: Recording, decided: Decided, rules: Rules
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the lists with the rules' values, and the folios with what contradicts the rules.
 
     ``step_differs`` says that the rules end a folio, or one of a list, at another step;
     ``outcome_differs`` that it has another outcome than a folio has at its step.
     """
-    known = complete.lists.select(RECLAIM_LISTS.names())
-    decided, branches = decide_lists(complete.folios, known, rules.name, tick=tick)
-    ours = decided.drop("list").with_columns(**_outcome_counters(complete))
-    lists = complete.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
+    ours = decided.lists.drop("list").with_columns(**_outcome_counters(recording))
+    lists = recording.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
     branch, step, outcome = (
         column.to_physical().cast(pl.UInt8).to_numpy()
-        for column in (branches, complete.folios["step"], complete.folios["outcome"])
+        for column in (decided.branches, recording.folios["step"], recording.folios["outcome"])
     )
     steps, outcomes = _possible(rules)
     folios, of_lists = {}, {}
@@ -394,10 +317,10 @@ def _compare_lists(
         ("outcome_differs", ~_pick(outcomes, step, outcome)),
     ):
         found = np.zeros(lists.height, dtype=bool)
-        found[np.searchsorted(complete.ends, np.flatnonzero(differs), side="right")] = True
+        found[np.searchsorted(recording.ends, np.flatnonzero(differs), side="right")] = True
         folios[name], of_lists[name] = pl.Series(differs), pl.Series(found)
     lists = lists.with_columns(folios=pl.col("rows").cast(pl.UInt32), **of_lists)
-    return lists, complete.folios.with_columns(**folios)
+    return lists, recording.folios.with_columns(**folios)
 
 
 def _pick(table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
@@ -406,13 +329,13 @@ def _pick(table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
     return found
 
 
-def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
+def _outcome_counters(recording: Recording) -> dict[str, pl.Series]:
     """Count what became of each list's folios: OUTCOME_COUNTERS."""
-    folios = lists.folios
+    folios = recording.folios
     pages, file = (folios[name].to_numpy() for name in ("pages_end", "file"))
     step, outcome = (folios[name].to_physical().to_numpy() for name in ("step", "outcome"))
     activated = outcome == FOLIO_OUTCOME.words.index("activated")
-    starts = lists.starts
+    starts = recording.starts
 
     def at(name: str) -> Numbers:
         found: Numbers = step == STALL_STEPS.index(name)
@@ -426,7 +349,7 @@ def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
     # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose
     # unmapping failed, only the list's own counter says how many are.
     lazyfree = pages_of(folios["lazyfree"].to_numpy() & at("unmap"))
-    failed = np.minimum(lists.lists["lazyfree_fail"].to_numpy(), lazyfree)
+    failed = np.minimum(recording.lists["lazyfree_fail"].to_numpy(), lazyfree)
     counted = {
         "pageout": pages_of(folios["clean"].is_not_null().to_numpy()),
         "activate_anon": pages_of(activated & ~file) + failed,
@@ -460,37 +383,20 @@ def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
 # Passes: the sums of their lists, their flags and sleeps.
 
 
-def _compare_passes(
-    rows: ReclaimRows, complete: ReclaimLists, rounds: pl.DataFrame, rules: Rules
-) -> pl.DataFrame:
+def _compare_passes(recording: Recording, decided: Decided, rounds: pl.DataFrame) -> pl.DataFrame:
     """Return the passes with the sums of their lists and the decisions of the rules."""
     sums = {name: pl.col(name).sum() for name in (*_SUMS, "reclaimed")}
     sums["file_taken"] = pl.col("taken").filter("file").sum()
-    added = rows.lists.group_by("pass").agg(
+    added = recording.rows.lists.group_by("pass").agg(
         pl.len().alias("lists"),
         *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in sums.items()),
     )
     differs = rounds.filter(_OTHER_THROTTLE)["pass"]
-    passes = complete.passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
+    ours = decided.passes.select(pl.all().name.suffix("_rules"))
+    passes = recording.passes.hstack(ours)
+    return passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
         pl.col("lists", *(f"{name}_added" for name in sums)).fill_null(0),
         round_differs=pl.col("pass").is_in(differs.implode()),
-    )
-    return with_decisions(passes, rules.name)
-
-
-def with_decisions(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
-    """Add ``flags_set_rules`` and ``throttle_rules`` to rows of RECLAIM_PASSES with more columns.
-
-    The counters decide the flags. The sleep depends on the flags that its test read, so that
-    counters by which a pass only sets flags are left out for it.
-    """
-    known = passes.select(RECLAIM_PASSES.names())
-    no_pages = pl.lit(0, dtype=pl.UInt32)
-    unset = dict.fromkeys(("dirty", "unqueued_dirty", "congested"), no_pages)
-    at_test = known.with_columns(flags_before="flags_after", **unset)
-    return passes.with_columns(
-        flags_set_rules=decide_passes(known, rules)["flags_set"],
-        throttle_rules=decide_passes(at_test, rules)["throttle"],
     )
 
 
@@ -498,31 +404,31 @@ def with_decisions(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
 
 
 def _compare_throttles(
-    rows: ReclaimRows,
+    recording: Recording,
+    decided: Decided,
     lists: pl.DataFrame,
     passes: pl.DataFrame,
     rounds: pl.DataFrame,
     rules: Rules,
-    *,
-    hz: int,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare each call that requests a sleep with the requests of the rules, and its length.
 
     Returns the calls with ``kind``, of a call that no row explains, and the sleeps that the rules
     request and for which there is no call.
     """
+    calls = recording.rows.throttles
     requested = _requested(lists, passes, rounds)
     unexplained = pl.col("nth") > pl.col("calls").fill_null(0)
     throttles = (
-        rows.throttles.with_columns(
-            timeout_us_rules=sleep_lengths(rows.throttles, hz=hz),
-            kind=_kind(rows, lists, passes, rules),
+        calls.with_columns(
+            timeout_us_rules=decided.timeouts_us,
+            kind=_kind(recording, rules),
             nth=pl.int_range(1, pl.len() + 1).over(_REQUEST),
         )
         .join(requested, on=_REQUEST, how="left", maintain_order="left")
         .with_columns(not_requested=pl.col("kind").is_null() & unexplained)
     )
-    called = rows.throttles.group_by(_REQUEST).agg(called=pl.len().cast(pl.Int64))
+    called = calls.group_by(_REQUEST).agg(called=pl.len().cast(pl.Int64))
     missing = (
         requested.join(called, on=_REQUEST, how="left")
         .with_columns(calls=pl.col("calls") - pl.col("called").fill_null(0))
@@ -548,24 +454,27 @@ def _requested(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) 
     return requests.group_by(_REQUEST).agg(pl.col("calls").sum())
 
 
-def _kind(rows: ReclaimRows, lists: pl.DataFrame, passes: pl.DataFrame, rules: Rules) -> pl.Expr:
+def _kind(recording: Recording, rules: Rules) -> pl.Expr:
     """Return the kind of a call that no row explains, null for all others."""
+    rows = recording.rows
     isolated = pl.col("reason").is_in(["isolated", rules.isolated])
-    alone = pl.col("list") == 0
-    others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
     # The last rows of runs of a task are enough, and few.
     last = (pl.col("pid") != pl.col("pid").shift(-1)).fill_null(value=True)
+    others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
     known = pl.concat([part.select("pid", "seq").filter(last) for part in others])
     ends = known.group_by("pid").agg(pl.col("seq").max())["seq"]
-    return (
-        pl.when(alone & (pl.col("pass") == 0))
-        .then(pl.lit("requested outside of passes"))
-        .when(alone & isolated)
-        .then(pl.lit("requested because too many pages were isolated"))
-        .when(alone & ~pl.col("pass").is_in(passes["pass"].implode()))
-        .then(pl.lit("of passes that are not complete in the recording"))
-        .when(alone & pl.col("seq").is_in(ends.implode()))
-        .then(pl.lit("of rounds that do not end in the recording"))
-        .when(~alone & ~pl.col("list").is_in(lists["list"].implode()))
-        .then(pl.lit("of lists that are not complete in the recording"))
-    )
+
+    def among(column: str, known: pl.Series) -> pl.Expr:
+        return pl.col(column).is_in(known.implode())
+
+    alone = pl.col("list") == 0
+    kinds = {
+        "requested outside of passes": alone & (pl.col("pass") == 0),
+        "requested because too many pages were isolated": alone & isolated,
+        "of passes that are not complete in the recording": alone
+        & ~among("pass", recording.passes["pass"]),
+        "of rounds that do not end in the recording": alone & among("seq", ends),
+        "of lists that are not complete in the recording": ~alone
+        & ~among("list", recording.lists["list"]),
+    }
+    return pl.coalesce(pl.when(test).then(pl.lit(kind)) for kind, test in kinds.items())

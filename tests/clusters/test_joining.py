@@ -197,4 +197,4 @@ def test_lines_of_a_stock_kernel_are_imported_and_verified(rules: str, tmp_path:
     assert tables[0].events.equals(tables[1].events)
     assert tables[0].events["cpu"].n_unique() > 1
     assert tables[0].devices["slots"].to_list() == [24576]
-    assert clusters.verify_clusters(tables[0]).holds
+    assert clusters.verify_clusters(tables[0]).agrees

@@ -7,6 +7,7 @@ import pytest
 
 from swapsim import traces
 from swapsim.clusters import cluster_rows, replay, verify_clusters
+from swapsim.clusters.verify import taken
 
 SHIPPED = traces.shipped("clusters")
 TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
@@ -17,14 +18,14 @@ def test_each_event_is_that_of_the_model(folder: Path) -> None:
     """All grants, visits, list moves, picks and calls of the trace; no call stays open."""
     rows = cluster_rows(folder)
     found = verify_clusters(rows)
-    assert found.holds, "\n".join(found.describe())
+    assert found.agrees, "\n".join(found.describe())
     for op, name in (("grant", "grants"), ("visit", "visits"), ("move", "moves")):
-        assert found.counts[f"{name}_equal"] == rows.events.filter(op=op).height
-    assert found.counts["turns_equal"] + found.counts["taken_turns"] == (
+        assert found.counts[name][0] == rows.events.filter(op=op).height
+    assert found.figures["turns_equal"] + found.figures["taken_turns"] == (
         rows.events.filter(op="turn").height
     )
     # Set after the first run: a nearly full 6.12 took 0.30 a visit, nearly all windows of reclaim.
-    assert sum(found.taken.values()) < 0.5 * found.counts["visits"]
+    assert sum(taken(found.figures).values()) < 0.5 * found.figures["visits"]
 
 
 @TRACES

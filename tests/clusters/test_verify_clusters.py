@@ -14,6 +14,7 @@ from recording import Recorder, recording
 from swapsim import clusters, traces
 from swapsim.cli import main
 from swapsim.clusters import ClusterRows, verify_clusters
+from swapsim.clusters.verify import taken
 from swapsim.errors import InputError
 
 RECORDED = {rules: recording(rules) for rules in ("6.12", "7.3")}
@@ -44,7 +45,7 @@ def test_what_the_plain_model_writes_is_verified(
     )
     assert len(lines) == 2
     assert lines[0].startswith(f"{ops['call']} of {ops['call']} calls, ")
-    assert verify_clusters(rows).taken == {}
+    assert taken(verify_clusters(rows).figures) == {}
 
 
 @RULES
@@ -55,7 +56,7 @@ def test_probes_of_the_plain_model_are_imported_and_verified(rules: str, tmp_pat
     traces.import_text(tmp_path / "trace.txt", tmp_path / "trace", joined=[clusters.JOINED_EVENTS])
     imported = clusters.cluster_rows(tmp_path / "trace")
     assert imported.events.drop("seq").equals(rows.events.drop("seq"))
-    assert verify_clusters(tmp_path / "trace").holds
+    assert verify_clusters(tmp_path / "trace").agrees
     assert "clusters: yes" in traces.info(tmp_path / "trace")
 
 
@@ -89,8 +90,8 @@ def test_a_cluster_may_fill_between_the_window_of_a_visit_and_its_try() -> None:
     kernel.follow(points, 1)
     kernel.row(Op.DONE, 1, n=len(call.granted))
     found = verify_clusters(kernel.written())
-    assert found.holds, "\n".join(found.describe())
-    assert found.taken == {"windows": 1}
+    assert found.agrees, "\n".join(found.describe())
+    assert taken(found.figures) == {"windows": 1}
 
 
 def changed(rows: ClusterRows, op: str, nth: int, /, **fields: pl.Expr) -> ClusterRows:

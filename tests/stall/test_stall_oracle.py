@@ -270,12 +270,11 @@ def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Count
     expected = oracle.decide_pass(context, counts).decided()
     assert found == {name: expected[name] for name in found}
     row = dict.fromkeys(RECLAIM_PASSES.schema, 0) | asdict(counts) | asdict(context)
-    row |= {"memcg": int(context.memcg), "flags_before": context.flags, "throttle": None}
+    row |= {"memcg": int(context.memcg), "throttle": None}
+    row |= {"flags_before": context.flags, "flags_after": found["flags_after"]}
     table = pl.DataFrame([row], schema=RECLAIM_PASSES.schema)
     sleeps = found["sleeps"] or [None]
-    assert _native.decide_passes(table, context.rules).rows() == [
-        (found["flags_set"], found["flags_after"], *sleeps)
-    ]
+    assert _native.decide_passes(table, context.rules).rows() == [(found["flags_set"], *sleeps)]
 
 
 def decide_round(

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kit of ``swapsim verify``: a model compared with a real kernel, event by event.
+
+A subject's module ``verify`` reads its rows, lets the C library decide them, and returns a
+`Verdict`. What the subjects share is here: the verdict and its lines, the description of the first
+mismatch, the refusal of rows that no kernel writes, and the table of several traces.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.frames.table import Table
+from swapsim.progress import over
+from swapsim.traces.tables import MATCHED
+
+AGAIN: Final = "capture the trace again"
+"""The remedy for rows that no kernel writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a real kernel did, compared with what a model of it does.
+
+    Attributes
+    ----------
+    agrees : bool
+        Whether nothing differs.
+    counts : dict of str to (int, int)
+        By kind of thing: how many are equal, and how many were compared.
+    result : str
+        The last line. A kind in braces stands for "E of C", a name of ``figures`` for its number.
+    figures : dict of str to int
+        Further numbers by name.
+    notes : tuple of str
+        What was not compared, or what was taken from the trace, as lines.
+    first : tuple of str
+        The first mismatch, as lines; empty if all agree.
+    tables : dict of str to polars.DataFrame
+        What was compared, row by row; the subject's function says what each has.
+    """
+
+    agrees: bool
+    counts: Mapping[str, tuple[int, int]]
+    result: str
+    figures: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    @property
+    def matched(self) -> pl.DataFrame:
+        """The counts as a table (MATCHED)."""
+        rows = [(kind, *count) for kind, count in self.counts.items()]
+        return MATCHED.check(pl.DataFrame(rows, schema=MATCHED.schema, orient="row"))
+
+    def describe(self) -> list[str]:
+        """Return lines for the terminal: the first mismatch, the notes, the result."""
+        of = {kind: f"{equal} of {compared}" for kind, (equal, compared) in self.counts.items()}
+        lines = (*self.notes, self.result)
+        return [*self.first, *(line.format(**{**self.figures, **of}) for line in lines)]
+
+
+def mismatch(where: str, what: str, sides: Mapping[str, str], *more: str) -> tuple[str, ...]:
+    """Return the lines of a first mismatch: where and how, each side with its name, and more."""
+    width = max(map(len, sides), default=0) + 2
+    named = (f"  {f'{name}:':{width}}{text}" for name, text in sides.items())
+    return (f"first mismatch: {where}: {what}", *named, *more)
+
+
+def refuse(rows: pl.DataFrame, what: str, remedy: str = AGAIN, *, field: str | None = None) -> None:
+    """Raise an InputError about the first of these rows, if there is one.
+
+    Columns in the braces of ``what`` stand for the row's values.
+    """
+    if rows.height:
+        raise InputError(f"{what.format(**rows.row(0, named=True))}: {remedy}", field=field)
+
+
+@contextmanager
+def errors_of(trace: Path | str) -> Iterator[None]:
+    """Name the trace, or the file, in an InputError that names none."""
+    try:
+        yield
+    except InputError as error:
+        raise error.of(trace) from None
+
+
+def verified(
+    folders: Mapping[str, Path], judge: Callable[[Path], Mapping[str, object]], table: Table
+) -> pl.DataFrame:
+    """Return a table with a row per trace: its name, and what ``judge`` says of its folder."""
+    rows = [
+        {"trace": name, **judge(folder)}
+        for name, folder in over(folders.items(), "verify", "traces")
+    ]
+    return table.check(pl.DataFrame(rows, schema=table.schema))
