@@ -4,14 +4,18 @@
 import csv
 import io
 import math
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec
 
 import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.frames.table import Table
 from swapsim.io import decode, read_bytes, read_text, translate_errors, validate
+
+Given = ParamSpec("Given")
 
 
 def finite(text: str) -> float | None:
@@ -23,8 +27,34 @@ def finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.DataFrame:
-    """Read a CSV file whose every field must fit; polars alone cannot name a bad line."""
+def once(
+    read: Callable[Concatenate[Path, Given], pl.DataFrame],
+) -> Callable[Concatenate[Path, Given], pl.DataFrame]:
+    """Read a file again only after its time or its size has changed; arguments can be hashed."""
+    known: dict[tuple[object, ...], tuple[tuple[int, int], pl.DataFrame]] = {}
+
+    @wraps(read)
+    def call(path: Path, /, *args: Given.args, **kwargs: Given.kwargs) -> pl.DataFrame:
+        try:
+            about = path.stat()
+        except OSError:
+            return read(path, *args, **kwargs)
+        key = (path.absolute(), *args, *kwargs.items())
+        state = about.st_mtime_ns, about.st_size
+        if key not in known or known[key][0] != state:
+            known[key] = state, read(path, *args, **kwargs)
+        return known[key][1].clone()
+
+    return call
+
+
+def read_csv(path: Path, table: Table, may_be_empty: Iterable[str] = ()) -> pl.DataFrame:
+    """Read a CSV file whose every field must fit; an error names the first one that does not."""
+    return _csv(path, table, frozenset(may_be_empty))
+
+
+@once
+def _csv(path: Path, table: Table, may_be_empty: frozenset[str]) -> pl.DataFrame:
     text = read_text(path)
     with translate_errors(path, "cannot be read as a table", "fix it", quote=True):
         return _frame(_rows(text, path), path, table, may_be_empty)
@@ -67,41 +97,38 @@ def _rows(text: str, path: Path) -> list[list[str]]:
 def _frame(
     rows: list[list[str]], path: Path, table: Table, may_be_empty: Container[str]
 ) -> pl.DataFrame:
-    if not rows or rows[0] != table.names():
-        raise InputError(f"its columns must be: {', '.join(table.names())}", path=path, line=1)
-    columns: dict[str, list[object]] = {column: [] for column in table.names()}
+    names = table.names()
+    if not rows or rows[0] != names:
+        raise InputError(f"its columns must be: {', '.join(names)}", path=path, line=1)
     for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(columns):
+        if len(row) != len(names):
             raise InputError(
-                f"{len(row)} fields where {len(columns)} are needed", path=path, line=line
+                f"{len(row)} fields where {len(names)} are needed", path=path, line=line
             )
-        if any("\n" in text for text in row):
+        if "\n" in "".join(row):
             raise InputError("a row must stay on one line", path=path, line=line)
-        for (column, dtype), text in zip(table.schema.items(), row, strict=True):
-            value = _field(text, dtype)
-            if value is None and (text or column not in may_be_empty):
-                raise InputError(f"{text!r} is no {dtype}", path=path, line=line, field=column)
-            columns[column].append(value)
-    return pl.DataFrame(columns, schema=table.schema)
+    texts = pl.DataFrame(rows[1:], schema=dict.fromkeys(names, pl.String), orient="row")
+    values = {name: _values(name, dtype) for name, dtype in table.schema.items()}
+    given = {name: (pl.col(name) != "") | (name not in may_be_empty) for name in names}
+    if cell := first(texts.select(values[name].is_null() & given[name] for name in names)):
+        at, field = cell
+        wrong = f"{texts[field][at]!r} is no {table.schema[field]}"
+        raise InputError(wrong, path=path, line=at + 2, field=field)
+    return texts.select(values.values())
 
 
-def _field(text: str, dtype: pl.DataType) -> object:
-    """Return one field as a value of its column's type; None if it does not fit."""
-    if dtype == pl.Float64:
-        return finite(text)
-    if dtype == pl.UInt8:
-        number = _integer(text)
-        return number if number is not None and 0 <= number < 256 else None
-    if dtype == pl.Int64:
-        return _integer(text)
-    if isinstance(dtype, pl.Enum):
-        return text if text in dtype.categories else None
-    return text or None
-
-
-def _integer(text: str) -> int | None:
-    """Return the value of a text of digits; None for any other text."""
-    try:
-        return int(text) if text.removeprefix("-").isdigit() else None
-    except ValueError:
+def first(wrong: pl.DataFrame) -> tuple[int, str] | None:
+    """Return row and column of the first true value, row by row; None if all are false."""
+    rows = wrong.select(pl.any_horizontal(pl.all())).to_series().arg_true()
+    if rows.is_empty():
         return None
+    return rows[0], wrong.columns[wrong.row(rows[0]).index(True)]
+
+
+def _values(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Return the fields of a column as values of its type; null where one does not fit."""
+    text = pl.col(name)
+    if dtype == pl.Float64:
+        number = text.str.strip_chars().cast(dtype, strict=False)
+        return pl.when(number.is_finite()).then(number).alias(name)
+    return pl.when(text != "").then(text).cast(dtype, strict=False).alias(name)

@@ -3,6 +3,8 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -25,23 +27,67 @@ def interval(
 ) -> tuple[float, float]:
     """Return the percentile bootstrap interval of a statistic.
 
-    It is the value itself where all values are equal, and the same in each process.
+    It is the value itself where all values are equal, and the same in each process: that of
+    ``scipy.stats.bootstrap`` with a generator of seed 1.
     """
     check_confidence(confidence)
     if min(values) == max(values):
         return values[0], values[0]
-    # Slow to import, and not needed by worker processes.
-    from scipy import stats
+    return _interval(tuple(values), statistic, confidence)
 
-    found = stats.bootstrap(
-        (np.asarray(values),),
-        statistic,
-        n_resamples=RESAMPLES,
-        confidence_level=confidence,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    return float(found.low), float(found.high)
+
+@lru_cache(maxsize=1 << 14)
+def _interval(
+    values: tuple[float, ...], statistic: Statistic, confidence: float
+) -> tuple[float, float]:
+    found = np.asarray(values, dtype=float)
+    if statistic is np.median:
+        resampled = _resampled_medians(found)
+    else:
+        resampled = statistic(found[_draws(found.size)], axis=-1)
+    outside = (1 - confidence) / 2
+    low, high = _quantiles(resampled, (outside, 1 - outside))
+    return low, high
+
+
+@lru_cache(maxsize=8)
+def _draws(count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return which of `count` values each resample has: a row for each."""
+    return np.random.default_rng(1).integers(0, count, (RESAMPLES, count))
+
+
+@lru_cache(maxsize=64)
+def _times_drawn(count: int) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return how often each resample has each value: a row for each value."""
+    times = np.zeros((count, RESAMPLES), dtype=np.min_scalar_type(count))
+    for column in _draws(count).T:
+        times[column, np.arange(RESAMPLES)] += 1
+    return times
+
+
+def _resampled_medians(values: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    """Return the median of each resample, by counts instead of sorting each."""
+    count = values.size
+    order = np.argsort(values)
+    times = _times_drawn(count)
+    up_to, lower, upper = (np.zeros_like(times[0]) for _ in range(3))
+    for place in order:
+        up_to += times[place]
+        lower += up_to < (count + 1) // 2
+        upper += up_to < count // 2 + 1
+    in_order = values[order]
+    return (in_order[lower] + in_order[upper]) / 2
+
+
+def _quantiles(values: Any, shares: Sequence[float]) -> list[float]:
+    """Return quantiles as scipy interpolates them."""
+    places = [share * values.size + (1 - share) for share in shares]
+    ends = [(int(place) - 1, min(int(place), values.size - 1)) for place in places]
+    in_order = np.partition(values, sorted({*chain(*ends)}))
+    return [
+        float((1 - place % 1) * in_order[below] + place % 1 * in_order[above])
+        for place, (below, above) in zip(places, ends, strict=True)
+    ]
 
 
 def check_confidence(confidence: float) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from swapsim import io
 from swapsim.errors import ConfigError, InputError
-from swapsim.frames.files import read_table
+from swapsim.frames.files import read_csv, read_table
 from swapsim.frames.table import Column, Table
 from swapsim.slots.tables import SLOT_EVENTS
 
@@ -148,3 +148,17 @@ def test_a_table_of_a_schema_names_row_and_field(table: Path) -> None:
         InputError, match=r"table\.parquet, field 'seq': table SLOT_EVENTS has Int64"
     ):
         read_table(table, SLOT_EVENTS)
+
+
+def test_a_table_in_csv_is_read_again_once_its_file_has_changed(tmp_path: Path) -> None:
+    """Spaces around a number are no error; a file that is fixed or broken is not the old one."""
+    path = tmp_path / "table.csv"
+    known = Table("t", "One row.", Column("ratio", pl.Float64, "a value", "1"))
+    path.write_text("ratio\n 1.5 \n")
+    assert read_csv(path, known)["ratio"].to_list() == [1.5]
+    path.write_text("ratio\n2.5\nx\n")
+    for _ in range(2):
+        with pytest.raises(InputError, match="line 3, field 'ratio': 'x' is no Float64"):
+            read_csv(path, known)
+    path.write_text("ratio\n2.5\n")
+    assert read_csv(path, known)["ratio"].to_list() == [2.5]

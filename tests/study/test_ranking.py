@@ -4,6 +4,9 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 from swapsim.errors import InputError
 from swapsim.study import ranking
@@ -59,6 +62,26 @@ def test_values_are_grouped_by_all_columns_but_seed_and_value() -> None:
     assert (first["mean"], first["lowest"], first["highest"]) == (2.0, 1.0, 4.0)
     assert (first["low"], first["high"]) == (1.0, 4.0)
     assert (found[1]["low"], found[1]["high"]) == (7.0, 7.0)
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9) | st.sampled_from([0.0, 1.0]), min_size=2, max_size=40),
+    st.sampled_from([np.mean, np.median]),
+    st.sampled_from([0.5, 0.95, 1 - 1e-9]),
+)
+def test_an_interval_is_that_of_scipy(
+    values: list[float], statistic: ranking.Statistic, confidence: float
+) -> None:
+    """The medians of resamples are counted, not sorted; both give the same bits."""
+    oracle = stats.bootstrap(
+        (values,),
+        statistic,
+        n_resamples=ranking.RESAMPLES,
+        confidence_level=confidence,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    assert ranking.interval(values, statistic, confidence) == (oracle.low, oracle.high)
 
 
 def test_an_interval_narrows_with_its_confidence() -> None:
