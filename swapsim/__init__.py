@@ -64,72 +64,25 @@ from swapsim import lazy
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from swapsim import (
-        charts,
-        claims,
-        clusters,
-        errors,
-        export,
-        frames,
-        machine,
-        mapping,
-        patches,
-        policies,
-        reclaim,
-        removal,
-        site,
-        slots,
-        stall,
-        study,
-        traces,
-    )
-    from swapsim.policies.lists import list_policy
-    from swapsim.policies.policy import policy
-
-    __version__: str
-
-__all__ = [
-    "__version__",
-    "charts",
-    "claims",
-    "clusters",
-    "errors",
-    "export",
-    "frames",
-    "list_policy",
-    "machine",
-    "mapping",
-    "patches",
-    "policies",
-    "policy",
-    "reclaim",
-    "removal",
-    "site",
-    "slots",
-    "stall",
-    "study",
-    "traces",
-]
-
-_submodule, _ = lazy.submodules(__name__, *__all__)
-
-
-def __getattr__(name: str) -> object:
-    """Import what is used first then: policies and `__version__` take most of a second."""
-    if name == "policy":
-        from swapsim.policies.policy import policy
-
-        return policy
-    if name == "list_policy":
-        from swapsim.policies.lists import list_policy
-
-        return list_policy
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("swapsim")
-    return _submodule(name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    from swapsim import charts as charts
+    from swapsim import claims as claims
+    from swapsim import clusters as clusters
+    from swapsim import errors as errors
+    from swapsim import export as export
+    from swapsim import frames as frames
+    from swapsim import machine as machine
+    from swapsim import mapping as mapping
+    from swapsim import patches as patches
+    from swapsim import policies as policies
+    from swapsim import reclaim as reclaim
+    from swapsim import removal as removal
+    from swapsim import site as site
+    from swapsim import slots as slots
+    from swapsim import stall as stall
+    from swapsim import study as study
+    from swapsim import traces as traces
+    from swapsim.policies.lists import list_policy as list_policy
+    from swapsim.policies.policy import policy as policy
+    from swapsim.version import __version__ as __version__
+else:
+    lazy.export(__name__)

@@ -1,30 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Submodules that are imported when they are first used.
+"""Names that a package exports, each of which is imported when it is first used.
 
-A package names them in its ``__init__``, so that ``swapsim.slots.charts`` works without an import
-of its own while ``import swapsim.slots`` does not load the chart library.
+A package lists each name once, in its ``__init__``, in a form that type checkers and editors read::
+
+    if TYPE_CHECKING:
+        from swapsim.slots import charts as charts
+        from swapsim.slots.verify import verified_slots as verified_slots
+        from swapsim.slots.verify import verify_slots as verify_slots
+    else:
+        lazy.export(__name__)
+
+``import swapsim.slots`` then imports none of the modules, and ``swapsim.slots.verify_slots``
+imports its own. ``dir``, ``help``, completion and ``import *`` know all names.
+
+A function that has the name of its module (``clusters.replay.replay``) is imported at once: a later
+import of the module would put the module in its place.
 """
 
 import sys
-from collections.abc import Callable
+from _ast import If, ImportFrom, Name, PyCF_ONLY_AST  # ast itself imports five modules
 from importlib import import_module
 from types import ModuleType
 
 
-def submodules(
-    package: str, *names: str
-) -> tuple[Callable[[str], ModuleType], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``, which know the submodules ``names``.
+def export(package: str) -> None:
+    """Give a package the names that its ``if TYPE_CHECKING`` lists, and ``__all__``."""
+    module = sys.modules[package]
+    origins = _listed(module)
 
-    ``dir`` and completion list them and the package's ``__all__``.
-    """
-
-    def get(name: str) -> ModuleType:
-        if name in names:
+    def get(name: str) -> object:
+        if name not in origins:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        origin = origins[name]
+        if origin == package:
             return import_module(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(origin), name)
+        setattr(module, name, value)
+        return value
 
-    def listed() -> list[str]:
-        return sorted({*sys.modules[package].__all__, *names})
+    vars(module)["__all__"] = sorted(origins)
+    vars(module)["__dir__"] = lambda: sorted(origins)
+    vars(module)["__getattr__"] = get
+    for name, origin in origins.items():
+        if origin == f"{package}.{name}":
+            get(name)
 
-    return get, listed
+
+def _listed(module: ModuleType) -> dict[str, str]:
+    """Return the module that each listed name comes from; a submodule comes from its package."""
+    source = module.__spec__.loader.get_source(module.__name__)  # type: ignore[union-attr]
+    tree = compile(source, module.__name__, "exec", PyCF_ONLY_AST)
+    return {
+        alias.name: statement.module
+        for block in tree.body  # type: ignore[attr-defined]
+        if isinstance(block, If) and isinstance(block.test, Name) and block.orelse
+        for statement in block.body
+        if isinstance(statement, ImportFrom) and statement.module
+        for alias in statement.names
+    }

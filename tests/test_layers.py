@@ -12,7 +12,7 @@ import swapsim
 PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
-    {"errors", "interrupt", "lazy", "progress"},
+    {"errors", "interrupt", "lazy", "progress", "version"},
     {"bounded", "checks", "io"},
     {"frames"},
     {"ffi"},

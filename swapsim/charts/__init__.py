@@ -6,13 +6,13 @@ A chart itself is a function of its subject's package, in ``charts``.
 
 from typing import TYPE_CHECKING
 
-from swapsim.charts.theme import png, rendered, use
-from swapsim.lazy import submodules
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.charts import colours as colours
     from swapsim.charts import theme as theme
+    from swapsim.charts.theme import png as png
+    from swapsim.charts.theme import rendered as rendered
+    from swapsim.charts.theme import use as use
 else:
-    __getattr__, __dir__ = submodules(__name__, "colours", "theme")
-
-__all__ = ["png", "rendered", "use"]
+    lazy.export(__name__)

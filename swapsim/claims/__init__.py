@@ -8,82 +8,50 @@ user's own measurements, and `layouts` prints tables as the mails do.
 
 from typing import TYPE_CHECKING
 
-from swapsim.claims.judging import (
-    compare_counts,
-    directions,
-    range_verdict,
-    simulated_claims,
-    three_columns,
-)
-from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
-from swapsim.claims.published import (
-    Row,
-    mails,
-    measured_folios,
-    measured_lists,
-    measured_provenance,
-    measured_requests,
-    measured_results,
-    measured_slots,
-    patch_cards,
-    published_claims,
-    published_tables,
-    results,
-    simulation_tolerances,
-    tolerances,
-    window_of,
-    windows,
-)
-from swapsim.claims.rounds import medians, ranks, side_by_side, steps
-from swapsim.claims.texts import claim_texts, lead, lead_on, range_text, verdicts_by_patch
-from swapsim.claims.yours import fitting, four_columns, two_kernels, your_metrics, your_runs
-from swapsim.lazy import submodules
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.claims import charts as charts
     from swapsim.claims import tables as tables
+    from swapsim.claims.judging import compare_counts as compare_counts
+    from swapsim.claims.judging import directions as directions
+    from swapsim.claims.judging import range_verdict as range_verdict
+    from swapsim.claims.judging import simulated_claims as simulated_claims
+    from swapsim.claims.judging import three_columns as three_columns
+    from swapsim.claims.layouts import as_printed as as_printed
+    from swapsim.claims.layouts import lkp as lkp
+    from swapsim.claims.layouts import lkp_change as lkp_change
+    from swapsim.claims.layouts import mmtests as mmtests
+    from swapsim.claims.layouts import mmtests_change as mmtests_change
+    from swapsim.claims.published import Row as Row
+    from swapsim.claims.published import mails as mails
+    from swapsim.claims.published import measured_folios as measured_folios
+    from swapsim.claims.published import measured_lists as measured_lists
+    from swapsim.claims.published import measured_provenance as measured_provenance
+    from swapsim.claims.published import measured_requests as measured_requests
+    from swapsim.claims.published import measured_results as measured_results
+    from swapsim.claims.published import measured_slots as measured_slots
+    from swapsim.claims.published import patch_cards as patch_cards
+    from swapsim.claims.published import published_claims as published_claims
+    from swapsim.claims.published import published_tables as published_tables
+    from swapsim.claims.published import results as results
+    from swapsim.claims.published import simulation_tolerances as simulation_tolerances
+    from swapsim.claims.published import tolerances as tolerances
+    from swapsim.claims.published import window_of as window_of
+    from swapsim.claims.published import windows as windows
+    from swapsim.claims.rounds import medians as medians
+    from swapsim.claims.rounds import ranks as ranks
+    from swapsim.claims.rounds import side_by_side as side_by_side
+    from swapsim.claims.rounds import steps as steps
+    from swapsim.claims.texts import claim_texts as claim_texts
+    from swapsim.claims.texts import lead as lead
+    from swapsim.claims.texts import lead_on as lead_on
+    from swapsim.claims.texts import range_text as range_text
+    from swapsim.claims.texts import verdicts_by_patch as verdicts_by_patch
+    from swapsim.claims.yours import fitting as fitting
+    from swapsim.claims.yours import four_columns as four_columns
+    from swapsim.claims.yours import two_kernels as two_kernels
+    from swapsim.claims.yours import your_metrics as your_metrics
+    from swapsim.claims.yours import your_runs as your_runs
 else:
-    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
-
-__all__ = [
-    "Row",
-    "as_printed",
-    "claim_texts",
-    "compare_counts",
-    "directions",
-    "fitting",
-    "four_columns",
-    "lead",
-    "lead_on",
-    "lkp",
-    "lkp_change",
-    "mails",
-    "measured_folios",
-    "measured_lists",
-    "measured_provenance",
-    "measured_requests",
-    "measured_results",
-    "measured_slots",
-    "medians",
-    "mmtests",
-    "mmtests_change",
-    "patch_cards",
-    "published_claims",
-    "published_tables",
-    "range_text",
-    "range_verdict",
-    "ranks",
-    "results",
-    "side_by_side",
-    "simulated_claims",
-    "simulation_tolerances",
-    "steps",
-    "three_columns",
-    "tolerances",
-    "two_kernels",
-    "verdicts_by_patch",
-    "window_of",
-    "windows",
-    "your_metrics",
-    "your_runs",
-]
+    lazy.export(__name__)

@@ -10,12 +10,7 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.clusters.events import ClusterRows, cluster_rows
-from swapsim.clusters.joining import JOINED_EVENTS
-from swapsim.clusters.ledger import lock_changes, lock_ledger, lock_sites, trace_locks
-from swapsim.clusters.replay import ClusterReplay, pictures, replay, rules_of, summed_lists
-from swapsim.clusters.verify import verified_clusters, verify_clusters
-from swapsim.lazy import submodules
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.clusters import alternatives as alternatives
@@ -24,24 +19,19 @@ if TYPE_CHECKING:
     from swapsim.clusters import requests as requests
     from swapsim.clusters import studies as studies
     from swapsim.clusters import tables as tables
+    from swapsim.clusters.events import ClusterRows as ClusterRows
+    from swapsim.clusters.events import cluster_rows as cluster_rows
+    from swapsim.clusters.joining import JOINED_EVENTS as JOINED_EVENTS
+    from swapsim.clusters.ledger import lock_changes as lock_changes
+    from swapsim.clusters.ledger import lock_ledger as lock_ledger
+    from swapsim.clusters.ledger import lock_sites as lock_sites
+    from swapsim.clusters.ledger import trace_locks as trace_locks
+    from swapsim.clusters.replay import ClusterReplay as ClusterReplay
+    from swapsim.clusters.replay import pictures as pictures
+    from swapsim.clusters.replay import replay as replay
+    from swapsim.clusters.replay import rules_of as rules_of
+    from swapsim.clusters.replay import summed_lists as summed_lists
+    from swapsim.clusters.verify import verified_clusters as verified_clusters
+    from swapsim.clusters.verify import verify_clusters as verify_clusters
 else:
-    __getattr__, __dir__ = submodules(
-        __name__, "alternatives", "charts", "folios", "requests", "studies", "tables"
-    )
-
-__all__ = [
-    "JOINED_EVENTS",
-    "ClusterReplay",
-    "ClusterRows",
-    "cluster_rows",
-    "lock_changes",
-    "lock_ledger",
-    "lock_sites",
-    "pictures",
-    "replay",
-    "rules_of",
-    "summed_lists",
-    "trace_locks",
-    "verified_clusters",
-    "verify_clusters",
-]
+    lazy.export(__name__)

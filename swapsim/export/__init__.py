@@ -7,11 +7,13 @@ Both write Trace Event Format (JSON, plain or gzip).
 
 from typing import TYPE_CHECKING
 
-from swapsim.export.machine import MachineFile, machine, machine_config
-from swapsim.export.trace import Exported, trace
-from swapsim.lazy import submodules
+from swapsim import lazy
 
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = submodules(__name__)
-
-__all__ = ["Exported", "MachineFile", "machine", "machine_config", "trace"]
+if TYPE_CHECKING:
+    from swapsim.export.machine import MachineFile as MachineFile
+    from swapsim.export.machine import machine as machine
+    from swapsim.export.machine import machine_config as machine_config
+    from swapsim.export.trace import Exported as Exported
+    from swapsim.export.trace import trace as trace
+else:
+    lazy.export(__name__)

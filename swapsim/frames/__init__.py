@@ -14,15 +14,17 @@ head, and complete texts. A column of words with one value appears once, above t
 
 from typing import TYPE_CHECKING
 
-from swapsim.frames.shown import Shown, html, show, text, use
-from swapsim.lazy import submodules
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.frames import columns as columns
     from swapsim.frames import files as files
     from swapsim.frames import glossary as glossary
     from swapsim.frames import table as table
+    from swapsim.frames.shown import Shown as Shown
+    from swapsim.frames.shown import html as html
+    from swapsim.frames.shown import show as show
+    from swapsim.frames.shown import text as text
+    from swapsim.frames.shown import use as use
 else:
-    __getattr__, __dir__ = submodules(__name__, "columns", "files", "glossary", "table")
-
-__all__ = ["Shown", "html", "show", "text", "use"]
+    lazy.export(__name__)

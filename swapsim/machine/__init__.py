@@ -14,8 +14,7 @@ The machine, the mail and the questions of each patch are in `swapsim.patches`.
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.machine.config import MachineConfig
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.machine import anchors as anchors
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
     from swapsim.machine import summary as summary
     from swapsim.machine import tables as tables
     from swapsim.machine import what_if as what_if
+    from swapsim.machine.config import MachineConfig as MachineConfig
 else:
-    __getattr__, __dir__ = submodules(
-        __name__,
-        *("anchors", "charts", "costs", "fit", "lab", "run", "summary", "tables", "what_if"),
-    )
-
-__all__ = ["MachineConfig"]
+    lazy.export(__name__)

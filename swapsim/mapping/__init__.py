@@ -3,33 +3,19 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.mapping.config import MappingConfig
-from swapsim.mapping.replay import (
-    mix,
-    per_page,
-    replay_rows,
-    totals_per_page,
-    writeback_rows,
-    writeback_tags,
-    writeback_tags_by_kernel,
-    writeback_tags_of,
-)
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.mapping import charts as charts
     from swapsim.mapping import tables as tables
+    from swapsim.mapping.config import MappingConfig as MappingConfig
+    from swapsim.mapping.replay import mix as mix
+    from swapsim.mapping.replay import per_page as per_page
+    from swapsim.mapping.replay import replay_rows as replay_rows
+    from swapsim.mapping.replay import totals_per_page as totals_per_page
+    from swapsim.mapping.replay import writeback_rows as writeback_rows
+    from swapsim.mapping.replay import writeback_tags as writeback_tags
+    from swapsim.mapping.replay import writeback_tags_by_kernel as writeback_tags_by_kernel
+    from swapsim.mapping.replay import writeback_tags_of as writeback_tags_of
 else:
-    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
-
-__all__ = [
-    "MappingConfig",
-    "mix",
-    "per_page",
-    "replay_rows",
-    "totals_per_page",
-    "writeback_rows",
-    "writeback_tags",
-    "writeback_tags_by_kernel",
-    "writeback_tags_of",
-]
+    lazy.export(__name__)

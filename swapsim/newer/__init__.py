@@ -11,29 +11,21 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.newer import charts, studies
-from swapsim.newer.measured import clusters_a_list, rules_that_run, writeback_a_page
-from swapsim.newer.meetings import count_meetings, meeting_shares
-from swapsim.newer.streams import Requests, churn, trace_requests
-from swapsim.newer.tags import check_of_shortcut, global_lock
+from swapsim import lazy
 
 if TYPE_CHECKING:
+    from swapsim.newer import charts as charts
+    from swapsim.newer import studies as studies
     from swapsim.newer import tables as tables
+    from swapsim.newer.measured import clusters_a_list as clusters_a_list
+    from swapsim.newer.measured import rules_that_run as rules_that_run
+    from swapsim.newer.measured import writeback_a_page as writeback_a_page
+    from swapsim.newer.meetings import count_meetings as count_meetings
+    from swapsim.newer.meetings import meeting_shares as meeting_shares
+    from swapsim.newer.streams import Requests as Requests
+    from swapsim.newer.streams import churn as churn
+    from swapsim.newer.streams import trace_requests as trace_requests
+    from swapsim.newer.tags import check_of_shortcut as check_of_shortcut
+    from swapsim.newer.tags import global_lock as global_lock
 else:
-    __getattr__, __dir__ = submodules(__name__, "tables")
-
-__all__ = [
-    "Requests",
-    "charts",
-    "check_of_shortcut",
-    "churn",
-    "clusters_a_list",
-    "count_meetings",
-    "global_lock",
-    "meeting_shares",
-    "rules_that_run",
-    "studies",
-    "trace_requests",
-    "writeback_a_page",
-]
+    lazy.export(__name__)

@@ -7,14 +7,12 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.policies.lists import ListPolicy
-from swapsim.policies.policy import Policy
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.policies import lists as lists
     from swapsim.policies import policy as policy
+    from swapsim.policies.lists import ListPolicy as ListPolicy
+    from swapsim.policies.policy import Policy as Policy
 else:
-    __getattr__, __dir__ = submodules(__name__, "lists", "policy")
-
-__all__ = ["ListPolicy", "Policy"]
+    lazy.export(__name__)

@@ -12,39 +12,25 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.reclaim._native import Result, Window, follow_pages, run, run_lab_guest
-from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.parallelio import (
-    change_constants,
-    constants,
-    lab_guest,
-    lab_guest_constants,
-    parallelio,
-    shrink,
-)
-from swapsim.reclaim.report import iostat, lab_guest_rows, ops, vmstat
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.reclaim import tables as tables
+    from swapsim.reclaim._native import Result as Result
+    from swapsim.reclaim._native import Window as Window
+    from swapsim.reclaim._native import follow_pages as follow_pages
+    from swapsim.reclaim._native import run as run
+    from swapsim.reclaim._native import run_lab_guest as run_lab_guest
+    from swapsim.reclaim.config import ReclaimConfig as ReclaimConfig
+    from swapsim.reclaim.parallelio import change_constants as change_constants
+    from swapsim.reclaim.parallelio import constants as constants
+    from swapsim.reclaim.parallelio import lab_guest as lab_guest
+    from swapsim.reclaim.parallelio import lab_guest_constants as lab_guest_constants
+    from swapsim.reclaim.parallelio import parallelio as parallelio
+    from swapsim.reclaim.parallelio import shrink as shrink
+    from swapsim.reclaim.report import iostat as iostat
+    from swapsim.reclaim.report import lab_guest_rows as lab_guest_rows
+    from swapsim.reclaim.report import ops as ops
+    from swapsim.reclaim.report import vmstat as vmstat
 else:
-    __getattr__, __dir__ = submodules(__name__, "tables")
-
-__all__ = [
-    "ReclaimConfig",
-    "Result",
-    "Window",
-    "change_constants",
-    "constants",
-    "follow_pages",
-    "iostat",
-    "lab_guest",
-    "lab_guest_constants",
-    "lab_guest_rows",
-    "ops",
-    "parallelio",
-    "run",
-    "run_lab_guest",
-    "shrink",
-    "vmstat",
-]
+    lazy.export(__name__)

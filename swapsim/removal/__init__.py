@@ -3,26 +3,15 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.removal.replay import (
-    batched_removal,
-    batched_removal_of,
-    removal_holds,
-    removal_lists,
-    removals,
-    removals_of,
-)
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.removal import tables as tables
+    from swapsim.removal.replay import batched_removal as batched_removal
+    from swapsim.removal.replay import batched_removal_of as batched_removal_of
+    from swapsim.removal.replay import removal_holds as removal_holds
+    from swapsim.removal.replay import removal_lists as removal_lists
+    from swapsim.removal.replay import removals as removals
+    from swapsim.removal.replay import removals_of as removals_of
 else:
-    __getattr__, __dir__ = submodules(__name__, "tables")
-
-__all__ = [
-    "batched_removal",
-    "batched_removal_of",
-    "removal_holds",
-    "removal_lists",
-    "removals",
-    "removals_of",
-]
+    lazy.export(__name__)

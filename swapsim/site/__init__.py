@@ -3,13 +3,16 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
+from swapsim import lazy
 
-if not TYPE_CHECKING:  # mypy would see a circle: a part of the site imports swapsim
-    __getattr__, __dir__ = submodules(
-        __name__,
-        *("bench", "newest", "notebooks", "overview", "patches"),
-        *("readme", "report", "simulated"),
-    )
-
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from swapsim.site import bench as bench
+    from swapsim.site import newest as newest
+    from swapsim.site import notebooks as notebooks
+    from swapsim.site import overview as overview
+    from swapsim.site import patches as patches
+    from swapsim.site import readme as readme
+    from swapsim.site import report as report
+    from swapsim.site import simulated as simulated
+else:
+    lazy.export(__name__)

@@ -3,42 +3,26 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.stall._native import decide, process_pages
-from swapsim.stall.config import StallContext
-from swapsim.stall.recording import ReclaimRows, reclaim_rows
-from swapsim.stall.replay import (
-    NOT_RECORDED,
-    decided_lists,
-    folio_branches,
-    requested_sleeps,
-    stall_decisions,
-    summed_decisions,
-)
-from swapsim.stall.rules import Act, Rules, explain, rules_of
-from swapsim.stall.verify import verified_stalls, verify_stalls
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.stall import tables as tables
+    from swapsim.stall._native import decide as decide
+    from swapsim.stall._native import process_pages as process_pages
+    from swapsim.stall.config import StallContext as StallContext
+    from swapsim.stall.recording import ReclaimRows as ReclaimRows
+    from swapsim.stall.recording import reclaim_rows as reclaim_rows
+    from swapsim.stall.replay import NOT_RECORDED as NOT_RECORDED
+    from swapsim.stall.replay import decided_lists as decided_lists
+    from swapsim.stall.replay import folio_branches as folio_branches
+    from swapsim.stall.replay import requested_sleeps as requested_sleeps
+    from swapsim.stall.replay import stall_decisions as stall_decisions
+    from swapsim.stall.replay import summed_decisions as summed_decisions
+    from swapsim.stall.rules import Act as Act
+    from swapsim.stall.rules import Rules as Rules
+    from swapsim.stall.rules import explain as explain
+    from swapsim.stall.rules import rules_of as rules_of
+    from swapsim.stall.verify import verified_stalls as verified_stalls
+    from swapsim.stall.verify import verify_stalls as verify_stalls
 else:
-    __getattr__, __dir__ = submodules(__name__, "tables")
-
-__all__ = [
-    "NOT_RECORDED",
-    "Act",
-    "ReclaimRows",
-    "Rules",
-    "StallContext",
-    "decide",
-    "decided_lists",
-    "explain",
-    "folio_branches",
-    "process_pages",
-    "reclaim_rows",
-    "requested_sleeps",
-    "rules_of",
-    "stall_decisions",
-    "summed_decisions",
-    "verified_stalls",
-    "verify_stalls",
-]
+    lazy.export(__name__)

@@ -8,16 +8,19 @@ seed. A ``Study`` is a result of that kind which is stored in data/simulated.
 
 from typing import TYPE_CHECKING
 
-from swapsim.lazy import submodules
-from swapsim.study.batches import How, SerialExecutor, run, table
-from swapsim.study.study import Study, picked, recap
+from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.study import constants as constants
     from swapsim.study import ranking as ranking
     from swapsim.study import store as store
     from swapsim.study import tables as tables
+    from swapsim.study.batches import How as How
+    from swapsim.study.batches import SerialExecutor as SerialExecutor
+    from swapsim.study.batches import run as run
+    from swapsim.study.batches import table as table
+    from swapsim.study.study import Study as Study
+    from swapsim.study.study import picked as picked
+    from swapsim.study.study import recap as recap
 else:
-    __getattr__, __dir__ = submodules(__name__, "constants", "ranking", "store", "tables")
-
-__all__ = ["How", "SerialExecutor", "Study", "picked", "recap", "run", "table"]
+    lazy.export(__name__)

@@ -9,6 +9,12 @@
       shell      what surrounds each page, its origin, and markdown and its links as HTML
 """
 
-from swapsim.site.report.build import MARK, write
+from typing import TYPE_CHECKING
 
-__all__ = ["MARK", "write"]
+from swapsim import lazy
+
+if TYPE_CHECKING:
+    from swapsim.site.report.build import MARK as MARK
+    from swapsim.site.report.build import write as write
+else:
+    lazy.export(__name__)

@@ -79,8 +79,9 @@ def _exported(name: str) -> bool:
 
 def rendered(names: Sequence[str]) -> dict[str, str]:
     """Return the file name and the text of each page of the reference, and of its search."""
-    for name in swapsim.__all__:  # those that are imported when they are first used
-        vars(swapsim)[name] = getattr(swapsim, name)
+    for name in names:
+        for exported in vars(import_module(name)).get("__all__", ()):
+            getattr(import_module(name), exported)  # pdoc does not see what is not imported yet
     pdoc.render.configure(docformat="numpy", show_source=False, template_directory=_TEMPLATES)
     pdoc.render.env.filters["to_markdown"] = _markdown
     with warnings.catch_warnings(action="error", category=UserWarning):
