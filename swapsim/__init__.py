@@ -16,8 +16,8 @@ in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
 
 What they share, each over the ones before it:
 
-- ``errors``, ``checks``, ``progress``, ``interrupt``, ``bounded``, ``lazy``: errors, checks of
-  configs, progress bars, signals, memory limits, submodules imported when first used,
+- ``errors``, ``checks``, ``progress``, ``interrupt``, ``bounded``, ``lazy``, ``version``: errors,
+  checks of configs, progress bars, signals, memory limits, names imported when first used,
 - ``io``: files: validation, atomic writes, where the laboratory's files lie,
 - ``frames``: declared columns and tables, and how a frame is shown,
 - ``ffi``: facts, error codes and structs of the C library,

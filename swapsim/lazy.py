@@ -48,7 +48,8 @@ def export(package: str) -> None:
 
 def _listed(module: ModuleType) -> dict[str, str]:
     """Return the module that each listed name comes from; a submodule comes from its package."""
-    source = module.__spec__.loader.get_source(module.__name__)  # type: ignore[union-attr]
+    # Not get_source, which imports re.
+    source = module.__loader__.get_data(module.__file__)  # type: ignore[union-attr]
     tree = compile(source, module.__name__, "exec", PyCF_ONLY_AST)
     return {
         alias.name: statement.module

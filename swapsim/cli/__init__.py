@@ -14,7 +14,7 @@ from typing import Final
 import click
 from click.shell_completion import shell_complete
 
-from swapsim import __version__, interrupt
+from swapsim import interrupt
 from swapsim.cli.laboratory import bench, compare, notebooks, report, simulate
 from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
@@ -22,6 +22,7 @@ from swapsim.cli.replay import replay, verify
 from swapsim.cli.trace import export, import_, info, probes
 from swapsim.cli.verbs import Verbs
 from swapsim.errors import SwapsimError
+from swapsim.version import __version__
 
 __all__ = ["cli", "main"]
 

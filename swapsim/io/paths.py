@@ -9,13 +9,15 @@ from typing import Final
 
 from swapsim.errors import InputError
 
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
-_IN_WHEEL: Final = _PACKAGE / "laboratory"
+PACKAGE: Final = Path(__file__).resolve().parents[1]
+"""The folder of the package swapsim."""
+
+_IN_WHEEL: Final = PACKAGE / "laboratory"
 
 
 def laboratory_root() -> Path:
     """Return the folder of data, patches and notebooks."""
-    return _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
+    return _IN_WHEEL if _IN_WHEEL.is_dir() else PACKAGE.parent
 
 
 def repository_root() -> Path:
@@ -24,9 +26,9 @@ def repository_root() -> Path:
         raise InputError(
             "this needs the laboratory's checkout, but swapsim was installed from a wheel: "
             "run 'make setup' in a checkout",
-            path=_PACKAGE,
+            path=PACKAGE,
         )
-    return _PACKAGE.parent
+    return PACKAGE.parent
 
 
 def data_root() -> Path:

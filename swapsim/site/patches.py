@@ -2,16 +2,16 @@
 """The packages of all patches, each of them complete, and the files that make up a patch."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Final
 
 import polars as pl
 
-import swapsim
 from swapsim import claims, patches
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import laboratory_root
+from swapsim.io.paths import PACKAGE, laboratory_root
 from swapsim.patches import (
     Patch,
     batched_removal,
@@ -71,7 +71,8 @@ def parts_of(patch: str) -> pl.DataFrame:
     packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]
     name = packages[0].rpartition(".")[2] if packages else "NAME"
     subject = next((each for each in subjects if _at(f"swapsim/{each}").is_dir()), subjects[0])
-    replay = getattr(getattr(swapsim, subject, None), name, None)
+    there = _at(f"swapsim/{subject}").is_dir()
+    replay = getattr(import_module(f"swapsim.{subject}"), name, None) if there else None
     module = replay.__module__ if replay else f"swapsim.{subject}.replay"
     rows = [
         ("card", "what it claims and changes, and its model", f"patches/{patch}/card.md"),
@@ -93,5 +94,5 @@ def _at(file: str) -> Path:
     """Return where a file of the repository lies, in a checkout or in an installed package."""
     folder, _, inside = file.partition("/")
     if folder == "swapsim":
-        return Path(swapsim.__file__).parent / inside
+        return PACKAGE / inside
     return laboratory_root() / file

@@ -27,11 +27,10 @@ from typing import Final
 
 import nbformat
 
-import swapsim
 from swapsim import ffi, interrupt
 from swapsim.checks import checked
 from swapsim.errors import InputError
-from swapsim.io.paths import data_root, notebooks_root
+from swapsim.io.paths import PACKAGE, data_root, notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, pages, reference, shell
 from swapsim.site.report.cells import Runs, make_all, run
@@ -151,8 +150,7 @@ def _digests(notebooks: _Notebooks, around: bytes) -> dict[str, str]:
 
 def surroundings() -> bytes:
     """Return a digest of what all articles depend on: package, core, data and libraries."""
-    package = Path(swapsim.__file__).parent
-    files = [path for kind in _MADE_WITH for path in sorted(package.rglob(kind))]
+    files = [path for kind in _MADE_WITH for path in sorted(PACKAGE.rglob(kind))]
     files += sorted(data_root().rglob("*.*"))
     digest = hashlib.sha256(repr(ffi.code_digests()).encode())
     digest.update(repr(sorted((each.name, each.version) for each in distributions())).encode())

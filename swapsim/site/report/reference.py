@@ -23,8 +23,8 @@ import pdoc.search
 from pdoc.doc import Class, Doc, Function, Module, Namespace, Variable
 from pdoc.docstrings import convert
 
-import swapsim
 from swapsim.frames import glossary
+from swapsim.io.paths import PACKAGE
 from swapsim.site.report.shell import TEMPLATES
 
 FOLDER: Final = "api"
@@ -65,7 +65,7 @@ def write(folder: Path, earlier: Path, around: bytes) -> None:
 
 def modules() -> list[str]:
     """Return the names of the modules that have a page: those that a caller imports by name."""
-    found = pkgutil.walk_packages(swapsim.__path__, "swapsim.")
+    found = pkgutil.walk_packages([str(PACKAGE)], "swapsim.")
     names = [each.name for each in found if not _LEFT_OUT.match(each.name)]
     return ["swapsim", *sorted(name for name in names if not _exported(name))]
 
