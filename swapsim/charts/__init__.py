@@ -10,6 +10,7 @@ from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.charts import colours as colours
+    from swapsim.charts import general as general
     from swapsim.charts import theme as theme
     from swapsim.charts.theme import png as png
     from swapsim.charts.theme import rendered as rendered

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from swapsim.study import constants as constants
     from swapsim.study import ranking as ranking
     from swapsim.study import store as store
+    from swapsim.study import summary as summary
     from swapsim.study import tables as tables
     from swapsim.study.batches import How as How
     from swapsim.study.batches import SerialExecutor as SerialExecutor

@@ -64,7 +64,7 @@ def sweep(config: Any) -> tuple[int, int, int, int, int, bool]:
             system += extra
             cost += extra
         tasks = len(left) + (config.kswapds if faulting else 0)
-        if not config.pinned and tasks > config.cpus:
+        if tasks > config.cpus:
             cost = cost * tasks // config.cpus
         clock[thread] += cost
         done[thread] += 1

@@ -2,63 +2,48 @@
 """Patch B's machine and a real 6.1 kernel: acquisitions per page, batched removal off and on."""
 
 from dataclasses import replace
-from functools import cache
 
 import polars as pl
 import pytest
 
 from swapsim import claims
 from swapsim.claims.judging import COUNT_TOLERANCE_PERCENT
-from swapsim.errors import InputError
 from swapsim.machine import lab
-from swapsim.patches import batched_removal as patch
-from swapsim.patches.batched_removal.lab import EXPERIMENTS, HOLD, lab_machine
+from swapsim.patches.batched_removal import notebook, studies
+from swapsim.patches.batched_removal.lab import HOLD, machine, machines
 from swapsim.patches.batched_removal.prediction import NODES
 from swapsim.patches.batched_removal.workload import THREADS
-from swapsim.study import SerialExecutor
 
-SOLID_STATE = "batched-removal"
-ROTATIONAL = "batched-removal-rotational"
-
-
-@cache
-def simulated(experiment: str) -> pl.DataFrame:
-    """Return the counts of an experiment's machines, run once for all tests."""
-    return patch.lab_runs(experiment, 1, executor=SerialExecutor())
+STUDIES = {
+    "batched-removal": studies.lab_on_flash,
+    "batched-removal-rotational": studies.lab_on_a_disk,
+}
 
 
 def compared(experiment: str) -> pl.DataFrame:
-    """Compare them with the measured medians."""
+    """Compare the stored runs with the measured medians."""
     medians = claims.medians(claims.measured_results(experiment))
-    return patch.compare_lab(simulated(experiment), medians)
+    return notebook.compare_lab(STUDIES[experiment].load(), medians)
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_the_switch_is_one_field_of_the_machine(experiment: str) -> None:
+def test_the_switch_is_one_field_of_the_machine() -> None:
     """Off and on are the same machines except for the removal, one per number of tasks."""
-    machines = patch.lab_machines(experiment)
-    off, on = machines[: len(THREADS)], machines[len(THREADS) :]
+    off, on = (machines(rotational=True, seeds=1)[part] for part in (slice(5), slice(5, 10)))
     assert [replace(config, removal="batched") for config in off] == on
     assert tuple(config.tasks for config in off) == THREADS
 
 
-def test_an_experiment_without_machines_is_refused() -> None:
-    """The machine has no pages of files."""
-    with pytest.raises(InputError, match="batched-removal-file': no machine"):
-        patch.lab_machines("batched-removal-file")
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
+@pytest.mark.parametrize("experiment", STUDIES)
 def test_each_difference_of_the_swap_caches_lock_is_explained(experiment: str) -> None:
     """Pages that joined without being written and shorter holds explain it, off and on."""
-    table = patch.xa_lock_misses(compared(experiment))
+    table = notebook.xa_lock_misses(compared(experiment))
     assert table.height == 2 * len(THREADS)
     assert (table["rest_percent"].abs() <= COUNT_TOLERANCE_PERCENT).all(), table
 
 
 def test_each_lock_agrees_where_each_page_that_joins_is_swapped() -> None:
     """Six locks are within the tolerance if the kernel requested one slot per page, as here."""
-    table = compared(SOLID_STATE).filter(pl.col("metric").is_in(lab.LEDGER), policy="off")
+    table = compared("batched-removal").filter(pl.col("metric").is_in(lab.LEDGER), policy="off")
     one_slot = table.filter(
         pl.col("apart_percent").abs() < 2, metric="slot cache mutex acquisitions"
     )
@@ -69,9 +54,8 @@ def test_each_lock_agrees_where_each_page_that_joins_is_swapped() -> None:
 
 def test_the_switch_saves_only_removals() -> None:
     """One removal of a hold remains, and all other locks are taken as often as before."""
-    counts = (
-        simulated(SOLID_STATE).filter(n_tasks=8).pivot("policy", index="metric", values="value")
-    )
+    rows = studies.lab_on_flash.load().filter(n_tasks=8, seed=1)
+    counts = rows.pivot("policy", index="metric", values="value")
     value = {metric: (off, on) for metric, off, on in counts.iter_rows()}
     assert value["xa_lock at __remove_mapping"] == (1, pytest.approx(1 / value[HOLD][1]))
     for metric in set(lab.LEDGER) - {"xa_lock acquisitions"}:
@@ -82,7 +66,7 @@ def test_the_switch_saves_only_removals() -> None:
 @pytest.mark.parametrize("tasks", [1, 8])
 def test_removals_do_not_depend_on_the_node(tasks: int) -> None:
     """Four nodes that share memory, with endless writers, need as many holds as one node."""
-    one = lab_machine(tasks=tasks, batched=True)
+    one = machine(tasks=tasks, batched=True)
     four = replace(
         one,
         nodes=NODES,
@@ -100,6 +84,6 @@ def test_removals_do_not_depend_on_the_node(tasks: int) -> None:
 
 def test_a_disk_has_no_cluster_locks() -> None:
     """The map of a rotational device is counted with si->lock, as in the lab."""
-    counts = simulated(ROTATIONAL)
+    counts = studies.lab_on_a_disk.load()
     assert counts.filter(pl.col("metric").str.contains("cluster lock")).is_empty()
     assert (counts.filter(metric="si->lock acquisitions")["value"] > 4).all()

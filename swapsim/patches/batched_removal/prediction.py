@@ -9,7 +9,8 @@ memory give the number of faults, and how long all threads take::
     sweeps                threads, unevenness, seed     faults, elapsed time, system time
     fit                   vanilla with one thread       how long a fault and an access are
 
-No source gives the costs of the lock: they come from the fits to patch A's base column.
+No source gives the costs of the lock: they come from fits to patch A's base column, which
+data/swap-cache-locks.csv stores.
 """
 
 import itertools
@@ -23,47 +24,30 @@ import numpy as np
 import polars as pl
 
 from swapsim import claims
-from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.machine.run import PAGE_KIB, metric_values
-from swapsim.machine.summary import claim_ranges
 from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
-from swapsim.patches.batched_removal.tables import NULL_CHANGES, PREDICTED_BY_POINTS, SWEEP_SETTINGS
-from swapsim.patches.batched_removal.workload import FITTED, PATCH, workload_values
+from swapsim.patches.batched_removal.workload import FITTED, PATCH, lock_fits, workload_values
 
 NODES: Final = 4
 """Fake NUMA nodes in uniform memory, each with its kswapd."""
-
-TAG_SHARES: Final = (0.01, 0.1, 1.0)
-"""``tag_ns / tree_ns``: the ends of what patch A's base leaves open, and their geometric mean."""
 
 NEXT_SHARES: Final = (0.1, 0.3, 1.0)
 """``tree_next_ns / tree_ns``: the cost of each removal of a hold after the first. At 1 a hold is
 the sum of its removals; below, the mapping's lines and the tree's nodes stay in the cache."""
 
-_BASES: Final = {
-    0.01: {"unmap_ns": 6022, "tree_ns": 677, "tag_ns": 7, "map_ns": 210},
-    0.1: {"unmap_ns": 6260, "tree_ns": 628, "tag_ns": 63, "map_ns": 195},
-    1.0: {"unmap_ns": 7217, "tree_ns": 362, "tag_ns": 362, "map_ns": 112},
-}
-"""Constants with which the machine meets patch A's base, by tag share, with the map share of the
-swap series of 2017: there is no other measurement of 4.8's locks. A test repeats the fits."""
-
-
 UNEVEN: Final = (10.0, 20.0, 30.0, 50.0)
 """How far, in percent, the time of a thread's accesses may lie from the threads' mean."""
 
 
-@cache
-def _known() -> dict[str, float]:
-    return workload_values()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A combination of what the mail leaves open."""
+    """A combination of what the mail leaves open.
+
+    ``tag_share`` is ``tag_ns / tree_ns``, one of `workload.lock_fits`.
+    """
 
     tag_share: float
     next_share: float
@@ -74,33 +58,19 @@ MIDDLE: Final = Point(tag_share=0.1, next_share=0.3)
 """The point of headlines and what-ifs, with the middle shares and the middle unevenness."""
 
 
-@checked
 def machine(
     *, threads: int, batched: bool, sweeps: bool = False, rotational: bool = True, seed: int = 1
 ) -> MachineConfig:
     """Return the machine of patch B's mail: threads of usemem and 4 kswapds on one brd under 4.8.
 
-    Parameters
-    ----------
-    threads : int
-    batched : bool
-        Whether a list's pages are removed with one hold for each mapping: True is the patch.
-    sweeps : bool
-        Whether each thread sweeps over as many pages as the mail's threads have together, on a brd
-        that is nearly full, so that each access faults; False: threads write fresh pages.
-    rotational : bool
-        Whether the slot allocator treats brd as a disk, as in the mail.
-    seed : int
+    With `sweeps` each thread goes over as many pages as the mail's threads have together, on a brd
+    that is nearly full, so that each access faults; without, threads write fresh pages. The slot
+    allocator treats brd as a disk, as in the mail, unless `rotational` is false. Each thread and
+    each kswapd has its own CPU; the sweeps share the CPUs (`SweepConfig`).
 
-    Notes
-    -----
-    Each thread and each kswapd has its own CPU; the sweeps share the CPUs (`SweepConfig`).
-
-    Source
-    ------
-    Seed B (usemem, four fake nodes, brd); data/usemem.csv; facts on who contends.
+    Source: seed B (usemem, four fake nodes, brd); data/usemem.csv; facts on who contends.
     """
-    known = _known()
+    known = workload_values()
     frames = 2**11 if sweeps else 2**14
     pages = int(NODES * frames * known["anonymous_share"] / known["memory_share"])
     return MachineConfig(
@@ -135,7 +105,7 @@ def _slots(threads: int, frames: int, pages: int) -> int:
     at_start = sum(
         max(len(range(node, threads, NODES)) * pages - frames, 0) for node in range(NODES)
     )
-    return max(int(in_use / _known()["used_share"]), at_start + 1500)
+    return max(int(in_use / workload_values()["used_share"]), at_start + 1500)
 
 
 def at_middle() -> pl.Expr:
@@ -149,13 +119,12 @@ def at_middle() -> pl.Expr:
 
 def points() -> Iterator[Point]:
     """Yield all combinations of shares at the middle unevenness, and MIDDLE at the other ones."""
-    for tag_share, next_share in itertools.product(TAG_SHARES, NEXT_SHARES):
+    tag_shares = lock_fits()["tag_share"].unique(maintain_order=True)
+    for tag_share, next_share in itertools.product(tag_shares, NEXT_SHARES):
         yield Point(tag_share=tag_share, next_share=next_share)
     for uneven in UNEVEN:
         if uneven != MIDDLE.uneven_percent:
-            yield Point(
-                tag_share=MIDDLE.tag_share, next_share=MIDDLE.next_share, uneven_percent=uneven
-            )
+            yield replace(MIDDLE, uneven_percent=uneven)
 
 
 def constants_at(point: Point) -> pl.DataFrame:
@@ -163,18 +132,16 @@ def constants_at(point: Point) -> pl.DataFrame:
 
     InputError is raised if patch A's base was not fitted with the point's tag share.
     """
-    return _constants(point.tag_share, point.next_share)
-
-
-def _constants(tag_share: float, next_share: float) -> pl.DataFrame:
-    base = _BASES.get(tag_share)
-    if base is None:
-        raise InputError(f"tag_share={tag_share}: choose of {TAG_SHARES}", field="point")
+    fitted = lock_fits().filter(tag_share=point.tag_share)
+    if fitted.is_empty():
+        known = lock_fits()["tag_share"].unique(maintain_order=True).to_list()
+        raise InputError(f"tag_share={point.tag_share}: choose one of {known}", field="point")
+    base = dict(fitted.select("name", "value").iter_rows())
     return change_costs(
         costs(),
         base
         | {
-            "tree_next_ns": max(round(next_share * base["tree_ns"]), 1),
+            "tree_next_ns": max(round(point.next_share * base["tree_ns"]), 1),
             "travel_other_socket_ns": costs_by_name()["travel_same_socket_ns"],
         },
     )
@@ -196,7 +163,8 @@ def price_ns(tag_share: float, next_share: float, kernel: str, threads: int) -> 
     """Return the CPU time of a fault of each thread, while so many threads fault all the time."""
     batched, rotational = KERNELS[kernel]
     config = machine(threads=threads, batched=batched, sweeps=True, rotational=rotational)
-    value = metric_values(config, _constants(tag_share, next_share))
+    point = Point(tag_share=tag_share, next_share=next_share)
+    value = metric_values(config, constants_at(point))
     busy = math.fsum(value[f"{part}.walker"] for part in ("run", "hold", "wait")) / 100
     return 1e9 * busy * threads * PAGE_KIB / value["swap_in"]
 
@@ -217,23 +185,9 @@ def sweep_config(
 
     The times of a fault and of an access are fitted to vanilla's system and elapsed time with one
     thread; the contention machine gives how much longer a fault takes with more threads, or with
-    the patch.
-
-    Parameters
-    ----------
-    point : Point
-    threads : int
-        1 to 64.
-    kernel : str
-        One of KERNELS.
-    seed : int
-        Draws the speeds of the threads.
-
-    Returns
-    -------
-    SweepConfig
+    the patch. `kernel` is one of KERNELS; `seed` draws the speeds of the threads.
     """
-    known = _known()
+    known = workload_values()
     fault, access = _fitted_ns()
     base = price_ns(point.tag_share, point.next_share, _VANILLA, 1)
     prices = (
@@ -254,7 +208,7 @@ def sweep_config(
 
 def _alone() -> SweepConfig:
     """Return one thread with the workload's sizes, in proportion to _MEMORY, and times of 1 ns."""
-    known = _known()
+    known = workload_values()
     scale = _MEMORY / known["memory_share"]
     return SweepConfig(
         threads=1,
@@ -272,7 +226,7 @@ def _alone() -> SweepConfig:
 
 def _magnification() -> float:
     """Return how many pages of the mail's machine one page of a sweep stands for."""
-    known = _known()
+    known = workload_values()
     return known["ram_gb"] * _PAGES_OF_GB * known["memory_share"] / _MEMORY
 
 
@@ -281,22 +235,19 @@ def _fitted_ns() -> tuple[float, float]:
     """Return the time of a fault and of an access, from vanilla's cells of one thread."""
     cells = claims.published_tables().filter(patch=PATCH, table="usemem", kernel=_VANILLA)
     system, elapsed = (cells.filter(metric=metric)["value"].item() for metric in FITTED)
-    run = sweep(_alone()).row(0, named=True)
+    run = sweep(_alone())
     scale = 1e9 / _magnification()
-    return scale * system / run["faults"], scale * (elapsed - system) / run["accesses"]
+    return scale * system / run.faults, scale * (elapsed - system) / run.accesses
 
 
 def run_sweeps(
     point: Point, *, threads: int, kernel: str = _VANILLA, runs: int = RUNS
 ) -> pl.DataFrame:
-    """Run the mail's workload with seeds 1 to `runs` (SWEEP_RUNS); one thread has no seeds.
+    """Run the mail's workload with seeds 1 to `runs`, a row per run; one thread has no seeds.
 
     InputError is raised if a run is out of swap.
     """
-    seeds = range(1, 2 if threads == 1 else runs + 1)
-    frame = pl.concat(
-        sweep(sweep_config(point, threads=threads, kernel=kernel, seed=seed)) for seed in seeds
-    )
+    frame = _runs(sweep_config(point, threads=threads, kernel=kernel), runs)
     if frame["out_of_swap"].any():
         raise InputError(
             f"{frame['out_of_swap'].sum()} of {frame.height} runs of {threads} threads are out of "
@@ -306,9 +257,14 @@ def run_sweeps(
     return frame
 
 
+def _runs(config: SweepConfig, runs: int) -> pl.DataFrame:
+    seeds = range(1, 2 if config.threads == 1 else runs + 1)
+    return pl.DataFrame([sweep(replace(config, seed=seed)) for seed in seeds], orient="row")
+
+
 def _changes(base: pl.Series, patched: pl.Series, seed: int) -> list[float]:
     """Return the changes between means of as many runs as the mail's, drawn at random, sorted."""
-    iterations = int(_known()["iterations"])
+    iterations = int(workload_values()["iterations"])
     generator = np.random.default_rng(seed)
     sums = [
         times.to_numpy()[generator.integers(0, len(times), (_DRAWS, iterations))].sum(axis=1)
@@ -342,10 +298,12 @@ _TIMES: Final = {"Amean System": "system_ns", "Amean Elapsd": "elapsed_ns"}
 def predict_point(where: tuple[Point, int], *, runs: int = RUNS) -> pl.DataFrame:
     """Compare the changes simulated at a point, with a number of threads, with the published ones.
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_POINTS, one row per claim on so many threads that has a figure.
+    There is a row per claim on so many threads that has a figure. Its change ``simulated`` is that
+    of the means of all runs, ``base`` and ``patched``, in seconds; ``seven_low`` to ``seven_high``
+    holds 95 % of the changes between means of seven, and ``null_low`` to ``null_high`` of those
+    between equal kernels, of which the share ``chance`` is at least the published one.
+    ``spread_percent`` is the standard deviation of vanilla's runs, ``faults_percent`` the share of
+    its accesses that fault.
     """
     point, threads = where
     found = {
@@ -388,7 +346,7 @@ def predict_point(where: tuple[Point, int], *, runs: int = RUNS) -> pl.DataFrame
                 "faults_percent": 100 * faults / accesses,
             }
         )
-    return PREDICTED_BY_POINTS.check(pl.DataFrame(rows, schema=PREDICTED_BY_POINTS.schema))
+    return pl.DataFrame(rows)
 
 
 PARTS_SHOWN: Final = (2.5, 10.0, 25.0, 50.0, 75.0, 90.0, 97.5)
@@ -398,24 +356,21 @@ PARTS_SHOWN: Final = (2.5, 10.0, 25.0, 50.0, 75.0, 90.0, 97.5)
 def null_changes(where: tuple[float, int], *, runs: int = RUNS) -> pl.DataFrame:
     """Return by how much two equal kernels differ in elapsed time, with the shares of MIDDLE.
 
-    Parameters
-    ----------
-    where : tuple of float and int
-        The unevenness in percent, and the number of threads.
-    runs : int
-        Runs of the sweeps, from which means are drawn.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema NULL_CHANGES, one row per part of PARTS_SHOWN.
+    `where` is the unevenness in percent and the number of threads. There is a row per part of
+    PARTS_SHOWN: the change below which this part of the changes lies.
     """
     uneven, threads = where
-    point = Point(tag_share=MIDDLE.tag_share, next_share=MIDDLE.next_share, uneven_percent=uneven)
+    point = replace(MIDDLE, uneven_percent=uneven)
     times = run_sweeps(point, threads=threads, runs=runs)["elapsed_ns"]
     null = _changes(times, times, 1)
-    rows = [(uneven, threads, part, _part(null, part)) for part in PARTS_SHOWN]
-    return pl.DataFrame(rows, schema=NULL_CHANGES.schema, orient="row")
+    return pl.DataFrame(
+        {
+            "uneven_percent": uneven,
+            "threads": pl.Series([threads] * len(PARTS_SHOWN), dtype=pl.UInt32),
+            "part_percent": PARTS_SHOWN,
+            "change_percent": [_part(null, part) for part in PARTS_SHOWN],
+        }
+    )
 
 
 SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -432,31 +387,22 @@ was added after the held-out quotients had been seen, to find out what they need
 
 
 def sweep_setting(where: tuple[str, int], *, runs: int = 70) -> pl.DataFrame:
-    """Return vanilla's elapsed time with a setting of SETTINGS and a number of threads.
+    """Return vanilla's elapsed time with a setting of SETTINGS and a number of threads, in a row.
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema SWEEP_SETTINGS, one row. Prices and fitted times are those of MIDDLE.
+    Prices and fitted times are those of MIDDLE.
     """
     setting, threads = where
-    plain = replace(sweep_config(MIDDLE, threads=threads), **SETTINGS[setting])
-    found = pl.concat(
-        sweep(replace(plain, seed=seed)) for seed in range(1, 2 if threads == 1 else runs + 1)
-    )
+    config = replace(sweep_config(MIDDLE, threads=threads), **SETTINGS[setting])
+    found = _runs(config, runs)
     total, faults, accesses = (
         int(found[name].sum()) for name in ("elapsed_ns", "faults", "accesses")
     )
-    row = (
-        setting,
-        threads,
-        total / found.height * _magnification() / 1e9,
-        _spread_percent(found["elapsed_ns"]),
-        100 * faults / accesses,
+    return pl.DataFrame(
+        {
+            "setting": setting,
+            "threads": pl.Series([threads], dtype=pl.UInt32),
+            "elapsed_s": total / found.height * _magnification() / 1e9,
+            "spread_percent": _spread_percent(found["elapsed_ns"]),
+            "faults_percent": 100 * faults / accesses,
+        }
     )
-    return pl.DataFrame([row], schema=SWEEP_SETTINGS.schema, orient="row")
-
-
-def judged_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return the range of each claim over PREDICTED_BY_POINTS, and the verdict (RANGES)."""
-    return claim_ranges(PREDICTED_BY_POINTS.check(predicted))

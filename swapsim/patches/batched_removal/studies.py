@@ -11,12 +11,11 @@ import polars as pl
 
 from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.run import PAGE_KIB, metric_values, run
-from swapsim.machine.summary import claim_figures, time_per_page
-from swapsim.machine.tables import HOLDS_BY_LIST
-from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
-from swapsim.patches.batched_removal import prediction
-from swapsim.patches.batched_removal.workload import FILE, PATCH, THREADS
+from swapsim.machine.run import metric_values
+from swapsim.machine.summary import claim_figures
+from swapsim.machine.what_if import Case, Trial, gain, trials
+from swapsim.patches.batched_removal import lab, prediction
+from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
 from swapsim.study import Study
 
 WRITTEN: Final = "written"
@@ -40,7 +39,7 @@ _QUICK_THREADS: Final = 3
 SEEDS: Final = (1, 2, 3)
 
 
-def _large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
+def large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
     """Return the machine with memory and slots for long lists, run until each CPU had many."""
     longer = max(list_pages // 128, 1)
     return replace(
@@ -60,8 +59,8 @@ def cases_by_list(lists: Sequence[int] = LISTS, tasks: Sequence[int] = TASKS) ->
             factor="list_pages",
             setting=pages,
             label=f"{count} tasks" if count > 1 else "1 task",
-            base=_large(prediction.machine(threads=count, batched=False), list_pages=pages),
-            patched=_large(prediction.machine(threads=count, batched=True), list_pages=pages),
+            base=large(prediction.machine(threads=count, batched=False), list_pages=pages),
+            patched=large(prediction.machine(threads=count, batched=True), list_pages=pages),
         )
         for count in tasks
         for pages in lists
@@ -78,19 +77,6 @@ def fits_by_next_share(shares: Sequence[float] = prediction.NEXT_SHARES) -> dict
     }
 
 
-def time_of_a_page(tasks: int) -> pl.DataFrame:
-    """Return how a page's CPU time is spent where a further removal costs least, in percent.
-
-    One run each without the patch and with it, with complete lists; a column for each.
-    """
-    (constants, *_) = fits_by_next_share().values()
-    runs = {
-        name: run(_large(prediction.machine(threads=tasks, batched=batched)), constants)
-        for name, batched in (("one_by_one_percent", False), ("batched_percent", True))
-    }
-    return time_per_page(runs).pivot("kernel", index="part", values="percent")
-
-
 def cases_by_remedy(tasks: int = 8) -> list[Case]:
     """Return a case per remedy and kind of device, against page by page and one lock per device.
 
@@ -99,7 +85,7 @@ def cases_by_remedy(tasks: int = 8) -> list[Case]:
     cases = []
     for rotational in (True, False):
         base = replace(
-            _large(prediction.machine(threads=tasks, batched=False, rotational=rotational)),
+            large(prediction.machine(threads=tasks, batched=False, rotational=rotational)),
             kernel="5.7",
             swap_writeback_tags=True,
             slot_cache=False,
@@ -136,34 +122,43 @@ def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
 def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
     """Return how long a batched hold is, and how long an add waits for it."""
     share, pages = point
-    config = _large(prediction.machine(threads=tasks, batched=True), list_pages=pages)
+    config = large(prediction.machine(threads=tasks, batched=True), list_pages=pages)
     value = metric_values(config, fits_by_next_share([share])[f"{share:g}"])
-    row = (
-        share,
-        pages,
-        value[f"longest_hold.{_REMOVE}"] / 1000,
-        value[f"longest_wait.{_ADD}"] / 1000,
-        value[f"wait.{_ADD}"] / value[f"acquisitions.{_ADD}"] / 1000,
-        value[WRITTEN] / PAGE_KIB,
+    figures = {
+        "longest hold": value[f"longest_hold.{_REMOVE}"],
+        "longest wait of an add": value[f"longest_wait.{_ADD}"],
+        "mean wait of an add": value[f"wait.{_ADD}"] / value[f"acquisitions.{_ADD}"],
+    }
+    return pl.DataFrame(
+        {
+            "next_share": share,
+            "list_pages": pages,
+            "metric": figures.keys(),
+            "value": [figure / 1000 for figure in figures.values()],
+            "unit": "us",
+        }
     )
-    return pl.DataFrame([row], schema=HOLDS_BY_LIST.schema, orient="row")
 
 
-_study = partial(Study, reads=("costs.csv", FILE, partial(published_of, PATCH)))
-_gains = partial(_study, run=gain, group=case_of, reduce=ranges)
+_study = partial(Study, reads=("costs.csv", FILE, LOCKS_FILE, partial(published_of, PATCH)))
+_gains = partial(_study, run=gain)
 
 
 def _is_quick(where: tuple[object, int]) -> bool:
     return where[1] <= _QUICK_THREADS
 
 
+def _by_points() -> list[tuple[prediction.Point, int]]:
+    return list(product(prediction.points(), THREADS))
+
+
 by_points: Final = _study(
     name="batched-removal-by-points",
-    points=tuple(product(prediction.points(), THREADS)),
+    points=_by_points,
     run=prediction.predict_point,
     quick=_is_quick,
 )
-"""Both tables predicted at each point that the mail leaves open (PREDICTED_BY_POINTS)."""
+"""Both tables predicted at each point that the mail leaves open; see `predict_point`."""
 
 null: Final = _study(
     name="batched-removal-null",
@@ -171,7 +166,7 @@ null: Final = _study(
     run=prediction.null_changes,
     quick=_is_quick,
 )
-"""How much two equal kernels differ, by how uneven the threads are (NULL_CHANGES)."""
+"""How much two equal kernels differ, by how uneven the threads are; see `null_changes`."""
 
 sweep_settings: Final = _study(
     name="batched-removal-sweep-settings",
@@ -179,19 +174,14 @@ sweep_settings: Final = _study(
     run=prediction.sweep_setting,
     quick=_is_quick,
 )
-"""What the time of sweeps depends on, without the patch (SWEEP_SETTINGS)."""
+"""What the time of sweeps depends on, without the patch; see `sweep_setting`."""
 
 
 def _by_list() -> list[Trial]:
     return trials(cases_by_list(), fits_by_next_share(MAP_SHARES), metric=WRITTEN)
 
 
-gain_by_list: Final = _study(
-    name="batched-removal-gain-by-list",
-    points=_by_list,
-    run=gain,
-    group=lambda trial: (case_of(trial), trial.fit),
-)
+gain_by_list: Final = _gains(name="batched-removal-gain-by-list", points=_by_list)
 """The gain by length of lists (setting), tasks (label) and a removal's share (fit); WHAT_IF."""
 
 
@@ -200,7 +190,7 @@ def _by_cure() -> list[Trial]:
 
 
 gain_by_cure: Final = _gains(name="batched-removal-gain-by-cure", points=_by_cure)
-"""The gain of batching, of trunks of 64 MB and of both (WHAT_IF_RANGES)."""
+"""The gain of batching, of trunks of 64 MB and of both; WHAT_IF."""
 
 
 def _by_kswapds() -> list[Trial]:
@@ -209,14 +199,26 @@ def _by_kswapds() -> list[Trial]:
 
 
 gain_by_kswapds: Final = _gains(name="batched-removal-gain-by-kswapds", points=_by_kswapds)
-"""What one thread gains by the number of kswapds that run with it (WHAT_IF_RANGES)."""
+"""What one thread gains by the number of kswapds that run with it; WHAT_IF."""
 
 holds_by_list: Final = _study(
     name="batched-removal-holds-by-list",
     points=tuple(product(prediction.NEXT_SHARES, LISTS)),
     run=holds,
 )
-"""How long a hold is and an add waits behind it, by length of lists (HOLDS_BY_LIST)."""
+"""How long a hold is and an add waits behind it, by length of lists; see `holds`."""
+
+lab_on_a_disk: Final = _study(
+    name="batched-removal-lab-rotational",
+    points=partial(lab.machines, rotational=True),
+    run=lab.count,
+)
+"""The machines of data/measured/batched-removal-rotational, counted as in the lab (RESULTS)."""
+
+lab_on_flash: Final = _study(
+    name="batched-removal-lab", points=partial(lab.machines, rotational=False), run=lab.count
+)
+"""The machines of data/measured/batched-removal, counted as in the lab (RESULTS)."""
 
 
 def simulated_claims() -> pl.DataFrame:

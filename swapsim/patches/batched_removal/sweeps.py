@@ -26,14 +26,12 @@ batches, the CPU on which a task runs.
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from swapsim.checks import check_number
 from swapsim.errors import ConfigError
-from swapsim.patches.batched_removal.tables import SWEEP_RUNS
 
 PARTS: Final = 1_000_000
 """A thread's speed of 1, so that times are whole numbers."""
@@ -62,8 +60,6 @@ class SweepConfig:
         Active pages for each inactive one.
     cpus, kswapds : int
         CPUs, and tasks of the kernel that also run on them while any thread faults.
-    pinned : bool
-        Whether each thread and each kswapd has a CPU of its own; False: all share all CPUs.
     uneven_percent : float
         How far the time of a thread's accesses may lie from the threads' mean, 0 to 90: uniform,
         and constant during a run.
@@ -76,7 +72,7 @@ class SweepConfig:
     Raises
     ------
     ConfigError
-        A field is out of range, or there are more tasks than CPUs where they are pinned.
+        A field is out of range.
     """
 
     threads: int
@@ -87,14 +83,13 @@ class SweepConfig:
     active_per_inactive: int
     cpus: int
     kswapds: int
-    pinned: bool = False
     uneven_percent: float = 0.0
     access_ns: int
     fault_ns: tuple[int, ...]
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Check each field, then that pinned tasks have their CPUs."""
+        """Check each field."""
         for name, low, high in (
             ("threads", 1, 64),
             ("sweeps", 1, 10_000),
@@ -116,11 +111,6 @@ class SweepConfig:
             )
         for time in self.fault_ns:
             check_number("fault_ns", time, 1, 10**9)
-        if self.pinned and self.threads + self.kswapds > self.cpus:
-            raise ConfigError(
-                f"threads={self.threads}: with {self.kswapds} kswapds they are pinned to "
-                f"{self.cpus} cpus, one each; choose pinned=False or fewer threads"
-            )
 
     @property
     def shares(self) -> list[int]:
@@ -135,35 +125,27 @@ class SweepConfig:
         return [round(PARTS * float(one) * self.threads / float(drawn.sum())) for one in drawn]
 
 
-def sweep(config: SweepConfig) -> pl.DataFrame:
-    """Run the threads to their end.
+class Run(NamedTuple):
+    """The times and counts of a run; those until its end if no slot was left (`out_of_swap`)."""
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema SWEEP_RUNS, one row. ``out_of_swap`` is true if the run ended because no slot was
-        left; then its times are those until that moment.
-    """
-    found = _compiled()(
+    elapsed_ns: int
+    system_ns: int
+    accesses: int
+    faults: int
+    pages_out: int
+    out_of_swap: bool
+
+
+def sweep(config: SweepConfig) -> Run:
+    """Run the threads to their end, or until no slot is left."""
+    names = ("sweeps", "memory", "slots", "active_per_inactive", "access_ns", "cpus", "kswapds")
+    *counts, out_of_swap = _compiled()(
         np.array(config.shares, dtype=np.int64),
         np.array(config.factors(), dtype=np.int64),
         np.array(config.fault_ns, dtype=np.int64),
-        np.array(
-            [
-                config.sweeps,
-                config.memory,
-                config.slots,
-                config.active_per_inactive,
-                config.access_ns,
-                # Pinned tasks have as many CPUs as they need.
-                2**32 if config.pinned else config.cpus,
-                config.kswapds,
-            ],
-            dtype=np.int64,
-        ),
+        np.array([getattr(config, name) for name in names], dtype=np.int64),
     )
-    row = (config.threads, config.seed, *map(int, found[:-1]), bool(found[-1]))
-    return pl.DataFrame([row], schema=SWEEP_RUNS.schema, orient="row")
+    return Run._make([*map(int, counts), bool(out_of_swap)])
 
 
 @cache

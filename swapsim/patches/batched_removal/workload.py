@@ -17,9 +17,10 @@ from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.frames.files import read_csv
 from swapsim.io.paths import data_root
-from swapsim.patches.batched_removal.tables import WORKLOAD
+from swapsim.patches.batched_removal.tables import LOCK_FITS, WORKLOAD
 
 FILE: Final = "usemem.csv"
+LOCKS_FILE: Final = "swap-cache-locks.csv"
 
 PATCH: Final = "02-batched-removal"
 """Its folder in patches, and its rows in data."""
@@ -37,22 +38,9 @@ _MINIMA: Final = ("kswapd-stall base", "kswapd-stall")
 
 
 def workload(root: Path | None = None) -> pl.DataFrame:
-    """Read the workload of patch B's mail, with what is read, from source or inferred.
+    """Read the workload of patch B's mail from usemem.csv (WORKLOAD).
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of usemem.csv; default: data.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WORKLOAD, one row per value, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        A row does not fit (with file, line and field), or a value is outside of its range.
+    InputError is raised if a row does not fit, or a value is outside of its own range.
     """
     path = (data_root() if root is None else root) / FILE
     frame = read_csv(path, WORKLOAD)
@@ -67,9 +55,16 @@ def workload(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
+@cache
 def workload_values() -> dict[str, float]:
     """Return each value of `workload` by its name."""
     return dict(workload().select("name", "value").iter_rows())
+
+
+@cache
+def lock_fits() -> pl.DataFrame:
+    """Read the costs of 4.8's locks, for each tag share that patch A's base allows (LOCK_FITS)."""
+    return read_csv(data_root() / LOCKS_FILE, LOCK_FITS)
 
 
 @cache
@@ -94,16 +89,6 @@ def error_of_change(change: float) -> float:
     """Return the standard deviation, in points, of a change in percent between two means.
 
     A run deviates by the root mean square of `spreads_percent`, also in system time.
-
-    Parameters
-    ----------
-    change : float
-        The change in percent.
-
-    Returns
-    -------
-    float
-        In percentage points.
     """
     iterations = workload_values()["iterations"]
     squares = math.fsum(one**2 for one in spreads_percent())
@@ -111,16 +96,5 @@ def error_of_change(change: float) -> float:
 
 
 def chance_of_change(change: float) -> float:
-    """Return the probability that two equal kernels change by at least as much in its direction.
-
-    Parameters
-    ----------
-    change : float
-        The change in percent.
-
-    Returns
-    -------
-    float
-        0 to 0.5.
-    """
+    """Return the probability that two equal kernels change by at least as much in its direction."""
     return math.erfc(abs(change) / error_of_change(0) / math.sqrt(2)) / 2

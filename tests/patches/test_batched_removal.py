@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch B's machine, the constants that its mail leaves open, its predictions and what-ifs."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE
+from swapsim.errors import InputError
+from swapsim.io.paths import data_root
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import base_figure
+from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine.what_if import Case, gains
+from swapsim.patches import batched_removal as patch
+from swapsim.patches.batched_removal import notebook, prediction, studies
+from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
+from swapsim.patches.batched_removal.workload import THREADS, lock_fits
+from swapsim.patches.writeback_tags import prediction as of_a
+from swapsim.study import SerialExecutor
+
+DEAR = replace(MIDDLE, next_share=1.0)
+FEW = 3
+"""Runs of a number of threads, in place of 140."""
+SHARES = sorted(set(lock_fits()["tag_share"]))
+
+
+@pytest.mark.parametrize("sweeps", [False, True])
+def test_the_patch_is_one_field_of_the_machine(sweeps: bool) -> None:
+    """With the patch and without it the machine differs in the removal only."""
+    off, on = (machine(threads=3, batched=batched, sweeps=sweeps) for batched in (False, True))
+    assert replace(off, removal="batched") == on
+    assert (off.nodes, off.tasks, off.rotational) == (4, 3, True)
+
+
+def test_all_kswapds_work_with_one_thread() -> None:
+    """Memory is shared: one writer keeps four kswapds busy, as the mail's 1-thread row needs."""
+    value = metric_values(machine(threads=1, batched=False), prediction.constants_at(MIDDLE))
+    assert value["idle.kswapd"] < 20
+    assert value["cycles.tree_lock.__remove_mapping"] > 1
+
+
+def test_each_access_of_a_sweep_faults() -> None:
+    """The machine of prices has pages that go out and come in all the time."""
+    config = machine(threads=2, batched=False, sweeps=True)
+    value = metric_values(config, prediction.constants_at(MIDDLE))
+    assert value["swap_in"] / PAGE_KIB > 0.95 * value["accesses"]
+    assert value["swap_out"] == pytest.approx(value["swap_in"], rel=0.05)
+
+
+def test_each_point_is_one_combination() -> None:
+    """The points are all combinations of open shares, and the middle one at each unevenness."""
+    points = list(prediction.points())
+    assert len(points) == len(set(points)) == 3 * 3 + 4 - 1
+    assert MIDDLE in points
+    assert sorted({point.tag_share for point in points}) == SHARES
+
+
+def test_a_points_constants_are_those_of_uniform_memory() -> None:
+    """A cache line travels equally far to all CPUs, and a further removal costs its share."""
+    value = dict(prediction.constants_at(MIDDLE).select("name", "value").iter_rows())
+    known = dict(costs().select("name", "value").iter_rows())
+    assert value["travel_same_socket_ns"] == value["travel_other_socket_ns"]
+    assert value["travel_same_socket_ns"] == known["travel_same_socket_ns"]
+    assert value["tree_next_ns"] == round(0.3 * value["tree_ns"])
+    with pytest.raises(InputError, match=r"tag_share=0\.2"):
+        prediction.constants_at(replace(MIDDLE, tag_share=0.2))
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_the_stored_costs_of_locks_meet_patch_as_base(share: float) -> None:
+    """With each stored fit, patch A's machine has the rate and the cycles of the base column."""
+    stored = dict(lock_fits().filter(tag_share=share).select("name", "value").iter_rows())
+    constants = change_costs(costs(), stored)
+    assert stored["tag_ns"] == round(share * stored["tree_ns"])
+    assert stored["map_ns"] == round(of_a.MAP_SHARE * stored["tree_ns"])
+    swapped = of_a.swapped_share(constants)
+    found = of_a.reported(of_a.life_machine(tags=True, swapped=swapped), constants, of_a.BASE)
+    base = partial(base_figure, of_a.PATCH, of_a.BASE)
+    cycles = sum(found[f"cycles.{site}"] for site in of_a.TREE_ROWS)
+    assert cycles == pytest.approx(sum(map(base, of_a.TREE_ROWS.values())), rel=0.02)
+    assert found[of_a.THROUGHPUT] == pytest.approx(base(of_a.THROUGHPUT), rel=0.01)
+
+
+@pytest.fixture(scope="module")
+def predicted() -> pl.DataFrame:
+    """Predictions for all threads at the middle, and for three threads at another point."""
+    where = [*((MIDDLE, n) for n in THREADS), (DEAR, 3)]
+    return pl.concat(prediction.predict_point(each, runs=FEW) for each in where)
+
+
+def test_a_prediction_is_a_row_per_claim_on_usemem(predicted: pl.DataFrame) -> None:
+    """System and elapsed time with each number of threads, for both mails."""
+    found = predicted.filter(at_middle())
+    assert found["claim"].n_unique() == found.height == 20
+    assert not found["claim"].str.contains("pwrite").any()
+    assert (found["seven_low"] <= found["seven_high"]).all()
+    assert (found["null_low"] <= 0).all()
+    assert (found["null_high"] >= 0).all()
+
+
+def test_vanilla_with_one_thread_is_fitted(predicted: pl.DataFrame) -> None:
+    """Its system and elapsed time are those of the mail, and it has no noise."""
+    own = pl.col("claim").is_in(["B-system-1", "B-elapsed-1"])
+    rows = predicted.filter(at_middle(), own)
+    assert rows["base"].to_list() == [
+        pytest.approx(260.53, rel=1e-3),
+        pytest.approx(292.89, rel=1e-3),
+    ]
+    assert rows["null_low"].to_list() == rows["null_high"].to_list() == [0, 0]
+
+
+def test_what_a_further_removal_costs_decides_the_gain(predicted: pl.DataFrame) -> None:
+    """Three threads gain more where it is cheap."""
+    rows = predicted.filter(claim="B-elapsed-3")
+    cheap, dear = (rows.filter(next_share=share)["simulated"].item() for share in (0.3, 1.0))
+    assert cheap < 0
+    assert cheap < dear - 2
+    ranges = dict(notebook.claim_ranges(predicted).select("claim", "runs").iter_rows())
+    assert (ranges["B-elapsed-3"], ranges["B-elapsed-5"]) == (2, 1)
+
+
+def test_a_fault_is_dearer_the_more_threads_fault() -> None:
+    """Threads wait for each other, and batching relieves them."""
+    alone, together = (price_ns(0.1, 0.3, "vanilla", crowd) for crowd in (1, 3))
+    assert together > 1.5 * alone
+    assert price_ns(0.1, 0.3, "batch-v1", 3) < together
+
+
+def test_the_null_is_wider_the_more_uneven_the_threads_are() -> None:
+    """Two equal kernels differ by more, and by as much to either side."""
+    even, uneven = (prediction.null_changes((percent, 3), runs=20) for percent in (10.0, 50.0))
+    width = [
+        frame["change_percent"].max() - frame["change_percent"].min() for frame in (even, uneven)
+    ]
+    assert 0 < 3 * width[0] < width[1]
+    assert abs(even.filter(part_percent=50)["change_percent"].item()) < 1
+
+
+def test_very_uneven_threads_need_less_time_and_differ_more() -> None:
+    """Fewer accesses fault, and runs are less alike; more memory has fewer faults, too."""
+    middle, uneven, more = (
+        prediction.sweep_setting((setting, 3), runs=10).row(0, named=True)
+        for setting in ("the middle", "uneven by 70 %", "memory of 0.66 of the RAM")
+    )
+    assert uneven["elapsed_s"] < 0.8 * middle["elapsed_s"]
+    assert uneven["spread_percent"] > 3 * middle["spread_percent"]
+    assert more["faults_percent"] < middle["faults_percent"]
+
+
+def test_the_noise_hides_the_sign_of_three_threads_only(predicted: pl.DataFrame) -> None:
+    """By the mail's noise two equal kernels lose as much, with more than the stored probability."""
+    noise = notebook.noise_of_rows(predicted)
+    assert noise.height == 10
+    hidden = noise.filter(pl.col("mail_chance") > NOT_DETERMINABLE_ABOVE)["claim"]
+    assert set(hidden) == {"B-system-3", "B-elapsed-3"}
+    assert (noise["chance_low"] <= noise["chance_high"]).all()
+
+
+def test_vanillas_other_figures_are_held_out(predicted: pl.DataFrame) -> None:
+    """Their published values are those that the mail prints, with the error of a quotient."""
+    found = notebook.held_out(predicted)
+    first = found.row(0, named=True)
+    assert (round(first["published"], 1), round(first["tolerance"], 2)) == (4.2, 0.56)
+    for row in found.iter_rows(named=True):
+        near = abs(row["simulated"] - row["published"]) <= row["tolerance"]
+        assert row["verdict"] == ("agrees" if near else "contradicts")
+
+
+def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prediction has no rows of unfinished runs."""
+    short = replace(prediction.sweep_config(MIDDLE, threads=3), slots=100)
+    monkeypatch.setattr(prediction, "sweep_config", lambda *_, **__: short)
+    with pytest.raises(InputError, match="2 of 2 runs"):
+        prediction.run_sweeps(MIDDLE, threads=3, runs=2)
+
+
+def test_a_value_of_the_workload_outside_of_its_range_is_named(tmp_path: Path) -> None:
+    """Each value has a range of its own, and says how it is known."""
+    assert set(patch.workload()["standing"]) == {"read", "source", "inferred"}
+    file = tmp_path / "usemem.csv"
+    file.write_text((data_root() / "usemem.csv").read_text().replace("sweeps,30,", "sweeps,0,"))
+    with pytest.raises(InputError, match="sweeps=0"):
+        patch.workload(tmp_path)
+
+
+def gained(cases: list[Case]) -> dict[tuple[str, str], float]:
+    """Return the gain of cases with one set of constants and one seed, by factor and label."""
+    fits = studies.fits_by_next_share([0.3])
+    serial = SerialExecutor()
+    found = gains(cases, fits, metric=studies.WRITTEN, seeds=[1], executor=serial)
+    return {(row["factor"], row["label"]): row["gain_percent"] for row in found.to_dicts()}
+
+
+def test_trunks_gain_more_than_batching_but_not_on_a_disk() -> None:
+    """Where CPUs have clusters; on a disk all share a run of slots, and trunks gain nothing."""
+    gain = gained(studies.cases_by_remedy())
+    trunks, both = "trunks of 64 MB", "both"
+    assert abs(gain["rotational", trunks]) < 2
+    assert gain["non-rotational", trunks] > 2 * gain["non-rotational", "batched"] > 20
+    assert gain["non-rotational", both] >= gain["non-rotational", trunks]
+
+
+def test_longer_lists_are_longer_holds_and_waits() -> None:
+    """The longest hold grows with the list; an add waits at least as long as one hold."""
+    one, batched = (
+        dict(studies.holds((1.0, pages)).select("metric", "value").iter_rows()) for pages in (1, 32)
+    )
+    assert batched["longest hold"] == pytest.approx(32 * one["longest hold"])
+    assert batched["longest wait of an add"] > batched["longest hold"]
+
+
+def test_a_list_of_one_page_gains_nothing_and_four_kswapds_gain_more_than_one() -> None:
+    """Cases by list and by kswapds are of the mail's machine."""
+    assert abs(gained(studies.cases_by_list([1], [1]))["list_pages", "1 task"]) < 2
+    few, many = gained(studies.cases_by_kswapds([1, 4])).values()
+    assert few < many
+
+
+def test_a_rewritten_file_gains_within_its_tolerance() -> None:
+    """One writer and one kswapd rarely wait: they save a few percent of the system time."""
+    found = notebook.rewrite()
+    assert (found["held_percent"] < 20).all()
+    assert found["saved_percent"].max() < 5
