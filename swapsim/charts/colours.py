@@ -157,9 +157,6 @@ OUTCOMES: Final = {
 SIZES: Final = ("#9a9a9a", "#72b7b2", "#3690c0", "#8a6fc0")
 """Sizes of the file that is written at the same time, from none to the largest."""
 
-UNEVEN: Final = ("#9a9a9a", "#72b7b2", "#3690c0", "#8a6fc0")
-"""How uneven threads are, from the least to the most."""
-
 PLACEMENTS: Final = {"one socket": "#4c78a8", "mixed": "#8a6fc0", "all remote": "#f58518"}
 """On which sockets the threads of a lock run."""
 

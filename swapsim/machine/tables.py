@@ -103,10 +103,6 @@ PREDICTED_BY_SHARES: Final = Table(
     *_PREDICTION,
 )
 
-_NEXT_SHARE: Final = Column(
-    "next_share", pl.Float64, "cost of a further removal under one hold by that of the first"
-)
-
 PREDICTED_BY_AGE: Final = Table(
     "PREDICTED_BY_AGE",
     "One row per claim of patch D's first mail and age of the device, at which its bases are more "
@@ -114,30 +110,6 @@ PREDICTED_BY_AGE: Final = Table(
     Column("age", pl.String, "time since the device was filled, and how often tasks change CPU"),
     *_PREDICTION,
 )
-_PAGES_A_SECOND: Final = Column("pages_a_second", pl.Float64, "pages written per second")
-
-REWRITE: Final = Table(
-    "REWRITE",
-    "One row per size of memory and length of a hold, for a rewritten file three times as large.",
-    Column("memory_gb", pl.Float64, "memory of the machine"),
-    Column("hold_ns", pl.Int64, "hold of the mapping's lock by one acquisition"),
-    _PAGES_A_SECOND,
-    Column("held_percent", pl.Float64, "share of the time that the lock is held"),
-    Column("wait_ns", pl.Float64, "mean wait of one acquisition"),
-    Column("saved_percent", pl.Float64, "share of the system time that batching saves"),
-)
-
-HOLDS_BY_LIST: Final = Table(
-    "HOLDS_BY_LIST",
-    "One row per cost of a further removal and length of reclaim's lists.",
-    _NEXT_SHARE,
-    Column("list_pages", pl.UInt32, "pages in a list of reclaim"),
-    Column("longest_hold_us", pl.Float64, "longest hold of a batched removal"),
-    Column("longest_wait_us", pl.Float64, "longest wait of an add for the same lock"),
-    Column("mean_wait_us", pl.Float64, "mean wait of an add for the same lock"),
-    _PAGES_A_SECOND,
-)
-
 SENSITIVITY: Final = Table(
     "SENSITIVITY",
     "One row per constant: the gain at both ends of its range, with the base fitted again.",

@@ -34,8 +34,7 @@ from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.newer import charts as newer_charts
 from swapsim.newer.tables import GLOBAL_LOCK, MEETING_SHARES
-from swapsim.patches import batched_removal, stall_decisions
-from swapsim.patches.batched_removal.tables import NOISE_OF_ROWS, NULL_CHANGES
+from swapsim.patches import stall_decisions
 from swapsim.patches.stall_decisions.tables import STALL_AGREEMENT
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
@@ -89,21 +88,6 @@ GUESTS = pl.DataFrame(
         for rules in ("3.9", "mmotm")
     ],
     schema=SIMULATED_AND_LAB.schema,
-    orient="row",
-)
-NULL = pl.DataFrame(
-    [
-        (uneven, threads, part, change)
-        for uneven in (10.0, 50.0)
-        for threads in (1, 3)
-        for part, change in ((2.5, -120.0), (25.0, -5.0), (75.0, 5.0), (97.5, 10.0))
-    ],
-    schema=NULL_CHANGES.schema,
-    orient="row",
-)
-NOISE = pl.DataFrame(
-    [(f"B-{row}", 13.0, 15.0, 0.1, -9.0, 9.0, 0.0, 0.2) for row in ("elapsed-3", "system-3")],
-    schema=NOISE_OF_ROWS.schema,
     orient="row",
 )
 LISTS_OF_CLUSTERS = pl.DataFrame(
@@ -194,7 +178,6 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "moves_against_locality": lambda: slots_charts.moves_against_locality(
         ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
     ),
-    "null_against_mail": lambda: batched_removal.charts.null_against_mail(NULL, NOISE, title="T"),
     "over_time": lambda: stall_decisions.charts.over_time(simulated.BY_TIME, title="T"),
     "pages_by_rules": lambda: stall_decisions.charts.pages_by_rules(stall.PAGES, title="T"),
     "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),

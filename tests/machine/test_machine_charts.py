@@ -11,19 +11,16 @@ import pytest
 
 from swapsim import charts
 from swapsim.charts.colours import PARTS
-from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
 from swapsim.frames.table import Table
 from swapsim.machine import charts as machine_charts
 from swapsim.machine.tables import (
     AGAINST_ANCHORS,
-    HOLDS_BY_LIST,
     LOCK_RATES,
     PREDICTED_BY_SHARES,
     SENSITIVITY,
     SWAP_SERIES,
     TIME_PER_PAGE,
-    WHAT_IF,
     WHAT_IF_RANGES,
 )
 
@@ -69,14 +66,6 @@ SERIES = table(
     ("4.9-rc8", "tree_lock", "% of cycles", False, 27.0, 3.0, 20.0, 40.0, "open"),
     ("4.9-rc8", "tree_lock : si->lock", "ratio", True, 1.0, 0.1, 0.9, 1.1, None),
 )
-RANGE = table(RANGES, ("B-elapsed-8", -42.5, 10.0, -30.0, 4.0, 34.0, "misses", True, 0.5, 1.0, 36))
-GAINS_BY_LIST = table(
-    WHAT_IF,
-    ("list_pages", 32.0, "1 task", "0.3", 1, 100.0, 94.0, -6.0, 10.0, 20.0),
-    ("list_pages", 32.0, "1 task", "0.3", 2, 100.0, 96.0, -4.0, 10.0, 20.0),
-    ("list_pages", 32.0, "8 tasks", "0.3", 1, 100.0, 130.0, 30.0, 50.0, 20.0),
-)
-HOLDS = table(HOLDS_BY_LIST, (0.3, 32, 8.7, 29.0, 2.6, 5e5))
 RATES = table(
     LOCK_RATES,
     *(
@@ -98,9 +87,6 @@ DRAWN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "gain_on_drives": (DRIVES, {}),
     "sensitivity": (ENDS, {"usual": 15.0}),
     "swap_series": (SERIES, {}),
-    "claim_ranges": (RANGE, {"axis": "change, %"}),
-    "gain_map": (GAINS_BY_LIST, {"cost_axis": "cost"}),
-    "waits_by_list": (HOLDS, {"key_title": "share"}),
     "locks_against_anchors": (RATES, {"compared": COMPARED}),
 }
 """The table and the options of each chart."""
@@ -198,21 +184,6 @@ def test_the_series_has_a_band_of_one_deviation() -> None:
     }
 
 
-def test_a_range_is_drawn_with_the_published_figure() -> None:
-    """A bar goes from low to high, and a dot is at the published figure."""
-    row = {"claim": "B-elapsed-8", "published": -42.5, "low": -30.0, "high": 4.0}
-    assert row in data("claim_ranges")
-
-
-def test_a_map_colours_the_mean_over_the_seeds() -> None:
-    """A panel per number of tasks, a cell per length and cost; loss and gain share one scale."""
-    chart = spec("gain_map")
-    assert {"setting": 32, "label": "1 task", "fit": "0.3", "gain": -5.0} in data("gain_map")
-    assert chart["facet"]["sort"] == ["1 task", "8 tasks"]
-    (rectangles, _) = chart["spec"]["layer"]
-    assert rectangles["encoding"]["color"]["scale"]["domain"] == [-30.0, 0, 30.0]
-
-
 def test_a_published_point_is_drawn_once() -> None:
     """An anchor that is compared with several placements has one point for a number of threads."""
     rows = data("locks_against_anchors")
@@ -220,14 +191,6 @@ def test_a_published_point_is_drawn_once() -> None:
         {"anchor": "opteron", "threads": 2, "published_ns": 110.0}
     ]
     assert len([row for row in rows if "placement" in row]) == RATES.height
-
-
-def test_waits_have_three_panels() -> None:
-    """The longest hold, the longest wait and the mean wait are drawn on one scale."""
-    panels = spec("waits_by_list")["hconcat"]
-    assert len(panels) == 3
-    marks = [mark for panel in panels for mark in panel["layer"]]
-    assert len({str(mark["encoding"]["y"]["scale"]) for mark in marks}) == 1
 
 
 @pytest.mark.parametrize("name", MADE)
