@@ -15,9 +15,15 @@ from swapsim.cli.verbs import Verb
 
 @click.command(cls=Verb, help="Run all notebooks and write the HTML report.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
-def report(output: Path) -> None:
+@click.option("--check", is_flag=True, help="First compute a sample of each stored result again.")
+def report(output: Path, check: bool) -> None:
     from swapsim.site import report as reports
+    from swapsim.site import simulated
 
+    if check:
+        same = simulated.prove(progress=sys.stderr.isatty())
+        rows = f"{sum(same.values()):,} rows that were computed again are identical"
+        click.echo(f"{len(same)} stored results proved: {rows}")
     index = reports.write(output, progress=sys.stderr.isatty())
     click.echo(f"report written: {index}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All studies, whose results are stored in data/simulated: which are stale, and their update."""
+"""All studies, whose results are stored in data/simulated: which are stale, proof and update."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -33,6 +33,15 @@ def stale(names: Sequence[str] = ()) -> dict[str, str]:
     """Return the studies whose stored rows cannot be used, and why; the names as for `studies`."""
     why = {each.name: each.stale() for each in studies(names)}
     return {name: reason for name, reason in why.items() if reason is not None}
+
+
+def prove(*, progress: bool = False) -> dict[str, int]:
+    """Compute a sample of each stored result again; return the number of its rows.
+
+    A sample that differs is an error. The tests prove other samples with each commit.
+    """
+    with TextBar(studies(), desc="check", unit=" results", disable=not progress) as bar:
+        return {each.name: each.check(each.load()) for each in bar}
 
 
 def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[tuple[str, bool]]:
