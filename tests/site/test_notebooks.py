@@ -149,7 +149,7 @@ def test_stored_results_are_one_line_at_the_end(notebook: Path) -> None:
     ]
     assert "Stored results: " not in "".join(others)
     called = re.search(r"\bstudies\.\w+\(", "".join(cell.source for cell in code_cells(notebook)))
-    assert not called or "each part that was computed again is identical" in last
+    assert not called or "Stored results: " in last
 
 
 def test_one_scale_of_judgements(notebook: Path) -> None:

@@ -128,7 +128,7 @@ def _commits(md: mistune.Markdown) -> None:
 
 _LIBRARIES: Final = ("swapsim", "polars", "numpy", "scipy", "numba", "altair", "nbconvert")
 
-_STORED: Final = re.compile(r"([a-z0-9-]+) \(([\d,]+) rows, ([\d,]+) computed again\)")
+_STORED: Final = re.compile(r"([a-z0-9-]+) \(([\d,]+) rows\)")
 _RECOMPUTED: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): computed here$", re.M)
 _RUN: Final = re.compile(r'<article data-begun="([^"]+)" data-seconds="(\d+)">')
 
@@ -148,8 +148,8 @@ class Provenance:
 class Ran:
     """The run of a notebook, which is reused if an earlier report ran the same sources.
 
-    Stored results have name, rows, and rows that were computed again; results that are stale and
-    were computed completely have name and reason.
+    Stored results have name and rows; results that are stale and were computed have name and
+    reason.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Ran:
     begun: str
     seconds: int
     reused: bool
-    stored: tuple[tuple[str, str, str], ...]
+    stored: tuple[tuple[str, str], ...]
     recomputed: tuple[tuple[str, str], ...]
 
 
