@@ -5,9 +5,11 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Final
 
+import altair as alt
 import polars as pl
 
 from swapsim import claims
+from swapsim.charts import general
 from swapsim.claims.judging import verdict_on
 from swapsim.machine.costs import costs_by_name
 from swapsim.machine.lab import LEDGER
@@ -25,6 +27,9 @@ from swapsim.patches.batched_removal.workload import (
 )
 from swapsim.study.summary import over, wide
 
+_PAGE_ACQUISITIONS: Final = 4
+"""Of 4.8's lock per page swapped out: added, writeback begun and ended, removed."""
+
 _FILE_ACQUISITIONS: Final = 5
 """Of a file's mapping per page: added, dirtied, writeback begun and ended, removed."""
 
@@ -32,6 +37,9 @@ _FILE_SIZE: Final = 3
 """Size of the rewritten file in multiples of the memory."""
 
 _LIST_PAGES: Final = 32
+
+_DEVIATIONS: Final = 1.96
+"""Half the width of an interval of 95 %, in standard deviations."""
 
 _OF_A_JOIN: Final = 3
 """Acquisitions of xa_lock for a page that joins the swap cache and leaves it without being written:
@@ -48,11 +56,43 @@ def published(table: str, kernel: str, metric: str) -> float:
     return float(cells.filter(mail="B-batched-removal", metric=metric)["value"].item())
 
 
+def waits_needed(*, saved_a_page: float) -> pl.DataFrame:
+    """Return how much of each published system time must be waits for the lock.
+
+    A page takes the lock four times. If a wait is as long as before, waits decrease by the share of
+    acquisitions that are saved, so a change needs waits of at least the change divided by it.
+    """
+    saved = saved_a_page / _PAGE_ACQUISITIONS
+    needed = pl.when(pl.col("change") < 0).then(-pl.col("change") / saved)
+    return (
+        claims.published_claims()
+        .filter(pl.col("metric").str.contains("System"), mail="B-batched-removal")
+        .drop_nulls("value")
+        .select(
+            *("claim", "base", "value", "change"),
+            saved_percent=pl.lit(100 * saved),
+            needed_percent=needed,
+        )
+    )
+
+
 def claim_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
     """Return the range of each claim's simulated change over all points, and its verdict."""
     rows = predicted.select("claim", "published", "tolerance", *_POINT, "simulated")
     ranges = over(rows, *_POINT, value="simulated")
     return ranges.with_columns(verdict=claims.range_verdict("low", "high"))
+
+
+def draw_claims(predicted: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the median and the range of each claim over all points, and the published change."""
+    return general.dots(
+        claim_ranges(predicted),
+        "middle",
+        "claim",
+        published="published",
+        title="Change: median and range over all points, and published",
+        words={"middle": "change in time, % (less is better)"},
+    )
 
 
 def noise_of_rows(predicted: pl.DataFrame) -> pl.DataFrame:
@@ -82,13 +122,13 @@ def noise_of_rows(predicted: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def null_against_mail(null: pl.DataFrame, noise: pl.DataFrame) -> pl.DataFrame:
-    """Return the middle of the changes of two equal kernels, and 95 %, next to the mail's."""
+def draw_null(null: pl.DataFrame, noise: pl.DataFrame) -> alt.ConcatChart:
+    """Draw 95 % of the changes of two equal kernels, and those of the mail with its noise."""
     mail = noise.select(
         "published", threads=pl.col("claim").str.extract(r"^B-elapsed-(\d+)$").cast(pl.UInt32)
     )
     shown = null.with_columns(pl.col("change_percent").clip(-100, 100))
-    return (
+    rows = (
         wide(shown, "part_percent", "change_percent")
         .join(mail, on="threads", maintain_order="left")
         .sort("uneven_percent", "threads")
@@ -100,6 +140,20 @@ def null_against_mail(null: pl.DataFrame, noise: pl.DataFrame) -> pl.DataFrame:
             uneven=pl.format("uneven by {} %", pl.col("uneven_percent").cast(pl.Int64)),
             threads=pl.format("{} threads", "threads").replace("1 threads", "1 thread"),
         )
+    )
+    half = _DEVIATIONS * error_of_change(0)
+    return general.dots(
+        rows,
+        "change",
+        "threads",
+        published="published",
+        panel="uneven",
+        columns=2,
+        width=330,
+        band=(-half, half),
+        domain=(-100, 100),
+        title="What two equal kernels differ by, and what the mail prints",
+        words={"change": "change in elapsed time, % (less is better)"},
     )
 
 
@@ -161,6 +215,46 @@ def rewrite() -> pl.DataFrame:
         rows.append((memory, hold, pages / elapsed, 100 * share, wait, 100 * saved / system))
     names = ("memory_gb", "hold_ns", "pages_a_second", "held_percent", "wait_ns", "saved_percent")
     return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def draw_gain_by_list(gains: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the gain by length of lists and cost of a further removal, for each number of tasks."""
+    rows = gains.select("label", "fit", "setting", "seed", "gain_percent").cast(
+        {"setting": pl.Int64}
+    )
+    return general.heat(
+        over(rows, value="gain_percent", statistic="mean"),
+        "setting",
+        "fit",
+        "middle",
+        panel="label",
+        columns=2,
+        width=330,
+        figures=".0f",
+        title="Gain by batching, in pages written",
+        words={"setting": "pages in a list", "fit": "next_share", "middle": "gain, %"},
+    )
+
+
+def draw_holds(holds: pl.DataFrame) -> alt.ConcatChart:
+    """Draw how long holds and waits are by the length of lists and cost of a further removal."""
+    return general.lines(
+        holds.with_columns(pl.col("next_share").cast(pl.String)),
+        "list_pages",
+        "value",
+        "next_share",
+        panel="metric",
+        log="xy",
+        domain=(0.5, 1000),
+        width=215,
+        height=220,
+        title="How long a hold lasts, and how long others wait",
+        words={
+            "list_pages": "pages in a list",
+            "value": "microseconds",
+            "next_share": "next_share",
+        },
+    )
 
 
 def time_of_a_page(tasks: int) -> pl.DataFrame:
