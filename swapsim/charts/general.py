@@ -26,6 +26,9 @@ from swapsim.errors import InputError
 MOST_ROWS: Final = 5_000
 """Rows of a chart: what altair takes, and less than 1 MB."""
 
+_MOST_DOTS: Final = 60
+"""Settings of a line with a dot at each."""
+
 _GREY: Final = "#888"
 
 
@@ -104,12 +107,12 @@ def lines(
     """
     names = not frame[x].dtype.is_numeric()
     drawn = ["low", "high"] if {"low", "high"} <= set(frame.columns) else []
-    along = _names(frame, x, look) if names else _settings(frame, x, tick, look)
     at = _figure("y", y, _word(look, y), look)
     end = _figure("y", "low", _word(look, y), look)
     colour = _colour(frame, by, look)
 
     def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+        along = _names(rows, x, look) if names else _settings(frame, x, tick, look)
         alone = rows[tick].str.contains(r"\d").not_() if tick else pl.Series([False] * rows.height)
         joined = alt.Chart(rows.filter(~alone)).encode(x=along, color=colour)
         every = alt.Chart(rows).encode(x=along, color=colour)
@@ -124,7 +127,9 @@ def lines(
         line = joined.mark_line(strokeWidth=2.2).encode(y=at)
         if by and (dashes := colours.dashes(frame[by])):
             line = line.encode(strokeDash=_scaled(alt.StrokeDash, by, dashes, None))
-        marks += [line, every.mark_point(filled=True, size=45, opacity=1).encode(y=at)]
+        marks.append(line)
+        if rows[x].n_unique() <= _MOST_DOTS:
+            marks.append(every.mark_point(filled=True, size=45, opacity=1).encode(y=at))
         return marks + _written(every.encode(y=at), y, look, dy=-12)
 
     return _chart(frame, draw, "y", look)
@@ -341,7 +346,8 @@ def points(
         A row for each item; ``X_low, X_high, Y_low, Y_high`` are the ends of intervals of the
         columns X and Y, if there are such.
     x, y, by, shape : str
-        Both figures, and the columns of the colour and of the shape. ``y`` may be a name.
+        Both figures, and the columns of the colour and of the shape, which is of Enum words in
+        their order, or of any. ``y`` may be a name.
     label : str
         Column with the text at an item; items without a text have null.
     size : int
@@ -454,6 +460,9 @@ def _figure(letter: str, column: str, title: Any, look: Look, **more: Any) -> An
     if look.get("tight"):
         scale |= {"zero": False, "padding": 8}
     axis = alt.Axis(format=look.get("format", alt.Undefined), tickCount=5)
+    if scale.get("type") == "symlog":
+        powers = [0, *(10**power for power in range(10))]
+        axis = alt.Axis(values=powers, labelExpr="format(datum.value, '~s')")
     made = alt.X if letter == "x" else alt.Y
     return made(f"{column}:Q", title=title, scale=alt.Scale(**scale), axis=axis, **more)
 
@@ -461,7 +470,9 @@ def _figure(letter: str, column: str, title: Any, look: Look, **more: Any) -> An
 def _settings(frame: pl.DataFrame, x: str, tick: str, look: Look) -> alt.X:
     """Return an axis of numbers with a tick at each setting."""
     values = frame[x].unique().sort().to_list()
-    axis: dict[str, Any] = {"format": ",~g"}
+    # With a format, vega chooses the digits of a long axis, and writes 100 as 1e+2.
+    plain = {"labelExpr": "format(datum.value, ',~r')", "tickCount": 5}
+    axis: dict[str, Any] = plain if len(values) > _MOST_DOTS else {"format": ",~g"}
     if "x" in look.get("log", "") and len(values) <= 12:
         axis |= {"values": values}
     if tick:
@@ -500,7 +511,9 @@ def _colour(frame: pl.DataFrame, by: str, look: Look, plain: bool = False) -> An
 
 def _shape(frame: pl.DataFrame, column: str, look: Look) -> alt.Shape:
     shapes = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-right")
-    shown = dict(zip(_distinct(frame, column), shapes, strict=False))
+    kinds = frame[column].dtype
+    names = kinds.categories if isinstance(kinds, pl.Enum) else _distinct(frame, column)
+    shown = dict(zip(names, shapes, strict=False))
     made: alt.Shape = _scaled(alt.Shape, column, shown, alt.Legend(), title=_title(look, column))
     return made
 

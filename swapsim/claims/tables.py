@@ -252,13 +252,6 @@ MEDIANS: Final = Table(
     columns.HIGH,
 )
 
-MEDIANS_BY_SIZE: Final = Table(
-    "MEDIANS_BY_SIZE",
-    "One row per size, metric and setting: MEDIANS of an experiment with runs of several sizes.",
-    Column("size", pl.String, "size of a run, as the experiment names it"),
-    *MEDIANS.columns,
-)
-
 _SIMULATED_VERDICT: Final = Column(
     "simulated_verdict", VERDICT.dtype, "whether the simulated figure agrees with the published one"
 )
@@ -373,50 +366,8 @@ MEASURED_COUNTS: Final = Table(
     _VERDICT,
 )
 
-SIMULATED_AND_LAB: Final = Table(
-    "SIMULATED_AND_LAB",
-    "One row per rule set and row of patch C's tables: the simulator against a real kernel.",
-    columns.METRIC,
-    columns.POLICY,
-    columns.UNIT,
-    Column("simulated", pl.Float64, "median of the simulator over its seeds", BY_ROW),
-    columns.LOW,
-    columns.HIGH,
-    Column("open_low", pl.Float64, "lowest median with constants anywhere in their range", BY_ROW),
-    Column(
-        "open_high", pl.Float64, "highest median with constants anywhere in their range", BY_ROW
-    ),
-    Column("measured", pl.Float64, "median of a real kernel over its rounds", BY_ROW),
-    Column("measured_low", pl.Float64, "lower end of the interval of the measured median", BY_ROW),
-    Column("measured_high", pl.Float64, "upper end of the interval of the measured median", BY_ROW),
-    Column("factor", pl.Float64, "larger figure divided by the smaller one", RATIO),
-    Column("near", pl.Boolean, "whether the factor is small enough"),
-)
-
-ORDER_IN_LAB: Final = Table(
-    "ORDER_IN_LAB",
-    "One row per row of patch C's tables: whether the simulator orders rule sets as the lab does.",
-    columns.METRIC,
-    Column("pairs", pl.UInt32, "pairs of rule sets that differ in the real kernel"),
-    Column("in_order", pl.UInt32, "pairs that the simulator has in the same order"),
-    Column("open_low", pl.UInt32, "fewest such pairs with constants anywhere in their range"),
-    Column("open_high", pl.UInt32, "most such pairs with constants anywhere in their range"),
-    Column("verdict", VERDICT.dtype, "it agrees if all pairs are in order"),
-)
-
 _CLAIMED: Final = Column("claimed", DIRECTION.dtype, "how the figure changes by the claim")
 _SEEN: Final = Column("seen", SEEN.dtype, "how the figure changes by the rounds")
-
-DIRECTIONS_PARTED: Final = Table(
-    "DIRECTIONS_PARTED",
-    "One row per claimed direction on which a real kernel and the reclaim simulator do not agree.",
-    columns.CLAIM,
-    _CLAIMED,
-    Column("measured", pl.String, "``base -> value`` in the real kernel"),
-    Column("measured_verdict", DIRECTION_VERDICT.dtype, "whether the kernel agrees with it"),
-    Column("simulated", pl.String, "``base -> value`` in the simulator"),
-    Column("simulated_verdict", DIRECTION_VERDICT.dtype, "whether the simulator agrees with it"),
-)
 
 DIRECTIONS: Final = Table(
     "DIRECTIONS",

@@ -25,8 +25,6 @@ from swapsim.ffi import (
 from swapsim.frames.table import Column
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from swapsim.traces.verification import Verdict
 
 
@@ -133,7 +131,7 @@ def replay_stall_decisions(folder: Path) -> Found:
                 title="lists of which two sets of rules decide the same, percent",
             ),
         ],
-        chart=lambda: _agreement_chart(pairs, folder.name),
+        chart=lambda: patch.charts.agreement(pairs, folder.name),
         lines=[f"not recorded by 6.1: {line}" for line in stall.NOT_RECORDED],
     )
 
@@ -198,14 +196,6 @@ def _switch(text: str) -> tuple[str, bool | int]:
             f"{', '.join(CLUSTER_NUMBERS)}=N"
         )
     return name, value == "yes"
-
-
-def _agreement_chart(pairs: pl.DataFrame, trace: str) -> "alt.LayerChart":
-    from swapsim.patches.stall_decisions import charts
-
-    return charts.agreement(
-        pairs, "decisions", title=f"Lists that two rule sets decide alike: {trace}"
-    )
 
 
 @click.group(cls=Verbs, help="Compare the model with a real kernel, event by event.")

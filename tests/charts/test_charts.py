@@ -14,14 +14,12 @@ import altair as alt
 import polars as pl
 import pytest
 import test_machine_charts as machine
-import test_stall_charts as stall
-import test_stall_decisions_charts as simulated
+import test_stall_decisions_charts as stall
 
 import swapsim
 from swapsim import charts
 from swapsim.charts.theme import MIME
 from swapsim.claims import charts as claims_charts
-from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import (
     CLUSTER_LIST_SUMS,
@@ -35,7 +33,6 @@ from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.newer import charts as newer_charts
 from swapsim.newer.tables import GLOBAL_LOCK, MEETING_SHARES
 from swapsim.patches import stall_decisions
-from swapsim.patches.stall_decisions.tables import STALL_AGREEMENT
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 
@@ -68,26 +65,6 @@ RANKING = pl.DataFrame(
         for cpus in (2, 4, 8)
     ],
     schema=SLOT_RANKING.schema,
-    orient="row",
-)
-PAIRS = pl.DataFrame(
-    [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0), ("3.9", "series-1", 1000, 0.4, 0.9, 1.0, 1.0)],
-    schema=STALL_AGREEMENT.schema,
-    orient="row",
-)
-LISTS = pl.DataFrame(
-    [
-        {"rules": "mmotm", "nth": nth, "forced": nth == 1, "waits": False, "flags_set": nth}
-        for nth in range(3)
-    ],
-    schema=stall.DECIDED_LISTS.schema,
-)
-GUESTS = pl.DataFrame(
-    [
-        ("a", rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)
-        for rules in ("3.9", "mmotm")
-    ],
-    schema=SIMULATED_AND_LAB.schema,
     orient="row",
 )
 LISTS_OF_CLUSTERS = pl.DataFrame(
@@ -149,20 +126,9 @@ RANKS = pl.DataFrame(
 
 DRAWN: dict[str, Callable[[], Any]] = {
     "acquisitions_by_site": lambda: mapping_charts.acquisitions_by_site(SITES),
-    "agreement": lambda: stall_decisions.charts.agreement(PAIRS, "flags", title="T"),
-    "along_rules": lambda: stall_decisions.charts.along_rules(
-        stall.MEDIANS, {"scanned": "pages"}, title="T"
-    ),
-    "compare_with_lab": lambda: stall_decisions.charts.compare_with_lab(
-        GUESTS, {"a": "A"}, title="T"
-    ),
-    "ratios_to_mail": lambda: stall_decisions.charts.ratios_to_mail(simulated.CELLS, title="T"),
-    "by_machine": lambda: stall_decisions.charts.by_machine(
-        simulated.MACHINES, "scanned", title="T"
-    ),
-    "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, title="T"),
+    "agreement": lambda: stall_decisions.charts.agreement(stall.PAIRS, "T"),
+    "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, "T"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
-    "page_states": lambda: stall_decisions.charts.page_states(simulated.SPANS, title="T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "device_over_time": lambda: clusters_charts.device_over_time(PICTURES, title="T"),
     "queues": lambda: clusters_charts.queues(PICTURES, title="T"),
@@ -178,12 +144,9 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "moves_against_locality": lambda: slots_charts.moves_against_locality(
         ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
     ),
-    "over_time": lambda: stall_decisions.charts.over_time(simulated.BY_TIME, title="T"),
-    "pages_by_rules": lambda: stall_decisions.charts.pages_by_rules(stall.PAGES, title="T"),
     "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
     "rules_table": lambda: stall_decisions.charts.rules_table(stall.SPANS, title="T"),
     "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
-    "stretch": lambda: stall_decisions.charts.stretch(LISTS, title="T"),
     "work_by_site": lambda: mapping_charts.work_by_site(
         SITES, "nodes", title="T", axis="nodes a page"
     ),
@@ -284,9 +247,7 @@ def test_each_legend_of_names_selects(name: str) -> None:
             assert "param" in str(mark["encoding"]["opacity"])
 
 
-@pytest.mark.parametrize(
-    "name", ["over_time", "page_states", "slots_over_time", "gain_along", "metric_along", "stretch"]
-)
+@pytest.mark.parametrize("name", ["slots_over_time", "gain_along", "metric_along"])
 def test_numeric_axes_move_and_zoom(name: str) -> None:
     """By dragging, and by the wheel with Ctrl; the wheel alone moves the page."""
     moved = [param for param in params_of(spec_of(name)) if param.get("bind") == "scales"]
@@ -298,7 +259,7 @@ def test_a_spec_does_not_depend_on_earlier_charts() -> None:
     """Names are the chart's own, not altair's, which count all charts of a process."""
     for name in DRAWN:
         assert not re.search(r'"(param|view)_\d+"', json.dumps(spec_of(name))), name
-    for name in ("gain_along", "over_time", "policy_ranks"):
+    for name in ("gain_along", "policy_ranks"):
         assert DRAWN[name]().to_dict() == spec_of(name)
 
 

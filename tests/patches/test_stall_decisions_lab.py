@@ -9,7 +9,7 @@ import pytest
 from swapsim import claims, ffi
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import lab
+from swapsim.patches.stall_decisions import lab_guest, notebook_03, notebook_03b
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
 from swapsim.stall.tables import VERIFIED_STALLS
@@ -62,11 +62,10 @@ def test_claims_of_direction_are_judged() -> None:
 
 def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
     """There is a row per rule set and size of the file."""
-    of_one = MEASURED.filter(pl.col("metric") == f"{SCANNED}-2.84")
-    found = patch.along_rules(of_one, [SCANNED])
+    found = notebook_03.along_rules(MEASURED)
     assert found["policy"].unique(maintain_order=True).to_list() == list(ffi.STALL_RULES)
     largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
-    assert (largest["metric"], largest["median"]) == (SCANNED, 9000 * 2.84 + 3)
+    assert (largest["figure"], largest["median"]) == ("pages scanned by kswapd", 9000 * 2.84 + 3)
 
 
 def test_steps_find_the_patch_that_does_the_work() -> None:
@@ -75,6 +74,8 @@ def test_steps_find_the_patch_that_does_the_work() -> None:
     assert found["policy"].to_list() == [f"series-{number}" for number in range(1, 9)]
     assert found["base_policy"][0] == "mmotm"
     assert found.filter(pl.col("seen") == "falls")["policy"].to_list() == ["series-2"]
+    assert found.filter(policy="series-2")["text"].to_list() == ["-89 %"]
+    assert found.filter(policy="series-3")["text"].to_list() == ["0 %"]
     with pytest.raises(InputError, match="Tides"):
         patch.steps(MEASURED, ["Tides"])
 
@@ -84,7 +85,7 @@ def test_the_lead_says_how_many_patches_do_the_work() -> None:
     verified = pl.DataFrame(schema=VERIFIED_STALLS.schema)
     scans = MEASURED.filter(metric=SCANNED)
     writes = scans.with_columns(metric=pl.lit("Page writes file"), value=pl.lit(7.0))
-    lead = patch.verdict(verified, pl.concat([MEASURED, writes]))
+    lead = notebook_03.verdict(verified, pl.concat([MEASURED, writes]))
     assert "pages scanned by kswapd change by -88.9 %" in lead
     assert "file pages written by reclaim go neither way in all rounds" in lead
     moved = "Of the changes, of pages scanned by kswapd 100 % is made by the first two of the eight"
@@ -92,7 +93,7 @@ def test_the_lead_says_how_many_patches_do_the_work() -> None:
     assert "next to the largest file changes by 0.0 % (0.0 %)" in lead
     both = scans.with_columns(metric=pl.lit("Page writes file"))
     few = pl.concat([MEASURED, both]).filter(pl.col("seed") <= 3)
-    lead = patch.verdict(verified, few)
+    lead = notebook_03.verdict(verified, few)
     assert " agree in that kernel and 0 contradict; the others are open" in lead
     assert "Of both changes 100 % is made by the first two of the eight patches." in lead
 
@@ -118,12 +119,14 @@ def simulation(**others: float) -> pl.DataFrame:
     """Return figures as the lab's except for some rule sets, and twice those in a variant."""
     values = {rules: 1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)} | others
     doubled = {rules: 2 * value for rules, value in values.items()}
-    return pl.concat([results(lab.AS_SET, values), results("a fast CPU", doubled)])
+    return pl.concat([results(lab_guest.AS_SET, values), results("a fast CPU", doubled)])
 
 
 def test_a_figure_is_near_within_its_factor() -> None:
     """The larger figure is divided by the smaller; a figure below a list of pages counts as one."""
-    table = patch.compare_with_lab(simulation(mmotm=1501.0, **{"series-8": 50.0}), MEDIANS_OF_LAB)
+    table = lab_guest.compare_with_lab(
+        simulation(mmotm=1501.0, **{"series-8": 50.0}), MEDIANS_OF_LAB
+    )
     rows = {row["policy"]: row for row in table.iter_rows(named=True)}
     assert rows["3.9"]["near"]
     assert rows["3.9"]["factor"] == 1
@@ -137,7 +140,7 @@ def test_a_figure_is_near_within_its_factor() -> None:
 
 def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
     """One rule set that changes places with its neighbour costs one pair."""
-    order = patch.compare_orders(simulation(), MEDIANS_OF_LAB)
+    order = lab_guest.compare_orders(simulation(), MEDIANS_OF_LAB)
     assert order.row(0, named=True) == {
         "metric": SCANNED,
         "pairs": 66,
@@ -146,19 +149,19 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
         "open_high": 66,
         "verdict": "agrees",
     }
-    swapped = patch.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
+    swapped = lab_guest.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
     assert (swapped["in_order"], swapped["verdict"]) == (65, "contradicts")
     places = {rules: -1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
-    reverse = patch.compare_orders(simulation(), results("6.1", places))
+    reverse = lab_guest.compare_orders(simulation(), results("6.1", places))
     assert reverse.select("pairs", "in_order").row(0) == (66, 0)
     same = results("6.1", dict.fromkeys(ffi.STALL_RULES, 5.0))
-    assert patch.compare_orders(simulation(), same)["pairs"].to_list() == [0]
+    assert lab_guest.compare_orders(simulation(), same).is_empty()
 
 
 def test_a_row_at_what_is_open() -> None:
     """There is a line per variant and a column per rule set."""
-    found = patch.by_variant(simulation(), SCANNED)
-    assert found["variant"].to_list() == [lab.AS_SET, "a fast CPU"]
+    found = notebook_03b.by_variant(simulation(), SCANNED, ffi.STALL_RULES)
+    assert found["variant"].to_list() == [lab_guest.AS_SET, "a fast CPU"]
     assert found["mmotm"].to_list() == [1001, 2001]
     assert found.columns[1:] == list(ffi.STALL_RULES)
 
@@ -166,14 +169,14 @@ def test_a_row_at_what_is_open() -> None:
 def test_the_stored_runs_and_the_lab() -> None:
     """What the notebook says of them comes from these frames."""
     simulated, measured = patch.studies.lab_guest.load(), claims.measured_results(patch.EXPERIMENT)
-    table = patch.compare_with_lab(simulated, measured)
-    assert table.height == 12 * (len(lab.ROWS) + 3 + 4 + 4)
-    order = patch.compare_orders(simulated, measured)
+    table = lab_guest.compare_with_lab(simulated, measured)
+    assert table.height == 12 * (len(lab_guest.ROWS) + 3 + 4 + 4)
+    order = lab_guest.compare_orders(simulated, measured)
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()
-    parted = patch.parted_directions(simulated, measured)
+    parted = notebook_03b.parted_directions(simulated, measured)
     like_the_lab = parted.filter(measured_verdict="agrees")["claim"].to_list()
     assert like_the_lab == ["C-prose-disk-efficiency-mmotm"]
-    said = patch.verdict_in_lab_guest(simulated, measured)
+    said = notebook_03b.verdict_in_lab_guest(table, order)
     assert f"Of {table.height} figures" in said
     assert f"{int(table['near'].sum())} are within a factor of 1.5" in said

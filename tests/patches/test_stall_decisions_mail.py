@@ -10,7 +10,7 @@ import pytest
 from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions.judgement import count_by_the_old_rule
+from swapsim.patches.stall_decisions import lab_guest, notebook_03b
 from swapsim.patches.stall_decisions.mail import KERNELS
 
 SCANNED = "Kswapd pages scanned"
@@ -107,15 +107,15 @@ def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
     modelled = judged.filter(pl.col("standing") != "not modelled")
     assert modelled.height * 3 == cells.height
     assert modelled["cells"].sum() == cells["judged"].sum()
-    assert count_by_the_old_rule(cells) == (104, 288)
-    score = patch.score(judged)
+    score = notebook_03b.score(judged)
     assert score["rows"].sum() == judged.height
     assert (score["sized"] == score["modelled"]).all()
     assert (score["order_agrees"] == score["order_asked"]).all()
     asked = judged["order"].is_not_null().sum()
-    lab = (patch.studies.lab_guest.load(), claims.measured_results(patch.EXPERIMENT))
-    machines = patch.differences(patch.studies.machines.load())
-    lead = patch.verdict_simulated(judged, patch.simulated_claims(), *lab, machines)
+    guests = patch.studies.lab_guest.load()
+    lab = lab_guest.compare_with_lab(guests, claims.measured_results(patch.EXPERIMENT))
+    machines = notebook_03b.differences(patch.studies.machines.load())
+    lead = notebook_03b.verdict(judged, patch.simulated_claims(), lab, machines)
     assert f"in the mail's order in {asked} of {asked} rows" in lead
     assert "collapses by the rules of 3.9 alone on the disk and over NFS, as in the mail" in lead
     assert "series changes by -2.1 % (published: -2.1 %)" in lead
@@ -168,7 +168,7 @@ def test_the_rows_of_three_sources_stand_together() -> None:
     columns = ["metric", "policy", "n_tasks", "seed", "value"]
     labels = {"patch": patch.PATCH, "source": "measured", "kernel": "6.1", "unit": "pages"}
     measured = claims.results(pl.DataFrame(rows, schema=columns, orient="row"), labels)
-    found = patch.three_sources(cells, judged, measured, [SCANNED])
+    found = notebook_03b.three_sources(cells, judged, measured, [SCANNED])
     assert found["source"].to_list() == ["published", "simulated", "measured"]
     assert found["3.9"].to_list() == [
         "6046108",
@@ -177,8 +177,10 @@ def test_the_rows_of_three_sources_stand_together() -> None:
     ]
     assert found["change"].to_list() == [-81.4, -81.4, 50.0]
     assert found["judged"].to_list() == ["", "order agrees, size 3 of 3", ""]
-    far = patch.three_sources(cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs")
+    far = notebook_03b.three_sources(
+        cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs"
+    )
     assert far["3.9"].to_list()[2::3] == ["-", "-"]
     assert far["judged"][1] == "order agrees, size 3 of 3"
     with pytest.raises(InputError, match="Swap Outs"):
-        patch.three_sources(cells, judged, measured, ["Swap Outs"])
+        notebook_03b.three_sources(cells, judged, measured, ["Swap Outs"])

@@ -10,9 +10,8 @@ from test_verify import kernel, rows_of
 
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions.tables import STALL_AGREEMENT, STALL_DIFFERENCES
+from swapsim.patches.stall_decisions.notebook_03 import stretch, stretch_seconds
 from swapsim.stall import decided_lists
-from swapsim.stall.tables import DECIDED_LISTS
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,6 @@ def decided() -> pl.DataFrame:
 def test_each_pair_of_rule_sets_has_its_agreement(decided: pl.DataFrame) -> None:
     """As a square it is symmetric, with 100 % of each set with itself."""
     pairs = patch.agreement(decided)
-    assert pairs.schema == STALL_AGREEMENT.schema
     assert pairs.height == len(RULES) * (len(RULES) - 1) // 2
     square = patch.agreement_table(pairs)
     assert square.columns == ["rules", *RULES]
@@ -37,7 +35,6 @@ def test_each_pair_of_rule_sets_has_its_agreement(decided: pl.DataFrame) -> None
 def test_differing_lists_are_counted_with_the_first_of_them(decided: pl.DataFrame) -> None:
     """The lists that differ in a decision are those that do not agree."""
     parts = patch.differing_lists(decided, "mmotm", "series-8")
-    assert parts.schema == STALL_DIFFERENCES.schema
     assert parts.height
     one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
     forced = int((one["forced"] != other["forced"]).sum())
@@ -49,28 +46,24 @@ def test_differing_lists_are_counted_with_the_first_of_them(decided: pl.DataFram
 
 def test_the_stretch_with_the_most_sleeps_is_found(decided: pl.DataFrame) -> None:
     """No other stretch has more lists that sleep, by all rule sets together."""
-    stretch = patch.stretch(decided, lists=10)
-    assert stretch.schema == DECIDED_LISTS.schema
-    assert stretch.height == 10 * len(RULES)
-    slept = pl.col("forced") | pl.col("waits")
-    here = stretch.filter(slept).height
+    found = stretch(decided, 10)
+    assert found.height == 10 * len(RULES)
+    slept = decided.filter(pl.col("forced") | pl.col("waits"))
+    here = found.filter(pl.col("forced") | pl.col("waits")).height
     for begin in range(decided["nth"].n_unique() - 10):
-        other = patch.stretch(decided, lists=10, begin=begin)
-        assert other.filter(slept).height <= here
-    with pytest.raises(InputError, match="lists"):
-        patch.stretch(decided, lists=0)
+        assert slept.filter(pl.col("nth").is_between(begin, begin + 9)).height <= here
 
 
 def test_a_stretch_is_timed_by_the_sleeps_around_it(tmp_path: Path, decided: pl.DataFrame) -> None:
     """Its time runs from the sleep before its first list to the sleep after its last."""
-    stretch = patch.stretch(decided, lists=10, begin=20)
-    begin, end = stretch["seq"].min(), stretch["seq"].max()
+    part = decided.filter(pl.col("nth").is_between(20, 29))
+    begin, end = part["seq"].min(), part["seq"].max()
     rows = {"seq": [begin, begin + 1, end + 1, end + 2], "t_ns": [1, 2, 4, 9]}
     sleeps = pl.DataFrame(rows, schema={"seq": pl.UInt64, "t_ns": pl.Int64})
     seconds = pl.col("t_ns") * 1_000_000_000
     (tmp_path / "trace.toml").write_text("[guest]\ncpus = 1\n", encoding="utf-8")
     sleeps.with_columns(seconds).write_parquet(tmp_path / "throttle_askers.parquet")
-    assert patch.stretch_seconds(tmp_path, stretch) == 3
-    assert patch.stretch_seconds(tmp_path, decided) == 8
+    assert stretch_seconds(tmp_path, part) == 3
+    assert stretch_seconds(tmp_path, decided) == 8
     sleeps.clear().write_parquet(tmp_path / "throttle_askers.parquet")
-    assert patch.stretch_seconds(tmp_path, stretch) is None
+    assert stretch_seconds(tmp_path, part) is None

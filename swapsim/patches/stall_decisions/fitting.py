@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from swapsim import reclaim
-from swapsim.machine.fit import residuals
 from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, printed_values
 from swapsim.patches.stall_decisions.runs import Run
@@ -135,19 +134,3 @@ def fitted_constants(rows: pl.DataFrame) -> dict[str, int]:
     """Return the free constants among the rows of a fit."""
     free = rows.filter(pl.col("wanted").is_null()).select("name", "value")
     return {name: int(value) for name, value in free.iter_rows()}
-
-
-def residuals_of(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return how far the fit is from each of its targets.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema FIT_ROWS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FIT.
-    """
-    return residuals(rows.drop_nulls("wanted").select("name", "wanted", "value").iter_rows())

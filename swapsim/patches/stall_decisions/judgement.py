@@ -14,14 +14,9 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import difference
-from swapsim.claims.tables import DIRECTION_VERDICT, RESULTS
-from swapsim.patches.stall_decisions.mail import BASE, BEFORE, RULES, SERIES, printed_values
-from swapsim.patches.stall_decisions.tables import (
-    SIMULATED_CELLS,
-    SIMULATED_ORDERS,
-    SIMULATED_SCORE,
-    SIMULATED_VERDICTS,
-)
+from swapsim.claims.tables import RESULTS
+from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES, printed_values
+from swapsim.patches.stall_decisions.tables import SIMULATED_CELLS, SIMULATED_VERDICTS
 
 FACTOR: Final = 2.0
 """Maximum ratio between a simulated and a printed size, either way."""
@@ -34,101 +29,31 @@ ZERO_MARGIN: Final = 1 / 20
 
 
 def cells(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Return each modelled cell of the mail's tables, published and simulated.
+    """Return each modelled cell of the mail's tables, published and simulated (SIMULATED_CELLS).
 
-    Parameters
-    ----------
-    simulated : polars.DataFrame
-        Schema RESULTS, of `studies.mail_rows`; rows of other rule sets are left out.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_CELLS, in the order of the tables.
+    ``simulated`` are RESULTS, of `runs.mail_rows`; rows of other rule sets are left out.
     """
     rows = [row.cell(rules) for row in _rows(simulated) for rules in row.found]
     return SIMULATED_CELLS.check(pl.DataFrame(rows, schema=SIMULATED_CELLS.schema))
 
 
 def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Judge each row of the mail's tables.
-
-    Parameters
-    ----------
-    simulated : polars.DataFrame
-        As for `cells`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_VERDICTS, in the order of the tables, with the rows that are not modelled.
-    """
+    """Judge each row of the mail's tables, also of those not modelled (SIMULATED_VERDICTS)."""
     found = list(_rows(simulated))
     alone = {row.rule["table"]: row for row in found if row.rule["metric"] == "Ops memcachetest-0M"}
     rows = [row.verdict(alone.get(row.rule["table"])) for row in found]
     return SIMULATED_VERDICTS.check(pl.DataFrame(rows, schema=SIMULATED_VERDICTS.schema))
 
 
-def score(judged: pl.DataFrame) -> pl.DataFrame:
-    """Count the verdicts, table by table.
-
-    Parameters
-    ----------
-    judged : polars.DataFrame
-        Schema SIMULATED_VERDICTS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_SCORE.
-    """
-    order = pl.col("order")
-    frame = (
-        SIMULATED_VERDICTS.check(judged)
-        .group_by("table", maintain_order=True)
-        .agg(
-            rows=pl.len(),
-            modelled=(pl.col("cells") > 0).sum(),
-            order_asked=order.is_not_null().sum(),
-            **{f"order_{word}": (order == word).sum() for word in DIRECTION_VERDICT.words},
-            sized=((pl.col("cells") > 0) & (pl.col("inside") == pl.col("cells"))).sum(),
-            cells=pl.col("cells").cast(pl.UInt32).sum(),
-            cells_sized=pl.col("inside").cast(pl.UInt32).sum(),
-        )
-    )
-    return SIMULATED_SCORE.check(frame.cast(SIMULATED_SCORE.schema))
-
-
-def count_by_the_old_rule(cells: pl.DataFrame) -> tuple[int, int]:
-    """Count rows and cells within the factor by the rule of the first simulation.
-
-    Parameters
-    ----------
-    cells : polars.DataFrame
-        Schema SIMULATED_CELLS.
-
-    Returns
-    -------
-    tuple of int
-        Rows, of 104, and cells, of 288. It left out 3.9 at 0M and 4055M in the tables of
-        parallelio, and none of the cells that give a constant now.
-    """
-    standing = claims.simulation_tolerances().select("table", "metric", "standing")
-    left_out = (pl.col("standing") == "fitted") & (pl.col("rules") == BEFORE)
-    counted = SIMULATED_CELLS.check(cells).join(standing, on=["table", "metric"]).filter(~left_out)
-    rows = counted.group_by("table", "metric").agg(pl.col("inside").all())
-    return int(rows["inside"].sum()), int(counted["inside"].sum())
-
-
 def orders(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Return the order of each two kernels that differ in a row (SIMULATED_ORDERS)."""
+    """Return each ``one`` and ``other`` kernel that differ in a row, and which way they differ."""
     rows = [
         (row.rule["table"], row.rule["metric"], *pair)
         for row in _rows(simulated)
         for pair in row.ordered()
     ]
-    found = pl.DataFrame(rows, schema=SIMULATED_ORDERS.schema, orient="row")
-    return SIMULATED_ORDERS.check(found)
+    columns = ["table", "metric", "one", "other", "claimed"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 class _Row:

@@ -38,24 +38,9 @@ MAIN_ROWS: Final = (
 
 
 def printed(target: str, rows: Sequence[str] = MAIN_ROWS) -> pl.DataFrame:
-    """Return a few rows of the mail's tables side by side, and the change by the series.
+    """Return rows of the mail as printed, a column per rule set, and the series' ``change`` in %.
 
-    Parameters
-    ----------
-    target : {"disk", "nfs"}
-    rows : sequence of str
-        As the mail calls them; those of parallelio without their ``Ops``.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``row``, the text of a cell for each rule set of KERNELS, and ``change``: of the last
-        against mmotm in percent, null where mmotm has 0.
-
-    Raises
-    ------
-    InputError
-        The mail prints no such row.
+    Those of parallelio have no ``Ops``. The change is null where mmotm has 0.
     """
     found = (
         claims.published_tables()
@@ -70,15 +55,10 @@ def printed(target: str, rows: Sequence[str] = MAIN_ROWS) -> pl.DataFrame:
     texts, values = (
         found.pivot("kernel", index="row", values=column) for column in ("printed", "value")
     )
-    return (
-        pl.DataFrame({"row": rows}, schema={"row": pl.String})
-        .join(texts, on="row", how="left", maintain_order="left")
-        .join(
-            values.select("row", change=change_by_series()),
-            on="row",
-            how="left",
-            maintain_order="left",
-        )
+    changes = values.select("row", change=change_by_series())
+    order = pl.DataFrame({"row": rows}, schema={"row": pl.String})
+    return order.join(texts, on="row", maintain_order="left").join(
+        changes, on="row", maintain_order="left"
     )
 
 

@@ -7,14 +7,8 @@ import polars as pl
 
 from swapsim import reclaim
 from swapsim.patches.stall_decisions.runs import Run, labelled
-from swapsim.patches.stall_decisions.tables import (
-    SIMULATED_BY_TIME,
-    SIMULATED_PAGE_SPANS,
-    SIMULATED_SUMMED,
-)
+from swapsim.patches.stall_decisions.tables import SIMULATED_BY_TIME, SIMULATED_PAGE_SPANS
 from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
-
-# One round over time, and some pages in it.
 
 FILE_PAGES: Final = 2385 * MIB_PAGES
 """The mail's second file, 1.67 times the memory that the pool leaves: the first that makes 3.9
@@ -69,32 +63,7 @@ def by_second(rules: str) -> pl.DataFrame:
         scanned_dma32=since["dma32"],
         **{name: since[column] / SECOND_NS for name, column in slept.items()},
     )
-    return labelled(rows, SIMULATED_BY_TIME, rules)
-
-
-def sum_seconds(by_time: pl.DataFrame) -> pl.DataFrame:
-    """Return the sums of a round.
-
-    Parameters
-    ----------
-    by_time : polars.DataFrame
-        Schema SIMULATED_BY_TIME.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_SUMMED, one row per rule set.
-    """
-    frame = (
-        SIMULATED_BY_TIME.check(by_time)
-        .group_by("rules", maintain_order=True)
-        .agg(
-            pl.col("client_waits", "writer_throttled", "kswapd_sleeps", "tasks_sleep").sum(),
-            pl.col("scanned_normal", "scanned_dma32").sum(),
-            most_swapped=pl.col("swap_used").max(),
-        )
-    )
-    return SIMULATED_SUMMED.check(frame.cast(SIMULATED_SUMMED.schema))
+    return labelled(rows, SIMULATED_BY_TIME.schema, rules)
 
 
 def spans_of_round(rules: str) -> pl.DataFrame:
@@ -106,24 +75,4 @@ def spans_of_round(rules: str) -> pl.DataFrame:
     end = pl.col("t_ns").shift(-1).over("page")
     spans = changes.with_columns(begin_s=pl.col("t_ns") / SECOND_NS, end_s=end / SECOND_NS)
     ended = spans.drop_nulls("end_s").with_columns(pl.col("zone").cast(pl.String))
-    return labelled(ended, SIMULATED_PAGE_SPANS, rules)
-
-
-def most_swapped_page(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
-    """Return the spans of the page that was swapped out most often.
-
-    Parameters
-    ----------
-    spans : polars.DataFrame
-        Schema SIMULATED_PAGE_SPANS.
-    rules : str
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_PAGE_SPANS.
-    """
-    own = SIMULATED_PAGE_SPANS.check(spans).filter(rules=rules)
-    outs = own.group_by("page", maintain_order=True).agg((pl.col("where") == "swapped-out").sum())
-    page = outs.sort("where", descending=True, maintain_order=True)["page"][0]
-    return own.filter(page=page)
+    return labelled(ended, SIMULATED_PAGE_SPANS.schema, rules)

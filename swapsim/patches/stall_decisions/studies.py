@@ -9,7 +9,6 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.published import published_of
-from swapsim.patches.stall_decisions.changes import change_points, run_change
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.lab_guest import guest_points, run_guest
 from swapsim.patches.stall_decisions.mail import PATCH, RULES, STEPS
@@ -26,8 +25,6 @@ from swapsim.patches.stall_decisions.what_if import (
     server_points,
 )
 from swapsim.study import Study
-
-# The studies.
 
 _PUBLISHED: Final = partial(published_of, PATCH)
 _study = partial(Study, reads=("reclaim.csv",))
@@ -61,25 +58,16 @@ steps: Final = _of_the_mail(
 )
 """Both tests by each state of the series, one more patch per step (RESULTS)."""
 
-changes: Final = Study(
-    name="stall-decisions-changes",
-    points=change_points,
-    run=run_change,
-    reads=("reclaim.csv", "published/simulation-tolerances.csv", _PUBLISHED),
-)
-"""Both tests with each change since the first simulation alone, and with all (RESULTS)."""
-
 open_constants: Final = Study(
     name="stall-decisions-open-constants",
     points=open_points,
     run=run_open,
     reads=("reclaim.csv", "published/simulation-tolerances.csv", _PUBLISHED),
 )
-"""Each constant at the ends of its range (SIMULATED_OPEN)."""
-
+"""Each constant at the ends of its range."""
 
 servers: Final = _of_the_mail(name="stall-decisions-servers", points=server_points, run=run_server)
-"""The mail's test over NFS with each pair of rates (SIMULATED_SERVERS)."""
+"""The mail's test over NFS with each pair of rates."""
 
 machines: Final = _study(
     name="stall-decisions-what-if",
@@ -87,7 +75,7 @@ machines: Final = _study(
     run=run_machine,
     quick=lambda point: point[0].factor != "memory, GB" or point[0].setting < 16,
 )
-"""The mail's three kernels on other machines (SIMULATED_WHAT_IF)."""
+"""The mail's three kernels on other machines."""
 
 by_time: Final = _study(name="stall-decisions-by-time", points=RULES, run=by_second)
 """One round by each kernel, once per simulated second (SIMULATED_BY_TIME)."""

@@ -1,29 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The mail's test with other constants, servers, machines and lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from swapsim import claims, reclaim
-from swapsim.claims.judging import STAYS_WITHIN_PERCENT
-from swapsim.claims.rounds import difference
+from swapsim import reclaim
 from swapsim.ffi import RECLAIM_RULES
-from swapsim.patches.stall_decisions.judgement import cells, orders
+from swapsim.patches.stall_decisions.judgement import cells
 from swapsim.patches.stall_decisions.mail import BASE, BEFORE, RULES, SERIES
 from swapsim.patches.stall_decisions.rounds import FILE_PAGES, ONE_ROUND
 from swapsim.patches.stall_decisions.runs import Run, labelled, mail_rows, mails_constants
-from swapsim.patches.stall_decisions.tables import (
-    SIMULATED_MATTERS,
-    SIMULATED_OPEN,
-    SIMULATED_RANGES,
-    SIMULATED_SERVERS,
-    SIMULATED_WHAT_IF,
-)
 from swapsim.reclaim.parallelio import MIB_PAGES
 from swapsim.study.constants import Moved, ends
+
+_OF_RUN: Final = {"rules": pl.String, "seed": pl.UInt64, "metric": pl.String, "value": pl.Float64}
+_OF_SERVER: Final = {"net_mb": pl.UInt32, "server_mb": pl.UInt32, **_OF_RUN}
+_OF_MACHINE: Final = {"factor": pl.String, "setting": pl.Float64, **_OF_RUN}
+_OF_CONSTANT: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "constant": pl.String,
+    "end": pl.Enum(("low", "high")),
+    "table": pl.String,
+    "metric": pl.String,
+    "rules": pl.String,
+    "simulated": pl.Float64,
+    "inside": pl.Boolean,
+}
+"""The columns of each study's rows."""
 
 # Open constants: each at the ends of its range, the others at their values, no new fit.
 
@@ -37,59 +42,11 @@ def open_points() -> list[tuple[Moved, str]]:
 
 
 def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
-    """Run the mail's test with a constant at an end of its range (SIMULATED_OPEN)."""
+    """Run the mail's test with a constant at an end of its range, and judge each cell."""
     moved, rules = point
     target = "nfs" if moved.constant in OF_THE_SERVER else "disk"
     run = Run(rules=rules, target=target, iterations=1, constants={moved.constant: moved.value})
-    return labelled(cells(mail_rows(run)), SIMULATED_OPEN, moved.constant, moved.end)
-
-
-def ranges(found: pl.DataFrame, simulated: pl.DataFrame) -> pl.DataFrame:
-    """Return the range of each cell over the open constants, and how often its order holds.
-
-    Parameters
-    ----------
-    found, simulated : polars.DataFrame
-        Schemas SIMULATED_OPEN and RESULTS, of `mail_rows`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_RANGES.
-    """
-    value = pl.col("simulated")
-    frame = (
-        SIMULATED_OPEN.check(found)
-        .group_by("table", "metric", "rules", maintain_order=True)
-        .agg(
-            low=value.min(),
-            low_by=pl.col("constant").get(value.arg_min()),
-            high=value.max(),
-            high_by=pl.col("constant").get(value.arg_max()),
-            settings=pl.len(),
-            inside=pl.col("inside").sum(),
-        )
-        .join(_ordered(found, simulated), on=["table", "metric"], how="left", maintain_order="left")
-    )
-    return SIMULATED_RANGES.check(frame.cast(SIMULATED_RANGES.schema))
-
-
-def _ordered(found: pl.DataFrame, simulated: pl.DataFrame) -> pl.DataFrame:
-    """Count the settings in which each row's kernels are in the mail's order."""
-    setting = ["constant", "end", "table", "metric"]
-    one, other = (
-        found.select(*setting, pl.col("rules").alias(name), pl.col("simulated").alias(f"of_{name}"))
-        for name in ("one", "other")
-    )
-    pairs = (
-        orders(simulated)
-        .join(one, on=["table", "metric", "one"])
-        .join(other, on=[*setting, "other"])
-    )
-    rise = pl.col("of_other") - pl.col("of_one")
-    right = pl.when(pl.col("claimed") == "rises").then(rise > 0).otherwise(rise < 0)
-    by_setting = pairs.group_by(setting).agg(right=right.all())
-    return by_setting.group_by("table", "metric").agg(ordered=pl.col("right").sum())
+    return labelled(cells(mail_rows(run)), _OF_CONSTANT, moved.constant, moved.end)
 
 
 # Other servers in the mail's second test, whose network the mail calls weak.
@@ -124,12 +81,12 @@ def server_points() -> list[tuple[int, int, Run]]:
 
 
 def run_server(point: tuple[int, int, Run]) -> pl.DataFrame:
-    """Run the mail's test over NFS with a server (SIMULATED_SERVERS)."""
+    """Run the mail's test over NFS with a server."""
     net_mb, server_mb, run = point
     result = reclaim.run(*run.config())
     rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result)]).sort("metric")
     chosen = rows.filter(pl.col("metric").is_in(SERVER_ROWS))
-    return labelled(chosen, SIMULATED_SERVERS, net_mb, server_mb, run.rules, run.seed)
+    return labelled(chosen, _OF_SERVER, net_mb, server_mb, run.rules, run.seed)
 
 
 # Other machines in one round of the mail's first test; the grids were chosen before any run.
@@ -194,7 +151,7 @@ def machine_points() -> list[tuple[Machine, str, int]]:
 
 
 def run_machine(point: tuple[Machine, str, int]) -> pl.DataFrame:
-    """Run one round of the mail's test on a machine (SIMULATED_WHAT_IF)."""
+    """Run one round of the mail's test on a machine."""
     machine, rules, seed = point
     fields = {**ONE_ROUND, **machine.fields}
     run = Run(rules=rules, seed=seed, constants=machine.constants, fields=fields)
@@ -206,39 +163,7 @@ def run_machine(point: tuple[Machine, str, int]) -> pl.DataFrame:
         "value": [served["ops_per_second"], served["io_ns"] / 1e9],
     }
     rows = pl.concat([counts, pl.DataFrame(of_client)])
-    return labelled(rows, SIMULATED_WHAT_IF, machine.factor, machine.setting, rules, seed)
-
-
-def differences(found: pl.DataFrame) -> pl.DataFrame:
-    """Return on which machines the series differs from mmotm.
-
-    Parameters
-    ----------
-    found : polars.DataFrame
-        Schema SIMULATED_WHAT_IF.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_MATTERS: it differs where all seeds have one sign and the change is
-        more than STAYS_WITHIN_PERCENT.
-    """
-    groups = SIMULATED_WHAT_IF.check(found).group_by(
-        "factor", "setting", "metric", maintain_order=True
-    )
-    rows = []
-    for label, of_one in groups:
-        base, series = (
-            of_one.filter(rules=rules).select("seed", "value") for rules in (BASE, SERIES)
-        )
-        seen = difference(base, series)
-        if seen is not None:
-            change = 100 * (seen["value"] / seen["base"] - 1) if seen["base"] else None
-            large = change is None or abs(change) > STAYS_WITHIN_PERCENT
-            differs = seen["seen"] != "either" and large
-            rows.append((*label, seen["base"], seen["value"], change, differs))
-    frame = pl.DataFrame(rows, schema=SIMULATED_MATTERS.schema, orient="row")
-    return SIMULATED_MATTERS.check(frame)
+    return labelled(rows, _OF_MACHINE, machine.factor, machine.setting, rules, seed)
 
 
 # The lists of a node, as since 4.8, in place of those of two zones.
@@ -268,41 +193,3 @@ def run_node(point: tuple[str, Run]) -> pl.DataFrame:
     """Run a point and return its rows (RESULTS); the kernel names the lists."""
     lists, run = point
     return mail_rows(run).with_columns(kernel=pl.lit(lists))
-
-
-_ROWS_BY_LISTS: Final = (
-    *("Ops memcachetest-2385M", "Ops memcachetest-4055M", "Swap Outs"),
-    *("Kswapd pages scanned", "Page writes file"),
-)
-
-
-def by_figure(differing: pl.DataFrame) -> pl.DataFrame:
-    """Return the result of `differences` with a column per figure, null where nothing differs."""
-    change = pl.when("differs").then("change").alias("change")
-    shown = differing.with_columns(change)
-    return shown.pivot("metric", index=["factor", "setting"], values="change")
-
-
-def by_lists(results: pl.DataFrame, rows: Sequence[str] = _ROWS_BY_LISTS) -> pl.DataFrame:
-    """Return medians of some rows, a line for each kind of lists and each rule set.
-
-    Parameters
-    ----------
-    results : polars.DataFrame
-        Schema RESULTS, of `studies.node`.
-    rows : sequence of str
-        As the mail calls them, without the table's name.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``lists``, ``rules``, and a Float64 column per row.
-    """
-    named = {f"disk: {row}": row for row in rows}
-    medians = claims.medians(results.filter(pl.col("metric").is_in(list(named))))
-    wide = medians.pivot("metric", index=["kernel", "policy"], values="median", maintain_order=True)
-    return wide.select(
-        pl.col("kernel").alias("lists"),
-        pl.col("policy").alias("rules"),
-        *(pl.col(metric).round(1).alias(row) for metric, row in named.items()),
-    )

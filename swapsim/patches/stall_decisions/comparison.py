@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lists of a recording, decided by each set of rules: where two sets agree and differ."""
+
+from itertools import combinations
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.ffi import STALL_COUNTERS, STALL_FLAGS, STALL_RULES
+from swapsim.stall.tables import DECIDED_LISTS
+
+
+def agreement(decided: pl.DataFrame) -> pl.DataFrame:
+    """Compare each two rule sets, list by list.
+
+    Parameters
+    ----------
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each pair, ``one`` older than ``other``: the number of ``lists``, and in percent,
+        on how many both take the same ``decisions``, set the same ``flags``, request the same
+        ``sleeps``, and treat all ``folios`` alike.
+    """
+    known = set(DECIDED_LISTS.check(decided)["rules"])
+    flags, sleeps = _same("flags_set"), _same("forced") & _same("waits")
+    tests = {
+        "decisions": flags & sleeps,
+        "flags": flags,
+        "sleeps": sleeps,
+        "folios": _same("branches"),
+    }
+    percent = {name: 100 * test.mean() for name, test in tests.items()}
+    return pl.concat(
+        _joined(decided, one, other).select(
+            pl.lit(one).alias("one"), pl.lit(other).alias("other"), lists=pl.len(), **percent
+        )
+        for one, other in combinations([rules for rules in STALL_RULES if rules in known], 2)
+    )
+
+
+def agreement_table(pairs: pl.DataFrame, what: str = "decisions") -> pl.DataFrame:
+    """Return a column of `agreement` as a square: a row and a column for each rule set."""
+    percent = pairs.select("one", "other", percent=what)
+    rules = [name for name in STALL_RULES if name in {*pairs["one"], *pairs["other"]}]
+    own = pl.DataFrame({"one": rules, "other": rules, "percent": 100.0})
+    mirrored = percent.select(one="other", other="one", percent="percent")
+    square = pl.concat([percent, mirrored, own]).pivot("other", index="one", values="percent")
+    order = pl.DataFrame({"one": rules})
+    return order.join(square, on="one", maintain_order="left").select(
+        pl.col("one").alias("rules"), *rules
+    )
+
+
+def differing_lists(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+    """Return the decisions in which two rule sets differ, and the first cause of each.
+
+    Parameters
+    ----------
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS.
+    one, other : str
+        Of `swapsim.ffi.STALL_RULES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``one, other, decision, cause``: the first counter that differs, else ``history`` or
+        ``rule``; the number of such ``lists``, the most first; ``list`` and ``seq`` of the first.
+
+    Raises
+    ------
+    InputError
+        The frame lacks one of the sets.
+    """
+    both = _joined(DECIDED_LISTS.check(decided), one, other)
+    causes = {f"counter {name}": ~_same(name) for name in STALL_COUNTERS}
+    causes["history"] = ~_same("flags_before")
+    cause = pl.coalesce(*(pl.when(test).then(pl.lit(name)) for name, test in causes.items()))
+    flags = pl.col("flags_set") ^ pl.col("flags_set_other")
+    differs = {f"flag {name}": (flags & bit) != 0 for name, bit in STALL_FLAGS.items()}
+    differs |= {"forced sleep": ~_same("forced"), "wait for congestion": ~_same("waits")}
+    parts = [
+        both.filter(test)
+        .group_by(
+            one=pl.lit(one),
+            other=pl.lit(other),
+            decision=pl.lit(decision),
+            cause=cause.fill_null("rule"),
+            maintain_order=True,
+        )
+        .agg(lists=pl.len(), list=pl.col("list").first(), seq=pl.col("seq").first())
+        for decision, test in differs.items()
+    ]
+    return pl.concat(parts).sort("lists", "list", "decision", descending=[True, False, False])
+
+
+def _joined(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+    """Join the lists of two sets; the columns of the second end in ``_other``."""
+    of_one, of_other = (decided.filter(pl.col("rules") == rules) for rules in (one, other))
+    for rules, lists in ((one, of_one), (other, of_other)):
+        if lists.is_empty():
+            raise InputError(f"no list is decided by {rules!r}: decide them all", field="rules")
+    return of_one.join(of_other, on="nth", suffix="_other", maintain_order="left")
+
+
+def _same(name: str) -> pl.Expr:
+    return pl.col(name) == pl.col(f"{name}_other")
