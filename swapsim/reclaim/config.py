@@ -62,8 +62,6 @@ class ReclaimConfig:
         while others wait.
     nr_requests, request_pages : int
         Requests of the disk's queue in each direction, and the most pages of a request.
-    simplified_reclaim : bool
-        Whether reclaim is simplified as it was until November 2026 (``reclaim.h``, part 3).
     delays_allocation : bool
         Whether the file system allocates a page's block when the flusher writes it, as ext4 does;
         then a page that reclaim tries to write is dirtied again.
@@ -148,7 +146,6 @@ class ReclaimConfig:
     async_turn_ns: int = _DEFAULTS["async_turn_ns"]
     nr_requests: int = _DEFAULTS["nr_requests"]
     request_pages: int = _DEFAULTS["request_pages"]
-    simplified_reclaim: bool = bool(_DEFAULTS["simplified_reclaim"])
     delays_allocation: bool = bool(_DEFAULTS["delays_allocation"])
     nfs: bool = bool(_DEFAULTS["nfs"])
     net_rate: int = _DEFAULTS["net_rate"]

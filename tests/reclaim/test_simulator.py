@@ -75,7 +75,6 @@ CONFIGS = st.builds(
     read_around_pages=st.sampled_from([1, 8, 32, 64]),
     cached_pages=st.sampled_from([0, 0, 60]),
     cached_normal_percent=st.sampled_from([0, 57, 100]),
-    simplified_reclaim=st.booleans(),
     min_free_pages=st.integers(0, 70),
     swappiness=st.sampled_from([0, 60, 100]),
     swap_pages=st.sampled_from([0, 1, 2, 50, 600]),
@@ -216,11 +215,8 @@ def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
     assert counts["commit_wait_ns"] > config.server_seek_ns
 
 
-@pytest.mark.parametrize(
-    ("rules", "simplified"),
-    [("3.9", False), ("mmotm", False), ("mmotm", True), ("series-8", False)],
-)
-def test_programs_age_as_the_oracles(rules: str, simplified: bool) -> None:
+@pytest.mark.parametrize("rules", ["3.9", "mmotm", "series-8"])
+def test_programs_age_as_the_oracles(rules: str) -> None:
     """Two parts of programs are reclaimed and read again next to a file, over two rounds."""
     config = dataclasses.replace(
         SMALL,
@@ -240,7 +236,6 @@ def test_programs_age_as_the_oracles(rules: str, simplified: bool) -> None:
         start_look_ns=1_000_000,
         write_delay_ns=2_000_000,
         serve_ns=300_000_000,
-        simplified_reclaim=simplified,
     )
     oracle = compare(config, 10**6)
     assert oracle.over
@@ -385,7 +380,6 @@ def test_samples_change_nothing() -> None:
         ({"cached_normal_percent": 101}, "cached_normal_percent=101: .* from 0 to 100"),
         ({"start_used_pages": 701}, "start_used_pages=701: more pages than memory"),
         ({"start_look_ns": 0}, "start_look_ns=0: choose"),
-        ({"simplified_reclaim": 1}, "simplified_reclaim=1: choose True or False"),
         ({"hz": 99}, "hz=99: .* from 100"),
         ({"disk_rate": 0}, "disk_rate=0: .* from 1"),
         ({"nr_requests": 0}, "nr_requests=0: .* from 1"),

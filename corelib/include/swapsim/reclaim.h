@@ -116,13 +116,6 @@
  *                     do not start on the inactive list. The end of one write wakes a throttled
  *                     task; the failures of kswapd are not counted
  *
- * With simplified_reclaim also, as the simulator was until November 2026, to measure their effect:
- *   kswapd            naps although a zone is not balanced, and sleeps only if all zones are
- *   a zone's scan     a turn of its lists even if only active anonymous pages are targets
- *   pageout           a page that is dirtied again keeps its mark for immediate reclaim
- *   throttling        throttle_vm_writeout does not count unstable pages
- *   out of memory     does not wait for the disk, and waits for kswapd to sleep
- *
  * Left out: ZONE_DMA; huge pages and their compaction; memory cgroups; slab and its shrinkers (the
  * kernel's own pages lie outside of the zones); pagevecs and per-CPU lists; waits for isolated
  * pages (three reclaimers isolate at most 96) and for the reserve of the network; journals; the
@@ -292,10 +285,6 @@ struct sws_reclaim_config {
 	uint32_t nr_requests;
 	/* Maximum number of pages of a request, 1 .. 65536; default 128: 512 KB. */
 	uint32_t request_pages;
-	/*
-	 * True for the simplifications of reclaim that are listed in part 3; default false.
-	 */
-	bool simplified_reclaim;
 	/*
 	 * True if the file system allocates a block when the flusher writes a page, as ext4;
 	 * default true.
