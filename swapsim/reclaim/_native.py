@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The reclaim simulator of ``reclaim.h``: config and costs in, counts and tables out."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,11 +14,12 @@ from swapsim.errors import ConfigError
 from swapsim.ffi import (
     RECLAIM_COST_MAX,
     RECLAIM_COSTS,
-    RECLAIM_DEFAULTS,
     RECLAIM_WHERE,
     STALL_RULES,
     STALL_SLEEPS,
     check,
+    headers,
+    structs,
 )
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.parallelio import LAB_GUEST, MAIL, SECOND_NS, costs
@@ -31,27 +33,6 @@ NEVER: Final = 2**64 - 1
 
 _POLL_NS: Final = 1_000_000
 """Time between two checks whether a round's serving has begun."""
-
-_PROBLEMS: Final = {
-    "SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY": (
-        "min_free_pages",
-        "watermarks above memory: choose a fourth of memory at most, and a reserve_ratio that "
-        "keeps a fourth of DMA32 at most",
-    ),
-    "SWS_RECLAIM_BAD_SHARE": ("background_percent", "choose dirty_percent at most"),
-    "SWS_RECLAIM_BAD_POOL": ("items", "a pool too large: choose fewer items, or fewer item_pages"),
-    "SWS_RECLAIM_BAD_TIME": ("seek_near_ns", "choose seek_far_ns at most"),
-    "SWS_RECLAIM_PROGRAMS_ABOVE_DISK": (
-        "working_pages",
-        "more pages than the disk: choose at most disk_pages less the largest file and "
-        "program_pages",
-    ),
-    "SWS_RECLAIM_BAD_START": (
-        "start_used_pages",
-        "more pages than memory: choose dma32_pages and normal_pages together at most",
-    ),
-}
-"""Problems of fields that are in their ranges but do not fit together: the field, what to do."""
 
 _NOT_IN_MEMORY: Final = ("untouched", "swapped-out")
 
@@ -121,30 +102,30 @@ class Window:
 
 def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     """Return a ``struct sws_reclaim *`` with these costs at time 0; it frees itself."""
-    made = ffi.new("struct sws_reclaim_config *")
-    lib.sws_reclaim_config_init(made)
-    for name in RECLAIM_DEFAULTS:
-        if name not in ("rules", "rounds"):
-            setattr(made, name, getattr(config, name))
-    made.rules = STALL_RULES.index(config.rules)
+    files = ffi.new("uint32_t[]", list(config.files))
+    made = structs.config(
+        lib.sws_reclaim_config_init,
+        config,
+        rules=STALL_RULES.index(config.rules),
+        rounds=len(files),
+        file_pages=files,
+        costs=_costs(ns),
+    )
+    problem = lib.sws_reclaim_check(made)
+    if problem != lib.SWS_RECLAIM_NO_PROBLEM:
+        why = headers.problem("enum sws_reclaim_problem", problem)
+        named = {name: getattr(config, name, None) for name in re.findall(r"\w+", why)}
+        values = [f"{name}={value!r}" for name, value in named.items() if value is not None]
+        raise ConfigError(f"{', '.join(values)}: {why}")
+    return structs.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
+
+
+def _costs(ns: Mapping[str, int]) -> dict[str, int]:
     for name in RECLAIM_COSTS:
         if name not in ns:
             raise ConfigError(f"{name}: a cost that is missing; give it in ns")
         check_number(name, ns[name], 1, RECLAIM_COST_MAX)
-        setattr(made.costs, name, ns[name])
-    files = ffi.new("uint32_t[]", list(config.files))
-    made.rounds, made.file_pages = len(config.files), files
-    _check_problem(lib.sws_reclaim_check(made), config)
-    out = ffi.new("struct sws_reclaim **")
-    check(lib.sws_reclaim_new(made, out))
-    return ffi.gc(out[0], lib.sws_reclaim_free)
-
-
-def _check_problem(problem: int, config: ReclaimConfig) -> None:
-    if problem != lib.SWS_RECLAIM_NO_PROBLEM:
-        name = ffi.typeof("enum sws_reclaim_problem").elements[problem]
-        field, advice = _PROBLEMS[name]
-        raise ConfigError(f"{field}={getattr(config, field)!r}: {advice}")
+    return {name: ns[name] for name in RECLAIM_COSTS}
 
 
 def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: None) -> bool:

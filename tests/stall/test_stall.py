@@ -12,7 +12,6 @@ from swapsim._core import lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.stall import Rules, StallContext, rules_of
-from swapsim.stall.rules import explain_page, explain_round
 from swapsim.stall.tables import STALL_PAGES
 
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
@@ -32,11 +31,6 @@ CLEAN = dict.fromkeys(STALL_PAGES.schema, False) | {
 def page(**what: object) -> dict[str, object]:
     """Return a page of a file that reaches the dirty test, clean except for the given fields."""
     return CLEAN | what
-
-
-def reasons(context: StallContext, **what: object) -> list[str]:
-    """Explain what the rules decide for a page."""
-    return explain_page(context, pl.DataFrame([page(**what)], schema=STALL_PAGES.schema))
 
 
 def process(
@@ -607,33 +601,13 @@ def test_3_11_is_the_series_but_for_the_test_of_writeback() -> None:
 # In words, and what is refused.
 
 
-def test_each_act_and_each_round_gives_its_numbers_and_its_rule() -> None:
-    """One sentence for each act, done or not; a round has one where rules have an act there."""
+def test_each_act_gives_its_numbers_and_its_rule() -> None:
+    """One sentence for each act, done or not."""
     counts = {"dirty": 9, "unqueued_dirty": 7, "congested": 9, "writeback": 8, "taken": 32}
     found = stall.explain(StallContext(rules="series-5", priority=10, kswapd=True), counts)
     assert found[0] == "flag writeback is set: 8 under writeback, at least 8 (taken / 4)"
     assert found[2] == "flag tail_lru_dirty is not set: 7 unqueued dirty, not the 32 taken"
     assert [" not " in line.partition(":")[0] for line in found] == [False, False, True, True, True]
-    pages = {"scanned": 9, "reclaimed": 0, "wanted": 32}
-    (why,) = explain_round(StallContext(rules="6.1", priority=1), pages)
-    assert why == "sleep noprogress is requested: priority == 1 and none were reclaimed"
-    assert explain_round(StallContext(rules="3.11"), pages) == []
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-@pytest.mark.parametrize("kswapd", [False, True])
-@pytest.mark.parametrize("context", [{}, {"memcg": True}, {"memcg": True, "sane": False}])
-@pytest.mark.parametrize("flags", [0, WRITEBACK, DIRTY])
-def test_no_page_is_denied_without_a_reason(
-    rules: str, kswapd: bool, context: dict[str, bool], flags: int
-) -> None:
-    """A condition is named where a case or a write is denied, and only there."""
-    of = StallContext(rules=rules, kswapd=kswapd, flags=flags, **context)  # type: ignore[arg-type]
-    for mark in (False, True):
-        lines = reasons(of, writeback=True, reclaim=mark)[1]
-        assert "()" not in lines
-        written = reasons(of, dirty=True, reclaim=mark)[2]
-        assert written.endswith("is written") or written.partition(": ")[2]
 
 
 @pytest.mark.parametrize(

@@ -587,32 +587,35 @@ enum sws_reclaim_problem {
 	SWS_RECLAIM_UNKNOWN_RULES = 2,
 	/* DMA32 is empty, or memory has fewer than SWS_RECLAIM_PAGES_MIN pages or too many. */
 	SWS_RECLAIM_NO_MEMORY = 3,
-	/* The watermarks or the reserve leave too little of a zone. */
+	/*
+	 * The watermarks are above memory: min_free_pages is above a fourth of it, or reserve_ratio
+	 * reserves more than a fourth of DMA32.
+	 */
 	SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY = 4,
 	/* A cost is out of its range. */
 	SWS_RECLAIM_BAD_COST = 5,
-	/*
-	 * A percentage or swappiness is out of its range, or background_percent exceeds
-	 * dirty_percent.
-	 */
+	/* A percentage is out of its range, or background_percent exceeds dirty_percent. */
 	SWS_RECLAIM_BAD_SHARE = 6,
 	/* The disk has no rate or no pages, or its queue or its requests are out of range. */
 	SWS_RECLAIM_BAD_DISK = 7,
 	/* The swap area or its readahead is too large. */
 	SWS_RECLAIM_BAD_SWAP = 8,
-	/* The pool has no items, or the pages of an item are out of range. */
+	/* The pool is empty or too large: change items or item_pages. */
 	SWS_RECLAIM_BAD_POOL = 9,
 	/* The number of rounds is out of range, or the time to serve is 0. */
 	SWS_RECLAIM_BAD_ROUNDS = 10,
 	/* A file has more pages than the disk. */
 	SWS_RECLAIM_FILE_ABOVE_DISK = 11,
-	/* A time of the flusher, the writer, the timer or the disk is out of range. */
+	/*
+	 * A time of the flusher, the writer, the timer or the disk is out of range, or seek_near_ns
+	 * exceeds seek_far_ns.
+	 */
 	SWS_RECLAIM_BAD_TIME = 12,
 	/* The server has no rate or no latency, or its calls are out of range. */
 	SWS_RECLAIM_BAD_SERVER = 13,
-	/* The largest file and the pages of programs do not fit on the disk. */
+	/* The largest file, program_pages and working_pages together exceed disk_pages. */
 	SWS_RECLAIM_PROGRAMS_ABOVE_DISK = 14,
-	/* The writer waits for more pages than memory has. */
+	/* Memory never has start_used_pages: it has dma32_pages and normal_pages. */
 	SWS_RECLAIM_BAD_START = 15,
 };
 
