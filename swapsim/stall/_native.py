@@ -6,6 +6,7 @@ decides: first a row of the rules, then one list, pass or round, then columns of
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from functools import reduce
 from itertools import zip_longest
 from operator import or_
@@ -127,33 +128,31 @@ def _sleeps_of(rules: str, place: int, done: int) -> list[str]:
 # Contexts and pages as bits.
 
 
-def _caller(
-    *,
-    kswapd: Any,
-    memcg: Any,
-    hibernation: Any,
-    sane: Any = True,
-    may_throttle: Any = True,
-    io: Any = False,
-    fs: Any = False,
-) -> Any:
+_CALLER: Final = {
+    "kswapd": lib.SWS_STALL_KSWAPD,
+    "memcg": lib.SWS_STALL_MEMCG,
+    "hibernation": lib.SWS_STALL_HIBERNATION,
+    "io": lib.SWS_STALL_IO,
+    "fs": lib.SWS_STALL_FS,
+}
+_CALLER_WITHOUT: Final = {
+    "sane": lib.SWS_STALL_LEGACY,
+    "may_throttle": lib.SWS_STALL_LOCAL_THROTTLE,
+}
+"""Bits of ``enum sws_stall_caller`` by what is true of a caller, and by what is false."""
+
+
+def _caller(known: Mapping[str, Any]) -> Any:
     """Return ``enum sws_stall_caller`` of booleans, or of arrays of them."""
-    return (
-        lib.SWS_STALL_KSWAPD * kswapd
-        + lib.SWS_STALL_MEMCG * memcg
-        + lib.SWS_STALL_LEGACY * (1 - sane)
-        + lib.SWS_STALL_HIBERNATION * hibernation
-        + lib.SWS_STALL_LOCAL_THROTTLE * (1 - may_throttle)
-        + lib.SWS_STALL_IO * io
-        + lib.SWS_STALL_FS * fs
+    bits = [bit * known[name] for name, bit in _CALLER.items() if name in known]
+    return sum(
+        bits + [b * (1 - known[name]) for name, b in _CALLER_WITHOUT.items() if name in known]
     )
 
 
 def _struct_of(context: StallContext) -> Any:
     """Return a new ``struct sws_stall_context``."""
-    names = ("kswapd", "memcg", "hibernation", "sane", "may_throttle", "io", "fs")
-    caller = _caller(**{name: getattr(context, name) for name in names})
-    fields = (number_of(context.rules), caller, context.priority, context.flags)
+    fields = (number_of(context.rules), _caller(asdict(context)), context.priority, context.flags)
     return ffi.new("struct sws_stall_context *", fields)
 
 
@@ -455,19 +454,18 @@ def _folio_columns(folios: pl.DataFrame, *, own_flags: bool) -> dict[str, Number
 
 def _list_columns(lists: pl.DataFrame, history: pl.DataFrame | None) -> dict[str, Numbers]:
     flags = pl.DataFrame({"flags": lists["flags_before"]}) if history is None else history
-    columns = _caller_columns(lists, "target", "io", "fs") | {
+    columns = _caller_columns(lists, "target") | {
         "file": _array(lists["file"].cast(pl.UInt8)),
         "taken": _array(lists["taken"]),
     }
     return columns | {name: _array(flags[name]) for name in flags.columns}
 
 
-def _caller_columns(rows: pl.DataFrame, target: str, *more: str) -> dict[str, Numbers]:
+def _caller_columns(rows: pl.DataFrame, target: str) -> dict[str, Numbers]:
     """Return callers and their priorities; one below 0 becomes one that C refuses."""
-    names = ("kswapd", "hibernation", "sane", *more)
-    caller = _caller(
-        memcg=rows[target].to_numpy() != 0, **{name: rows[name].to_numpy() for name in names}
-    )
+    known = {"memcg": rows[target].to_numpy() != 0}
+    names = (name for name in (*_CALLER, *_CALLER_WITHOUT) if name in rows.columns)
+    caller = _caller({name: rows[name].to_numpy() for name in names if name != "memcg"} | known)
     priority = rows["priority"].to_numpy()
     return {
         "caller": np.asarray(caller, dtype=np.uint8),
@@ -521,7 +519,7 @@ def _decide_passes(passes: pl.DataFrame, rules: str) -> Numbers:
     """Return ``struct sws_stall_decision`` for each row of RECLAIM_PASSES."""
     RECLAIM_PASSES.check(passes)
     require_values(passes, [name for name in passes.columns if name != "throttle"])
-    columns = _caller_columns(passes, "memcg", "may_throttle")
+    columns = _caller_columns(passes, "memcg")
     columns["flags"] = _array(passes["flags_before"])
     counts = np.zeros(passes.height, dtype=[(name, "u8") for name in _SUMS])
     for name in _SUMS:
@@ -543,24 +541,18 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
     """Return the sleep that each row of RECLAIM_ROUNDS requests by the rules of a set, or null."""
     RECLAIM_ROUNDS.check(rounds)
     require_values(rounds, [name for name in rounds.columns if name != "throttle"])
-    columns = _caller_columns(rounds.with_columns(sane=pl.lit(value=True)), "memcg")
-    context = ffi.new("struct sws_stall_context *", {"set": number_of(rules)})
     decision = ffi.new("struct sws_stall_decision *")
     acts = np.zeros(rounds.height, dtype=np.uint32)
     for n, row in enumerate(rounds.iter_rows(named=True)):
-        context.caller, context.priority = (int(column[n]) for column in columns.values())
-        _refuse(lib.sws_stall_check(context), f"the round of pass {row['pass']}: ")
-        pages = ffi.new("struct sws_stall_round *", round_pages(row))
-        check(lib.sws_stall_decide_round(context, pages, decision))
+        caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
+        context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
+        pages = ffi.new("struct sws_stall_round *")
+        pages.scanned, pages.reclaimed = row["scanned"], row["reclaimed"]
+        # Memory that can be compacted ends reclaim as enough reclaimed pages do.
+        pages.wanted = 0 if row["ready"] else row["wanted"]
+        check(lib.sws_stall_decide_round(_struct_of(context), pages, decision))
         acts[n] = decision.acts
     return _sleeps(acts, rules, "round").list.first().rename("throttle")
-
-
-def round_pages(row: Mapping[str, Any]) -> dict[str, int]:
-    """Return the pages of a row of RECLAIM_ROUNDS: scanned, reclaimed, wanted."""
-    # Memory that can be compacted ends reclaim as enough reclaimed pages do.
-    wanted = 0 if row["ready"] else row["wanted"]
-    return {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
 
 
 def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
