@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final
 
 import nbformat
+from nbclient import NotebookClient
 
 from swapsim import ffi, interrupt
 from swapsim.checks import checked
@@ -33,7 +34,7 @@ from swapsim.errors import InputError
 from swapsim.io.paths import PACKAGE, data_root, notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, pages, reference, shell
-from swapsim.site.report.cells import Runs, make_all, run
+from swapsim.site.report.cells import Kernels, make_all, run
 from swapsim.site.report.pages import verdicts
 from swapsim.site.report.shell import lead_from, provenance
 
@@ -115,9 +116,9 @@ def _run(
     """Run notebooks and store their articles."""
     lead = lead_from(notebooks_root(), notebooks_root().parent, output)
 
-    def make(path: Path, runs: Runs) -> None:
+    def make(path: Path, kernels: Kernels, client: NotebookClient) -> None:
         begun, since = datetime.now(UTC), time.monotonic()
-        notebook = run(path, notebooks[path], runs, bar)
+        notebook = run(path, notebooks[path], kernels, client, bar)
         article = cells.article(notebook, lead, begun, time.monotonic() - since)
         articles.put(path.stem, article)
 
