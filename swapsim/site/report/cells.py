@@ -37,8 +37,8 @@ NOTEBOOKS_AT_A_TIME: Final = 2
 
 _WAIT_SECONDS: Final = 0.2
 
-_RESET: Final = "from swapsim import study; study.recap(); get_ipython().reset(new_session=True)"
-"""What a kernel runs after a notebook: the next one finds neither its names nor its results."""
+_RESET: Final = "from swapsim.site.report import kernel; kernel.reset()"
+"""What a kernel runs after a notebook."""
 
 _ENVIRONMENT: Final = {**os.environ, "SWAPSIM_PICTURES": "no"}
 """Of a kernel: the pictures of charts are in the notebooks already, unless a chart has changed."""
