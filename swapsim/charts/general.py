@@ -16,11 +16,11 @@ above legends and in tooltips alike. Rows are drawn as they are: `study.summary`
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypedDict, Unpack
 
+import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import with_interaction
-from swapsim.charts.quick import alt
 from swapsim.errors import InputError
 
 MOST_ROWS: Final = 5_000
@@ -479,7 +479,8 @@ def _settings(frame: pl.DataFrame, x: str, tick: str, look: Look) -> alt.X:
         said = dict(frame.select(x, tick).iter_rows())
         alone = {at: word for at, word in said.items() if not any(map(str.isdigit, word))}
         named = "".join(f"datum.value == {at} ? '{word}' : " for at, word in alone.items())
-        axis = {"values": values, "labelExpr": f"{named}format(datum.value, ',~g')"}
+        number = "format(datum.value, datum.value < 10000 ? ',~g' : '.3~s')"
+        axis = {"values": values, "labelExpr": named + number}
     scale: dict[str, Any] = {"zero": False, "nice": False, "padding": 12}
     if "x" in look.get("log", ""):
         scale |= {"type": "log", "base": 2}
@@ -495,7 +496,7 @@ def _names(frame: pl.DataFrame, x: str, look: Look) -> alt.X:
 
 def _rows(frame: pl.DataFrame, row: str, title: str | None = None) -> alt.Y:
     """Return the names of items from top to bottom."""
-    axis = alt.Axis(labelLimit=320, domain=False, ticks=False)
+    axis = alt.Axis(labelLimit=440, domain=False, ticks=False)
     return alt.Y(f"{row}:N", title=title, sort=_distinct(frame, row), axis=axis)
 
 

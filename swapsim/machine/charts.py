@@ -8,85 +8,16 @@ import polars as pl
 
 from swapsim.charts.colours import PARTS, PATCHED, PLACEMENTS, PUBLISHED, UNPATCHED, ramp
 from swapsim.charts.interaction import interactive
-from swapsim.errors import InputError
 from swapsim.machine.tables import (
     AGAINST_ANCHORS,
     LOCK_RATES,
-    PREDICTED_BY_SHARES,
     SENSITIVITY,
-    SWAP_SERIES,
     TIME_PER_PAGE,
     WHAT_IF_RANGES,
 )
 
 _SHAPES: Final = ("square", "circle", "triangle-up", "diamond", "cross")
 """The points of anchors, in the order of their table."""
-
-
-@interactive(low="published, less a deviation", high="published, and a deviation")
-def claim_along_shares(
-    points: pl.DataFrame,
-    claim: str,
-    *,
-    title: str = "Predicted change, for each fit that meets the base column",
-    axis: str = "gain, %",
-    subtitle: str = "",
-) -> alt.LayerChart:
-    """Draw a claim's predicted change along the share that a base leaves open.
-
-    Parameters
-    ----------
-    points : polars.DataFrame
-        Schema PREDICTED_BY_SHARES; fits that did not converge are left out.
-    claim, title, axis, subtitle : str
-
-    Raises
-    ------
-    InputError
-        No fit that converged has this claim.
-    """
-    frame = PREDICTED_BY_SHARES.check(points).filter("converged", claim=claim)
-    if frame.is_empty():
-        raise InputError(f"no fit that converged has claim {claim!r}", field="claim")
-    printed = frame.select("published", "tolerance").row(0)
-    band = pl.DataFrame(
-        {"low": [printed[0] - printed[1]], "high": [sum(printed)], "published": [printed[0]]}
-    )
-    shares = frame["map_share"].unique().sort().to_list()
-    y = alt.Y("simulated:Q", title=axis)
-    along = alt.Chart(frame.select("tag_share", "map_share", "simulated")).encode(
-        x=alt.X(
-            "tag_share:Q",
-            title="tag_ns / tree_ns: hold for tags / hold for add",
-            scale=alt.Scale(domain=[-0.02, 1.02], nice=False),
-        ),
-        y=y,
-        color=alt.Color(
-            "map_share:O",
-            title=["map_ns / tree_ns:", "a look at a map byte"],
-            scale=alt.Scale(domain=shares, range=ramp(len(shares))),
-        ),
-    )
-    line, dots = along.mark_line(strokeWidth=2), along.mark_point(filled=True, size=40, opacity=1)
-    area = (
-        alt.Chart(band)
-        .mark_rect(opacity=0.15, color=PUBLISHED)
-        .encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
-    )
-    rule = alt.Chart(band).mark_rule(color=PUBLISHED, strokeDash=[6, 4]).encode(y="published:Q")
-    text = (
-        alt.Chart(band)
-        .mark_text(align="right", dx=-4, dy=-7, color=PUBLISHED, fontSize=11)
-        .encode(
-            y="published:Q",
-            x=alt.value("width"),
-            text=alt.value("published, ± one standard deviation"),
-        )
-    )
-    chart: alt.LayerChart = (area + rule + line + dots + text).properties(
-        width=500, height=280, title=alt.TitleParams(title, subtitle=subtitle)
-    )
-    return chart
 
 
 @interactive(kernel="kernel", part="where")
@@ -262,52 +193,6 @@ def sensitivity(
     rule = alt.Chart(pl.DataFrame({"usual": [usual]})).mark_rule(color="#888").encode(x="usual:Q")
     chart: alt.LayerChart = (bars + rule + dots).properties(
         width=420, height=alt.Step(24), title=alt.TitleParams(title, subtitle=subtitle)
-    )
-    return chart
-
-
-@interactive(
-    name="step and figure",
-    published="published",
-    published_low="less a deviation",
-    published_high="and a deviation",
-    low="predicted, least",
-    high="predicted, greatest",
-)
-def swap_series(compared: pl.DataFrame, *, title: str) -> alt.VConcatChart:
-    """Draw the figures of the swap series, published and predicted, rates above cycles.
-
-    ``compared`` has the schema SWAP_SERIES.
-    """
-    frame = SWAP_SERIES.check(compared).with_columns(
-        name=pl.format("{}: {}", "step", "metric"),
-        published_low=pl.col("published") - pl.col("tolerance"),
-        published_high=pl.col("published") + pl.col("tolerance"),
-    )
-
-    def panel(unit: str, axis: str) -> alt.LayerChart:
-        rows = frame.filter(unit=unit)
-        y = alt.Y("name:N", title=None, sort=rows["name"].to_list(), axis=alt.Axis(labelLimit=440))
-        x = alt.X(
-            "low:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format="~s", tickCount=6)
-        )
-        base = alt.Chart(rows).encode(y=y)
-        band = base.mark_bar(height=14, opacity=0.25, color=PUBLISHED).encode(
-            x=alt.X("published_low:Q", title=axis), x2="published_high:Q"
-        )
-        cell = base.mark_tick(thickness=3, size=16, color=PUBLISHED).encode(x="published:Q")
-        span = base.mark_rule(strokeWidth=5, color=PATCHED, opacity=0.8).encode(x=x, x2="high:Q")
-        ends = base.mark_point(filled=True, size=45, color=PATCHED, opacity=1)
-        layers = band + cell + span + ends.encode(x="low:Q") + ends.encode(x="high:Q")
-        chart: alt.LayerChart = layers.properties(width=420, height=alt.Step(26))
-        return chart
-
-    chart: alt.VConcatChart = alt.vconcat(
-        panel("KiB/s", "swapped out, KiB/s"), panel("% of cycles", "% of cycles in waiting")
-    ).properties(
-        title=alt.TitleParams(
-            title, subtitle="tick and band: published, with its tolerance; bar: predicted"
-        )
     )
     return chart
 

@@ -9,9 +9,9 @@ import polars as pl
 
 from swapsim.checks import checked
 from swapsim.claims import range_text, range_verdict
-from swapsim.claims.tables import MEDIANS, PUBLISHED, RANGES, SIMULATED_CLAIMS
+from swapsim.claims.tables import RANGES, SIMULATED_CLAIMS
 from swapsim.errors import InputError, require_some
-from swapsim.machine.tables import SENSITIVITY, TIME_PER_PAGE, WHAT_IF_RANGES
+from swapsim.study.summary import wide
 
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
 _INTERRUPTS: Final = "other CPUs' interrupts"
@@ -50,56 +50,35 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema TIME_PER_PAGE, the parts of each kernel in the same order, in percent of their sum.
-        A hold of si->lock includes the waits and holds inside it.
-
-    Raises
-    ------
-    InputError
-        ``runs`` is empty.
+        ``kernel, part, microseconds, percent``: the parts of each kernel in the same order, and
+        their shares in the sum. A hold of si->lock includes the waits and holds inside it.
     """
     require_some(runs, "runs")
-    frames = [_parts(kernel, run) for kernel, run in runs.items()]
-    return TIME_PER_PAGE.check(pl.concat(frames))
+    return pl.concat(_parts(kernel, run) for kernel, run in runs.items())
 
 
 @checked
 def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return how each kind of CPU spends its time.
+    """Return how each kind of CPU spends its time: a row for each run (its name) and actor.
 
-    Parameters
-    ----------
-    runs : mapping of str to polars.DataFrame
-        Name -> one run of `run.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run`` (its name), ``actor``, and in percent of these CPUs' time ``works`` (without a
-        lock), ``holds`` and ``waits`` (for a lock), ``idles``.
-
-    Raises
-    ------
-    InputError
-        ``runs`` is empty.
+    The columns are in percent of these CPUs' time: ``works`` (without a lock), ``holds`` and
+    ``waits`` (for a lock), ``idles``.
     """
     require_some(runs, "runs")
     words = {"run": "works", "hold": "holds", "wait": "waits", "idle": "idles"}
-    return pl.concat(
-        run.filter(unit="% of time")
-        .select(
+    kinds = pl.col("metric").str.extract(r"^(\w+)\.").replace_strict(words)
+    rows = pl.concat(
+        run.filter(unit="% of time").select(
             pl.lit(name).alias("run"),
             pl.col("metric").str.extract(r"\.(\w+)$").alias("actor"),
-            pl.col("metric").str.extract(r"^(\w+)\.").replace_strict(words).alias("what"),
+            kinds.alias("what"),
             "value",
         )
-        .pivot("what", index=["run", "actor"], values="value")
-        .select("run", "actor", *words.values())
         for name, run in runs.items()
     )
+    return wide(rows, "what", only=list(words.values()))
 
 
-@checked
 def lock_relief(
     printed: pl.DataFrame,
     runs: tuple[pl.DataFrame, pl.DataFrame],
@@ -108,31 +87,13 @@ def lock_relief(
 ) -> pl.DataFrame:
     """Compare how much a patch relieves the swap cache's lock in the mail, machine and lab.
 
-    Parameters
-    ----------
-    printed : polars.DataFrame
-        Schema PUBLISHED: the rows of the lock, of two kernels. A row that a profile omits is below
-        its threshold and counts as 0.
-    runs : (polars.DataFrame, polars.DataFrame)
-        `run.run` without and with the patch.
-    medians : polars.DataFrame
-        Schema MEDIANS of one experiment.
-    policies : (str, str)
-        The policies of the real kernel without and with the patch.
+    ``printed`` has the mail's rows of the lock, of two kernels (PUBLISHED); a row that a profile
+    omits counts as 0. ``runs`` are `run.run` without and with the patch, ``medians`` those of one
+    experiment (MEDIANS), ``policies`` its names without and with the patch.
 
-    Returns
-    -------
-    polars.DataFrame
-        ``quantity`` and its change in percent: ``published``, ``simulated``, ``measured``; null
-        where a source lacks the quantity, or it is zero without the patch.
-
-    Raises
-    ------
-    InputError
-        The printed rows are not of two kernels, or the medians lack a metric of a policy.
+    Each ``quantity`` has its change in percent: ``published``, ``simulated``, ``measured``; null
+    where a source lacks the quantity, or it is zero without the patch.
     """
-    PUBLISHED.check(printed)
-    MEDIANS.check(medians)
     sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
     if len(sums) != 2:
         raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
@@ -142,18 +103,13 @@ def lock_relief(
             float(run.filter(pl.col("metric").str.starts_with(prefix))["value"].sum())
             for run in runs
         )
-        measured = [_median(medians, metric, name) for name in policies] if metric else []
-        rows.append(
-            (
-                quantity,
-                None if metric else _change(*sums.to_list()),
-                _change(*simulated),
-                _change(*measured) if metric else None,
-            )
-        )
-    columns = ("published", "simulated", "measured")
-    schema = {"quantity": pl.String} | dict.fromkeys(columns, pl.Float64)
-    return pl.DataFrame(rows, schema=schema, orient="row")
+        row = {"quantity": quantity, "published": None, "simulated": _change(*simulated)}
+        if metric:
+            row["measured"] = _change(*(_median(medians, metric, name) for name in policies))
+        else:
+            row |= {"published": _change(*sums.to_list()), "measured": None}
+        rows.append(row)
+    return pl.DataFrame(rows)
 
 
 @checked
@@ -221,33 +177,23 @@ def claim_figures(
 
 
 def gain_at(ranges: pl.DataFrame, setting: float) -> str:
-    """Return the range of the gain at one setting, such as "+1.0 to +5.6 %" (WHAT_IF_RANGES)."""
-    found = WHAT_IF_RANGES.check(ranges).filter(setting=setting)
+    """Return the range of the gain at one setting, such as "+1.0 to +5.6 %"."""
+    found = ranges.filter(setting=setting)
     if found.height != 1:
         raise InputError(f"{found.height} ranges at {setting:g}: give one", field="setting")
     return _span(found.row(0, named=True))
 
 
-@checked
 def describe_gains(ranges: pl.DataFrame) -> str:
-    """Return two sentences on the smallest and the largest gain, and on cases of both signs.
+    """Return sentences on the smallest and the largest gain, and on cases of both signs.
 
-    Parameters
-    ----------
-    ranges : polars.DataFrame
-        Schema WHAT_IF_RANGES.
-
-    Raises
-    ------
-    InputError
-        ``ranges`` is empty.
+    ``ranges`` has ``label, low, middle, high`` of each case, as `what_if.ranges` returns them.
     """
-    frame = WHAT_IF_RANGES.check(ranges)
-    require_some(frame.rows(), "ranges")
+    require_some(ranges.rows(), "ranges")
     least, most = (
-        frame.sort("middle", descending=down).row(0, named=True) for down in (False, True)
+        ranges.sort("middle", descending=down).row(0, named=True) for down in (False, True)
     )
-    unsure = frame.filter("flips")["label"].to_list()
+    unsure = ranges.filter(pl.col("low") < 0, pl.col("high") > 0)["label"].to_list()
     sign = f"Both signs occur for {', '.join(unsure)}." if unsure else "The sign never changes."
     return (
         f"Over fits and seeds, the smallest gain is {_span(least)} ({least['label']}), the "
@@ -255,30 +201,20 @@ def describe_gains(ranges: pl.DataFrame) -> str:
     )
 
 
-@checked
 def describe_sensitivity(rows: pl.DataFrame) -> str:
-    """Return three sentences on the gain over the ends of all constants, and the widest of them.
+    """Return sentences on the gain over the ends of all constants, and the widest of them.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema SENSITIVITY, the widest first.
-
-    Raises
-    ------
-    InputError
-        No constant has a fit at both ends.
+    ``rows`` are those of `what_if.by_constant`.
     """
-    frame = SENSITIVITY.check(rows)
-    both = frame.drop_nulls(["low", "high"])
+    both = rows.drop_nulls(["low", "high"])
     if both.is_empty():
         raise InputError("no constant has a fit at its low and at its high", field="rows")
-    ends = pl.concat([frame["low"], frame["high"]]).drop_nulls()
+    ends = pl.concat([rows["low"], rows["high"]]).drop_nulls()
     first = both.row(0, named=True)
     flips = both.filter("flips")["constant"].to_list()
     sign = f"The sign changes with {', '.join(flips)}." if flips else "The sign never changes."
     return (
-        f"With each of {frame.height} constants at its low and its high value, the gain is between "
+        f"With each of {rows.height} constants at its low and its high value, the gain is between "
         f"{min(ends):.1f} and {max(ends):.1f} %. {first['constant']} matters most: "
         f"{first['low']:.1f} % at {first['at_low']:g}, {first['high']:.1f} % at "
         f"{first['at_high']:g}. {sign}"
@@ -312,9 +248,12 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
     rows.append((f"{_INTERRUPTS}, waited for", interrupts))
     rows.insert(0, ("work without a lock", busy / 1000 - math.fsum(value for _, value in rows)))
     return pl.DataFrame(
-        [(kernel, part, value, 100_000 * value / busy) for part, value in rows],
-        schema=TIME_PER_PAGE.schema,
-        orient="row",
+        {
+            "kernel": kernel,
+            "part": [part for part, _ in rows],
+            "microseconds": [value for _, value in rows],
+            "percent": [100_000 * value / busy for _, value in rows],
+        }
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.claims.tables import HAND, RANGE_VERDICT, VERDICT
+from swapsim.claims.tables import HAND, VERDICT
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
@@ -83,24 +83,12 @@ FIT_ROWS: Final = Table(
     _CONVERGED,
 )
 
-_TAG_SHARE: Final = Column("tag_share", pl.Float64, "``tag_ns``, a hold for tags, by ``tree_ns``")
 _PREDICTION: Final = (
     columns.CLAIM,
     columns.PUBLISHED,
     columns.TOLERANCE,
     Column("simulated", pl.Float64, "predicted change", "%"),
     Column("patched", pl.Float64, "predicted figure with the patch", BY_ROW),
-)
-
-PREDICTED_BY_SHARES: Final = Table(
-    "PREDICTED_BY_SHARES",
-    "One row per fit of patch A's base and claim.",
-    _TAG_SHARE,
-    Column("map_share", pl.Float64, "``map_ns``, a look at the swap map, by ``tree_ns``"),
-    _CONVERGED,
-    Column("tree_ns", pl.UInt32, "fitted hold of the swap cache's lock for an add or a delete"),
-    Column("unmap_ns", pl.UInt32, "fitted work without a lock per page swapped out"),
-    *_PREDICTION,
 )
 
 PREDICTED_BY_AGE: Final = Table(
@@ -121,30 +109,6 @@ SENSITIVITY: Final = Table(
     ),
     Column("high", pl.Float64, "gain at the high value; null where the base did not fit", "%"),
     columns.FLIPS,
-)
-
-SWAP_SERIES: Final = Table(
-    "SWAP_SERIES",
-    "One row per figure of the swap series of 2017, and its range over several fits.",
-    Column("step", pl.String, "step of the series"),
-    columns.METRIC,
-    columns.UNIT,
-    Column("fitted", pl.Boolean, "whether a constant was fitted to the figure"),
-    columns.PUBLISHED,
-    columns.TOLERANCE,
-    columns.LOW,
-    columns.HIGH,
-    Column("verdict", RANGE_VERDICT.dtype, "how the range compares; null for the fitted figure"),
-)
-
-EFFECTS: Final = Table(
-    "EFFECTS",
-    "One row per figure of patch A's mail or of the swap series, and change of the machine.",
-    columns.KERNEL,
-    columns.METRIC,
-    Column("change", pl.String, "change of the machine, which has all before it, too"),
-    columns.PUBLISHED,
-    Column("simulated", pl.Float64, "figure of the machine with the change", BY_ROW),
 )
 
 SWAP_W_SEQ: Final = Table(

@@ -13,10 +13,9 @@ from swapsim.checks import checked
 from swapsim.errors import InputError, require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted
 from swapsim.machine.run import metric_values
-from swapsim.machine.tables import SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
-from swapsim.study.constants import Moved
+from swapsim.machine.tables import WHAT_IF, WHAT_IF_RANGES
+from swapsim.study import summary
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
@@ -205,45 +204,31 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     return WHAT_IF_RANGES.check(frame.select(WHAT_IF_RANGES.names()))
 
 
-def at_end(
-    moved: Moved, fit: Callable[..., Fitted], case: Case, *, seeds: Sequence[int] = (1, 2)
-) -> pl.DataFrame:
-    """Fit the base again with a constant at an end of its range and run a case with that fit."""
-    fitted = fit(constants=change_costs(costs(), {moved.constant: moved.value}))
-    if not fitted.converged:
-        return pl.DataFrame(schema=WHAT_IF.schema)
-    return pl.concat(map(gain, trials([case], {moved.label: fitted.constants}, seeds=seeds)))
-
-
 def by_constant(
-    what_if: pl.DataFrame, *, others: Mapping[str, tuple[float, float]] | None = None
+    gains: pl.DataFrame, *, others: Mapping[str, tuple[float, float]] | None = None
 ) -> pl.DataFrame:
-    """Return the gains at the low and the high end of each constant, the widest apart first."""
-    WHAT_IF.check(what_if)
-    if what_if.select("fit", "label").n_unique() > what_if["fit"].n_unique():
+    """Return the gain at the low and the high end of each constant, the widest apart first.
+
+    ``gains`` (WHAT_IF) are of one case; each fit is called "NAME, low" or "NAME, high".
+    ``others`` has the ends of what is no constant of data/costs.csv.
+
+    The columns are ``constant``, its ends ``at_low`` and ``at_high``, the gains ``low`` and
+    ``high`` (null where the base could not be fitted), and whether the sign ``flips``.
+    """
+    if gains.select("fit", "label").n_unique() > gains["fit"].n_unique():
         raise InputError("several cases would be mixed: filter one", field="label")
-    ends = {
-        name: (float(low), float(high))
-        for name, low, high in costs().select("name", "low", "high").iter_rows()
-    } | dict(others or {})
-    sides = what_if.with_columns(
-        pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
-    ).unnest("is")
-    if sides["side"].is_null().any():
+    parts = pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<end>low|high)$")
+    sides = gains.with_columns(parts.alias("is")).unnest("is")
+    if sides["end"].is_null().any():
         raise InputError("call each fit 'NAME, low' or 'NAME, high'", field="fit")
-    frame = (
-        sides.group_by("constant", "side", maintain_order=True)
-        .agg(pl.col("gain_percent").mean())
-        .pivot("side", index="constant", values="gain_percent", on_columns=["low", "high"])
-        .with_columns(
-            flips=(pl.col("low") * pl.col("high") < 0).fill_null(False),
-            **{
-                f"at_{side}": pl.col("constant").replace_strict(
-                    {name: both[end] for name, both in ends.items()}, return_dtype=pl.Float64
-                )
-                for end, side in enumerate(("low", "high"))
-            },
-        )
-        .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
+    known = [
+        (name, float(low), float(high))
+        for name, low, high in costs().select("name", "low", "high").iter_rows()
+    ]
+    known += [(name, *both) for name, both in (others or {}).items()]
+    at = pl.DataFrame(known, schema=["constant", "at_low", "at_high"], orient="row")
+    return (
+        summary.ends(sides, value="gain_percent")
+        .join(at, on="constant", maintain_order="left")
+        .select("constant", "at_low", "at_high", "low", "high", "flips")
     )
-    return SENSITIVITY.check(frame.select(SENSITIVITY.names()))

@@ -66,11 +66,11 @@ def holds(program: object) -> dict[str, float]:
 
 def gain(share: float) -> float:
     """Predict the gain of patch A, in percent, when a hold for tags is this share of another."""
-    from swapsim.patches import writeback_tags as patch
+    from swapsim.patches.writeback_tags import fits, notebook
     from swapsim.patches.writeback_tags.prediction import MAP_SHARE
 
-    points = patch.predict_at_shares((share, MAP_SHARE))
-    return float(points.filter(claim=CLAIM)["simulated"].item())
+    found = fits.predict_at_shares((share, MAP_SHARE))
+    return float(notebook.gains_of_fits(found)["change"].item())
 
 
 def gain_by_time(tags_ns: float) -> float:

@@ -17,9 +17,7 @@ from swapsim.machine import charts as machine_charts
 from swapsim.machine.tables import (
     AGAINST_ANCHORS,
     LOCK_RATES,
-    PREDICTED_BY_SHARES,
     SENSITIVITY,
-    SWAP_SERIES,
     TIME_PER_PAGE,
     WHAT_IF_RANGES,
 )
@@ -30,14 +28,6 @@ def table(of: Table, *rows: tuple[Any, ...]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=of.schema, orient="row")
 
 
-POINTS = table(
-    PREDICTED_BY_SHARES,
-    (0.1, 0.2, True, 1000, 9000, "c", 20.0, 3.0, 24.0, 124.0),
-    (0.5, 0.2, True, 900, 9000, "c", 20.0, 3.0, 30.0, 130.0),
-    (0.1, 0.4, True, 800, 9000, "c", 20.0, 3.0, 10.0, 110.0),
-    (0.5, 0.4, False, 700, 9000, "c", 20.0, 3.0, 77.0, 177.0),
-    (0.1, 0.2, True, 1000, 9000, "other", 50.0, 1.0, 51.0, 151.0),
-)
 PAGE = table(
     TIME_PER_PAGE,
     *((kernel, part, us, us) for kernel, us in (("patched", 1.0), ("base", 2.0)) for part in PARTS),
@@ -60,12 +50,6 @@ ENDS = table(
     ("map_ns", 30.0, 660.0, 12.0, 18.0, False),
     ("in_memory", 0.21, 0.375, None, 15.0, False),
 )
-SERIES = table(
-    SWAP_SERIES,
-    ("4.9-rc8", "swap out", "KiB/s", False, 1e6, 1e5, 1.1e6, 1.2e6, "near"),
-    ("4.9-rc8", "tree_lock", "% of cycles", False, 27.0, 3.0, 20.0, 40.0, "open"),
-    ("4.9-rc8", "tree_lock : si->lock", "ratio", True, 1.0, 0.1, 0.9, 1.1, None),
-)
 RATES = table(
     LOCK_RATES,
     *(
@@ -81,12 +65,10 @@ COMPARED = table(
 )
 
 DRAWN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
-    "claim_along_shares": (POINTS, {"claim": "c", "axis": "gain, %"}),
     "time_per_page": (PAGE, {}),
     "gain_along": (GAINS, {"setting_axis": "channels"}),
     "gain_on_drives": (DRIVES, {}),
     "sensitivity": (ENDS, {"usual": 15.0}),
-    "swap_series": (SERIES, {}),
     "locks_against_anchors": (RATES, {"compared": COMPARED}),
 }
 """The table and the options of each chart."""
@@ -119,16 +101,6 @@ def test_each_chart_becomes_a_picture(name: str) -> None:
     png = charts.png(spec(name))
     assert png.startswith(b"\x89PNG")
     assert len(png) > 6_000
-
-
-def test_a_curve_shows_the_fits_that_converged_of_its_claim() -> None:
-    """Neither the other claim nor the fit that did not converge is drawn; the band is printed."""
-    rows = data("claim_along_shares")
-    drawn = [row["simulated"] for row in rows if "simulated" in row]
-    assert sorted(drawn) == [10.0, 24.0, 30.0]
-    assert [row for row in rows if "low" in row] == [{"low": 17.0, "high": 23.0, "published": 20.0}]
-    with pytest.raises(InputError, match="has claim 'tides'"):
-        machine_charts.claim_along_shares(POINTS, "tides", title="t", axis="a")
 
 
 def test_bars_stack_the_parts_in_one_order_and_keep_that_of_the_kernels() -> None:
@@ -173,15 +145,6 @@ def test_a_bar_shows_the_ends_of_its_constant() -> None:
     names = {row["name"] for row in rows if "name" in row}
     assert names == {"map_ns, 30 to 660", "in_memory, 0.21 to 0.375"}
     assert len([row for row in rows if "end" in row]) == 3
-
-
-def test_the_series_has_a_band_of_one_deviation() -> None:
-    """Rates and cycles have a panel each, and the fitted ratio is in neither."""
-    rows = [row for row in data("swap_series") if "published_low" in row]
-    assert {(row["name"], row["published_low"]) for row in rows} == {
-        ("4.9-rc8: swap out", 9e5),
-        ("4.9-rc8: tree_lock", 24.0),
-    }
 
 
 def test_a_published_point_is_drawn_once() -> None:

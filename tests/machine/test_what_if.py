@@ -11,12 +11,10 @@ from swapsim.errors import InputError
 from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted
 from swapsim.machine.run import run
-from swapsim.machine.tables import FIT, SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
+from swapsim.machine.tables import WHAT_IF, WHAT_IF_RANGES
 from swapsim.machine.what_if import Case
 from swapsim.study import SerialExecutor
-from swapsim.study.constants import ends
 
 SERIAL = SerialExecutor()
 
@@ -117,29 +115,6 @@ def test_ranges_go_over_fits_and_seeds() -> None:
     assert table["base_waits"].to_list() == [10.0] * 3
 
 
-def fit(*, constants: pl.DataFrame) -> Fitted:
-    """Stand in for a fit: tree_ns becomes thrice the copy, and no fit meets a copy of its high."""
-    copy = constants.filter(name="copy_ns").row(0, named=True)
-    return Fitted(
-        constants=change_costs(constants, {"tree_ns": 3 * copy["value"]}),
-        residuals=pl.DataFrame(schema=FIT.schema),
-        converged=copy["value"] < copy["high"],
-    )
-
-
-def test_each_constant_at_its_ends_is_fitted_again() -> None:
-    """The fit gets the changed constant, and one that does not converge has no rows."""
-    points = ends(costs(), ["copy_ns", "slot_ns"])
-    found = pl.concat(what_if.at_end(moved, fit, case(SMALL)) for moved in points)
-    labels = ["copy_ns, low", "slot_ns, low", "slot_ns, high"]
-    assert found["fit"].to_list() == [label for label in labels for _ in (1, 2)]
-    low = costs().filter(name="copy_ns")["low"].item()
-    fitted = {labels[0]: change_costs(costs(), {"copy_ns": low, "tree_ns": 3 * low})}
-    assert found[:2].equals(what_if.gains([case(SMALL)], fitted, executor=SERIAL))
-    with pytest.raises(InputError, match="constant 'copy' is unknown"):
-        ends(costs(), ["copy"])
-
-
 def test_the_constant_that_matters_most_stands_first() -> None:
     """The widest apart first, a lone side last; a change of sign is marked, a zero has no sign."""
     table = what_if.by_constant(
@@ -157,7 +132,6 @@ def test_the_constant_that_matters_most_stands_first() -> None:
             }
         )
     )
-    assert table.schema == SENSITIVITY.schema
     assert table.select("constant", "low", "high", "flips").rows() == [
         ("copy_ns", 6.0, -4.0, True),
         ("slot_ns", 5.0, 7.0, False),

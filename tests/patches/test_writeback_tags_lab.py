@@ -19,6 +19,7 @@ from swapsim.machine import lab
 from swapsim.mapping import MappingConfig
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.patches import writeback_tags as patch
+from swapsim.patches.writeback_tags import notebook
 from swapsim.patches.writeback_tags.lab import simulated_nodes
 from swapsim.study import SerialExecutor
 
@@ -95,7 +96,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
-    table = patch.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
+    table = notebook.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
     assert table["policy"].to_list() == ["on", "off"]
     assert table["verdict"].eq("agrees").all()
     assert (table["low"] <= table["measured"]).all()
@@ -178,7 +179,7 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     assert both.height == model.height
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
-    table = patch.compare_nodes(name)
+    table = notebook.compare_nodes(name)
     assert table.schema == MEASURED_COUNTS.schema
     assert table.height == 5
     assert table["verdict"].eq("agrees").all()
@@ -205,7 +206,7 @@ def test_nodes_go_with_their_slots(name: str) -> None:
 def test_an_experiment_without_tree_nodes_is_refused() -> None:
     """An experiment without sets of slots is refused."""
     with pytest.raises(InputError, match="no tree nodes"):
-        patch.compare_nodes("writeback-tags")
+        notebook.compare_nodes("writeback-tags")
 
 
 def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:

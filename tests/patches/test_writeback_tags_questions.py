@@ -7,9 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted
-from swapsim.machine.tables import FIT
+from swapsim.machine.costs import costs
 from swapsim.machine.what_if import CPUS, gains
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import studies
@@ -60,31 +58,24 @@ def test_patch_a_gains_most_where_one_lock_serves_all() -> None:
     assert one["gain_percent"] > 2 * many["gain_percent"] > 0
 
 
-def fit(*, constants: pl.DataFrame) -> Fitted:
-    """Stand in for a fit: tree_ns becomes thrice the copy, and no fit meets a copy of its high."""
-    copy = constants.filter(name="copy_ns").row(0, named=True)
-    return Fitted(
-        constants=change_costs(constants, {"tree_ns": 3 * copy["value"]}),
-        residuals=pl.DataFrame(schema=FIT.schema),
-        converged=copy["value"] < copy["high"],
-    )
-
-
 def test_patch_as_costs_are_fitted_with_its_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both shares come to the fit of patch A, at each end of each constant."""
-    shares: list[tuple[float, float]] = []
+    given: list[tuple[object, str, int]] = []
 
-    def of_a(*, tag_share: float, map_share: float, constants: pl.DataFrame) -> Fitted:
-        shares.append((tag_share, map_share))
-        return replace(fit(constants=constants), converged=True)
+    def of_a(
+        shares: object, *, name: str, seeds: tuple[int, ...], constants: pl.DataFrame
+    ) -> pl.DataFrame:
+        assert seeds == (1,)
+        given.append((shares, name, constants.filter(name="copy_ns")["value"].item()))
+        return constants.clear()
 
-    monkeypatch.setattr(studies.prediction, "fit", of_a)
-    (case,) = studies.cases_by_writers([8])
-    quick = replace(case, base=brief(case.base), patched=brief(case.patched))
-    monkeypatch.setattr(studies, "cases_by_writers", lambda _: [quick])
-    found = pl.concat(map(studies.gain_at_end, ends(costs(), ["copy_ns"])))
-    assert found["fit"].to_list() == ["copy_ns, low"] * 2 + ["copy_ns, high"] * 2
-    assert shares == [(TAG_SHARE, MAP_SHARE)] * 2
+    monkeypatch.setattr(studies.fits, "predict_at_shares", of_a)
+    for moved in ends(costs(), ["copy_ns"]):
+        studies.fit_at_end(moved)
+    copy = costs().filter(name="copy_ns").row(0, named=True)
+    assert given == [
+        ((TAG_SHARE, MAP_SHARE), f"copy_ns, {end}", copy[end]) for end in ("low", "high")
+    ]
 
 
 def test_what_ifs_do_not_change_fitted_constants() -> None:

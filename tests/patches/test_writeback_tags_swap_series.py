@@ -11,16 +11,16 @@ from swapsim.claims import results
 from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted
+from swapsim.machine.fit import Fitted, residuals
 from swapsim.machine.life import live
-from swapsim.machine.tables import FIT, SWAP_SERIES
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags import studies, swap_series
+from swapsim.patches.writeback_tags import notebook, studies, swap_series
+from swapsim.patches.writeback_tags.fits import with_tags_up_to
 from swapsim.patches.writeback_tags.prediction import (
-    LONGEST_TAGS_NS,
     MAP_SHARE,
     TAG_SHARE,
     TAG_SHARES,
+    fit_and_share,
     life_machine,
 )
 
@@ -34,17 +34,18 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
         whole = usual(step, **given)
         return replace(whole, frames=whole.frames // 3, accesses=whole.accesses // 3)
 
-    def fit(*, tag_share: float, map_share: float, constants: pl.DataFrame | None = None) -> Fitted:
-        del tag_share, constants
-        tree_ns = dict(costs().select("name", "value").iter_rows())["tree_ns"]
-        constants = change_costs(costs(), {"map_ns": max(round(map_share * tree_ns), 1)})
-        return Fitted(
-            constants=constants, residuals=pl.DataFrame(schema=FIT.schema), converged=True
-        )
+    def fit(_tag_share: float, map_share: float) -> tuple[Fitted, float]:
+        constants = at_share(map_share)
+        return Fitted(constants=constants, residuals=residuals([]), converged=True), 0.5
 
     monkeypatch.setattr(swap_series, "series_machine", tiny)
-    monkeypatch.setattr(swap_series.prediction, "fit", fit)
-    monkeypatch.setattr(swap_series.prediction, "swapped_share", lambda _constants: 0.5)
+    monkeypatch.setattr(swap_series.prediction, "fit_and_share", fit)
+
+
+def at_share(map_share: float) -> pl.DataFrame:
+    """Return the constants with a map share."""
+    tree_ns = costs().filter(name="tree_ns")["value"].item()
+    return change_costs(costs(), {"map_ns": max(round(map_share * tree_ns), 1)})
 
 
 def test_the_steps_add_what_the_series_adds() -> None:
@@ -66,15 +67,13 @@ def test_the_steps_add_what_the_series_adds() -> None:
 @pytest.mark.usefixtures("_tiny")
 def test_at_the_share_the_two_locks_have_the_ratio_of_the_series() -> None:
     """Below it tree_lock has more of the waiting than there, above it si->lock has."""
-    share = patch.map_share_of_series(tag_share=0.1, seeds=[1])
+    share = swap_series.map_share_of_series(0.1)
     wanted = swap_series.figure_of("4.9-rc8", "tree_lock : si->lock")
     assert wanted == pytest.approx((13.94 + 13.75) / (7.05 + 7.03 + 7.02 + 6.83))
     ratios = [
-        swap_series.metrics_of(
-            "4.9-rc8",
-            swap_series.prediction.fit(tag_share=0.1, map_share=factor * share).constants,
-            swapped=0.5,
-        )["tree_lock : si->lock"]
+        swap_series.metrics_of("4.9-rc8", at_share(factor * share), swapped=0.5)[
+            "tree_lock : si->lock"
+        ]
         for factor in (0.8, 1.25)
     ]
     assert ratios[0] > wanted > ratios[1]
@@ -90,18 +89,17 @@ def test_a_rate_is_that_of_a_complete_run() -> None:
     assert found["si->lock in get_swap_pages"] == rows["cycles.si_lock.get_swap_pages"]
 
 
-@pytest.mark.usefixtures("_tiny")
 def test_each_step_is_predicted_with_each_fit() -> None:
-    """A fit for each share of tags, and the derived share with its rows."""
-    predicted = patch.predict_series(0.1, seeds=[1])
-    assert predicted.schema == RESULTS.schema
-    assert predicted["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
-    assert set(predicted["policy"]) == {"tags 0.1"}
-    share = predicted.filter(metric="map_share")["value"].unique().to_list()
-    step = swap_series.predict_step("patches 1-2", tag_share=0.1, map_share=share[0])
-    assert predicted.filter(kernel="patches 1-2").equals(step)
-    held = patch.compare_series(predicted)
-    assert held["low"].equals(held["high"].alias("low"))
+    """The stored rows have each step, three seeds, and the share of each fit."""
+    rows = studies.series.load()
+    assert rows.schema == RESULTS.schema
+    assert rows["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
+    assert set(rows["policy"]) == {f"tags {share:g}" for share in studies.THREE_TAG_SHARES}
+    shares = rows.filter(metric="map_share", policy="tags 0.1")["value"].unique()
+    assert (
+        shares.to_list()
+        == studies.by_tag_share.load().filter(tag_share=0.1)["map_share"].unique().to_list()
+    )
 
 
 def predicted(swap_out: float, fit: str) -> pl.DataFrame:
@@ -121,10 +119,9 @@ def predicted(swap_out: float, fit: str) -> pl.DataFrame:
 )
 def test_a_rate_is_judged_by_fifteen_percent(ends: tuple[float, float], verdict: str) -> None:
     """The series has 1,428,002 KiB/s; what was not predicted has no verdict."""
-    held = patch.compare_series(
+    held = notebook.compare_series(
         pl.concat(predicted(rate, f"tags {at}") for at, rate in enumerate(ends))
     )
-    assert held.schema == SWAP_SERIES.schema
     rates = held.filter(step="4.9-rc8", metric="vmstat.swap.so").row(0, named=True)
     assert (rates["low"], rates["high"], rates["verdict"]) == (*ends, verdict)
     assert rates["tolerance"] == pytest.approx(0.15 * 1_428_002)
@@ -135,21 +132,11 @@ def test_a_rate_is_judged_by_fifteen_percent(ends: tuple[float, float], verdict:
 
 def test_only_the_ratio_is_fitted() -> None:
     """Of the first kernel's two locks, what they are together is predicted."""
-    held = patch.compare_series(predicted(1.4e6, "tags 0.1"))
+    held = notebook.compare_series(predicted(1.4e6, "tags 0.1"))
     assert held.filter("fitted")["metric"].to_list() == ["tree_lock : si->lock", "map_share"]
     both = held.filter(metric="both locks").row(0, named=True)
     assert both["published"] == pytest.approx(55.62)
     assert both["tolerance"] == pytest.approx(0.131 * 55.62)
-
-
-@pytest.mark.usefixtures("_tiny")
-def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each share of tags has the map_share that the series has with it."""
-    given: list[tuple[float, float]] = []
-    monkeypatch.setattr(swap_series.prediction, "predict_at_shares", given.append)
-    monkeypatch.setattr(swap_series, "map_share_of_series", lambda *, tag_share: 2 * tag_share)
-    swap_series.predict_with_series_share(0.1)
-    assert given == [(0.1, 0.2)]
 
 
 def test_the_headlines_share_is_that_of_the_series() -> None:
@@ -157,9 +144,8 @@ def test_the_headlines_share_is_that_of_the_series() -> None:
     wanted = swap_series.figure_of("4.9-rc8", "tree_lock : si->lock")
     ratios = []
     for factor in (0.93, 1.07):
-        fitted = patch.fit(tag_share=TAG_SHARE, map_share=factor * MAP_SHARE)
+        fitted, swapped = fit_and_share(TAG_SHARE, factor * MAP_SHARE)
         assert fitted.converged
-        swapped = swap_series.prediction.swapped_share(fitted.constants)
         found = swap_series.metrics_of("4.9-rc8", fitted.constants, swapped=swapped)
         ratios.append(found["tree_lock : si->lock"])
     assert ratios[0] > wanted > ratios[1]
@@ -169,8 +155,5 @@ def test_the_what_ifs_use_tag_holds_that_the_benchmark_allows() -> None:
     """The largest share of the grid below the bound, the least, and the headlines'."""
     least, middle, largest = studies.THREE_TAG_SHARES
     assert (least, middle) == (min(TAG_SHARES), TAG_SHARE)
-    longer = TAG_SHARES[TAG_SHARES.index(largest) + 1]
-    for share, allowed in ((largest, True), (longer, False)):
-        found = patch.fit(tag_share=share, map_share=MAP_SHARE).constants
-        tag_ns = found.filter(name="tag_ns")["value"].item()
-        assert (tag_ns <= LONGEST_TAGS_NS) is allowed
+    allowed = with_tags_up_to(studies.by_tag_share.load())["tag_share"]
+    assert allowed.max() == largest

@@ -12,10 +12,9 @@ from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError, require_some
 from swapsim.ffi import FRAMES_KEPT, MACHINE_TASKS_MAX, SLOTS_KEPT
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.life import Life, live
 from swapsim.machine.tables import SWAP_W_SEQ
-from swapsim.patches.writeback_tags import prediction, studies
+from swapsim.patches.writeback_tags import fits, prediction, studies
 
 _PAGES_OF_GB: Final = 2**18
 _MOST_SLOTS: Final = 2**24
@@ -105,27 +104,12 @@ def stored_fits() -> dict[str, pl.DataFrame]:
     """Return the constants of the stored fits of patch A's base, the headlines' first.
 
     There is one for each share of tags that the benchmark allows, with the map share of the swap
-    series.
-
-    Returns
-    -------
-    dict of str to polars.DataFrame
-        "tags SHARE" -> schema CONSTANTS.
+    series: "tags SHARE" -> schema CONSTANTS.
     """
-    rows = prediction.with_tags_up_to(studies.by_tag_share()).unique("tag_share")
-    first = pl.col("tag_share") != prediction.TAG_SHARE
-    return {
-        f"tags {row['tag_share']:g}": change_costs(
-            costs(),
-            {
-                "unmap_ns": row["unmap_ns"],
-                "tree_ns": row["tree_ns"],
-                "tag_ns": max(round(row["tag_share"] * row["tree_ns"]), 1),
-                "map_ns": max(round(row["map_share"] * row["tree_ns"]), 1),
-            },
-        )
-        for row in rows.sort(first, "tag_share").iter_rows(named=True)
-    }
+    rows = fits.with_tags_up_to(studies.by_tag_share())
+    found = fits.of_rows(rows.with_columns(policy=pl.format("tags {}", "tag_share")))
+    names = sorted(found, key=lambda name: name != f"tags {prediction.TAG_SHARE:g}")
+    return {name: found[name].constants for name in names}
 
 
 def _with_features(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A and the lab kernel: machines of its experiment, acquisitions, and nodes of trees."""
+"""Patch A and the lab kernel: the machines of its experiment, and the nodes of the trees."""
 
 from typing import Final
 
@@ -10,13 +10,9 @@ from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
-from swapsim.mapping import MappingConfig, totals_per_page
+from swapsim.mapping import MappingConfig
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.patches.writeback_tags.prediction import PATCH
-
-
-def measured_as_mailed() -> None:
-    """Return None: the lab's test counts locks and has no row of the mail's table."""
 
 
 def lab_machine(*, policy: str = "off", seed: int = 1) -> MachineConfig:
@@ -51,55 +47,6 @@ EXPERIMENTS: Final = {
 def lab_machines(experiment: str) -> list[MachineConfig]:
     """Return the machines of one of EXPERIMENTS, one per value of the switch."""
     return machines_of(EXPERIMENTS, experiment)
-
-
-def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Compare the replay's acquisitions per page with those of a real kernel, tags off and on.
-
-    Parameters
-    ----------
-    sites : polars.DataFrame
-        Schema LOCK_SITES of kernel 6.1, the measured one, with and without tags.
-    medians : polars.DataFrame
-        Schema MEDIANS of the experiment writeback-tags.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MEASURED_COUNTS; the policy is the boot parameter swap_tags, "off" or "on".
-    """
-    totals = totals_per_page(sites).filter(pl.col("flow") == "swap, written")
-    rows = totals.select(
-        "kernel",
-        policy=pl.when("tags").then(pl.lit("on")).otherwise(pl.lit("off")),
-        metric=pl.lit("xa_lock acquisitions"),
-        value="acquisitions",
-        unit=pl.lit("1/page"),
-    )
-    simulated = results(rows, {"patch": PATCH, "n_tasks": 8, "seed": 0})
-    return claims.compare_counts(simulated, medians)
-
-
-def compare_nodes(experiment: str) -> pl.DataFrame:
-    """Compare the model's tree nodes with the medians of a real kernel.
-
-    Parameters
-    ----------
-    experiment : str
-        Name of an experiment that counted tree nodes.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MEASURED_COUNTS, one row per policy and set of slots.
-
-    Raises
-    ------
-    InputError
-        There is no such experiment, or it counted no tree nodes.
-    """
-    medians = claims.medians(claims.measured_results(experiment))
-    return claims.compare_counts(simulated_nodes(experiment), medians)
 
 
 def simulated_nodes(experiment: str) -> pl.DataFrame:

@@ -7,14 +7,13 @@ shares open, so there is a fit and a prediction for each pair of them.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.checks import checked
 from swapsim.claims import results, window_of
 from swapsim.errors import require_some
@@ -24,8 +23,6 @@ from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.life import live
 from swapsim.machine.run import TABLE_SEEDS, labels, run
-from swapsim.machine.summary import claim_ranges
-from swapsim.machine.tables import PREDICTED_BY_SHARES
 
 PATCH: Final = "01-writeback-tags"
 """Its folder in patches, and its rows in data."""
@@ -43,6 +40,9 @@ si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_se
 THROUGHPUT: Final = "vm-scalability.throughput"
 SWAP_OUT: Final = "vmstat.swap.so"
 _PROFILE: Final = "perf-profile.cycles-pp."
+
+KERNELS: Final = {BASE: True, "base+patch": False}
+"""The mail's kernels, and whether each has tags."""
 
 WRITERS: Final = 8
 
@@ -129,20 +129,20 @@ def fit(
     ------
     data/published/01-writeback-tags.csv, kernel base; the windows are those of windows.csv.
     """
+    return fit_and_share(tag_share, map_share, constants=constants, seed=seed)[0]
+
+
+def fit_and_share(
+    tag_share: float, map_share: float, *, constants: pl.DataFrame | None = None, seed: int = 1
+) -> tuple[Fitted, float]:
+    """Return `fit`, and the share of pages swapped out by the constants that it found."""
     table = costs() if constants is None else constants
     start = {name: costs_by_name(table)[name] for name in ("unmap_ns", "tree_ns")}
     swapped = swapped_share(table, seed=seed)
     for _ in range(_ROUNDS):
         fitted = fit_machine(
             life_machine(tags=True, swapped=swapped, seed=seed),
-            (
-                Target(name=THROUGHPUT, metrics=(THROUGHPUT,), wanted=_printed(THROUGHPUT)),
-                Target(
-                    name="tree_lock",
-                    metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
-                    wanted=math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
-                ),
-            ),
+            targets(),
             start,
             tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
             constants=table,
@@ -152,7 +152,19 @@ def fit(
         if abs(swapped - before) < _SAME_SHARE:
             break
         start = {name: costs_by_name(fitted.constants)[name] for name in start}
-    return fitted
+    return fitted, swapped
+
+
+def targets() -> tuple[Target, Target]:
+    """Return the figures of the base column that `fit` has to meet."""
+    return (
+        Target(name=THROUGHPUT, metrics=(THROUGHPUT,), wanted=_printed(THROUGHPUT)),
+        Target(
+            name="tree_lock",
+            metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
+            wanted=math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
+        ),
+    )
 
 
 def reported(config: MachineConfig, constants: pl.DataFrame, kernel: str) -> dict[str, float]:
@@ -184,11 +196,6 @@ def swapped_share(constants: pl.DataFrame, *, seed: int = 1) -> float:
 
 def _printed(metric: str) -> float:
     return base_figure(PATCH, BASE, metric)
-
-
-def headline_fit() -> Fitted:
-    """Fit the base with TAG_SHARE and MAP_SHARE, the fit behind the headlines."""
-    return fit(tag_share=TAG_SHARE, map_share=MAP_SHARE)
 
 
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -225,20 +232,27 @@ def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.D
     """
     require_some(seeds, "seeds")
     swapped = swapped_share(constants)
-    frames = []
-    for seed in seeds:
-        for kernel, tags in (("base", True), ("base+patch", False)):
-            config = life_machine(tags=tags, swapped=swapped, seed=seed)
-            value = reported(config, constants, kernel)
-            rows = [
-                *((metric, value[metric], "KiB/s") for metric in (THROUGHPUT, SWAP_OUT)),
-                *(
-                    (_PROFILE + row, value[f"cycles.{site}"], "% of cycles")
-                    for site, row in TREE_ROWS.items()
-                ),
-            ]
-            frames.append(results(rows, labels(config, kernel=kernel)))
-    return pl.concat(frames)
+    return pl.concat(
+        predict_kernel(kernel, constants, swapped=swapped, seed=seed)
+        for seed in seeds
+        for kernel in KERNELS
+    )
+
+
+def predict_kernel(
+    kernel: str, constants: pl.DataFrame, *, swapped: float, seed: int, policy: str | None = None
+) -> pl.DataFrame:
+    """Return the rows of `predict` of one of KERNELS with one seed."""
+    config = life_machine(tags=KERNELS[kernel], swapped=swapped, seed=seed)
+    value = reported(config, constants, kernel)
+    rows = [
+        *((metric, value[metric], "KiB/s") for metric in (THROUGHPUT, SWAP_OUT)),
+        *(
+            (_PROFILE + row, value[f"cycles.{site}"], "% of cycles")
+            for site, row in TREE_ROWS.items()
+        ),
+    ]
+    return results(rows, labels(config, kernel=kernel, policy=policy))
 
 
 def runs(constants: pl.DataFrame, *, channels: int = 0, seed: int = 1) -> dict[str, pl.DataFrame]:
@@ -248,92 +262,5 @@ def runs(constants: pl.DataFrame, *, channels: int = 0, seed: int = 1) -> dict[s
     """
     return {
         kernel: run(replace(machine(tags=tags, seed=seed), channels=channels), constants)
-        for kernel, tags in (("base", True), ("base+patch", False))
+        for kernel, tags in KERNELS.items()
     }
-
-
-def predict_at_shares(
-    shares: tuple[float, float],
-    *,
-    seeds: Sequence[int] = (1, 2),
-    constants: pl.DataFrame | None = None,
-) -> pl.DataFrame:
-    """Fit the base at a pair of shares that it leaves open, and predict the patch.
-
-    Parameters
-    ----------
-    shares : (float, float)
-        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``; see `fit`.
-    seeds : sequence of int
-        Seeds of the runs of base and patch, over which a prediction is the mean.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS, for all constants that are not fitted; default: data/costs.csv.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_SHARES: a row per claim that has a change.
-
-    Raises
-    ------
-    InputError
-        ``seeds`` is empty.
-    """
-    require_some(seeds, "seeds")
-    tag_share, map_share = shares
-    fitted = fit(tag_share=tag_share, map_share=map_share, constants=constants)
-    results = predict(fitted.constants, seeds)
-    stated = claims.published_claims().filter(
-        pl.col("patch") == PATCH, pl.col("change").is_not_null()
-    )
-    table = claims.three_columns(stated, results, claims.tolerances())
-    patched = (
-        results.filter(kernel="base+patch")
-        .sort("seed")
-        .group_by("metric", maintain_order=True)
-        .agg(patched=pl.col("value").mean())
-    )
-    value = dict(fitted.constants.select("name", "value").iter_rows())
-    return (
-        table.filter(pl.col("simulated").is_not_null())
-        .join(stated.select("claim", "metric"), on="claim", maintain_order="left")
-        .join(patched, on="metric", maintain_order="left")
-        .select(
-            tag_share=pl.lit(tag_share),
-            map_share=pl.lit(map_share),
-            converged=pl.lit(fitted.converged),
-            tree_ns=pl.lit(value["tree_ns"], dtype=pl.UInt32),
-            unmap_ns=pl.lit(value["unmap_ns"], dtype=pl.UInt32),
-            claim="claim",
-            published="published",
-            tolerance="tolerance",
-            simulated="simulated",
-            patched="patched",
-        )
-    )
-
-
-def fits_at(shares: Iterable[tuple[float, float]]) -> dict[str, pl.DataFrame]:
-    """Fit the base at pairs of tag share and map share: "tags TAG, map MAP" -> CONSTANTS."""
-    return {
-        f"tags {tag_share:g}, map {map_share:g}": fit(
-            tag_share=tag_share, map_share=map_share
-        ).constants
-        for tag_share, map_share in shares
-    }
-
-
-def with_tags_up_to(points: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS) -> pl.DataFrame:
-    """Return the converged fits whose ``tag_ns`` is at most this long (PREDICTED_BY_SHARES)."""
-    return PREDICTED_BY_SHARES.check(points).filter(
-        pl.col("converged"), pl.col("tag_share") * pl.col("tree_ns") <= longest_ns
-    )
-
-
-def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the range of each claim over the converged fits, and the verdict (RANGES).
-
-    ``points`` has the schema PREDICTED_BY_SHARES.
-    """
-    points = PREDICTED_BY_SHARES.check(points)
-    return claim_ranges(points.filter("converged"))

@@ -12,17 +12,14 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.published import published_of
+from swapsim.claims.tables import RESULTS
 from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine import what_if
-from swapsim.machine.costs import costs
-from swapsim.machine.summary import claim_figures
-from swapsim.patches.writeback_tags import effects, prediction
-from swapsim.patches.writeback_tags.swap_series import (
-    predict_series,
-    predict_step,
-    predict_with_series_share,
-)
-from swapsim.study import Study, picked
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.machine.run import TABLE_SEEDS
+from swapsim.patches.writeback_tags import fits, prediction, swap_series
+from swapsim.study import Study
 from swapsim.study.constants import Moved, ends
 
 OTHER_COSTS: Final = tuple(
@@ -67,16 +64,6 @@ def cases_by_drive() -> list[what_if.Case]:
     return what_if.on_drives(_case)
 
 
-def gain_at_end(moved: Moved) -> pl.DataFrame:
-    """Return the gain of the mail's test with a constant at an end of its range (WHAT_IF)."""
-    (case,) = cases_by_writers([8])
-    return what_if.at_end(
-        moved,
-        partial(prediction.fit, tag_share=prediction.TAG_SHARE, map_share=prediction.MAP_SHARE),
-        case,
-    )
-
-
 def _frames(tasks: int) -> int:
     """Return pages for a node's memory, more than its CPUs cache."""
     usual = prediction.machine(tags=True)
@@ -103,94 +90,126 @@ THREE_TAG_SHARES: Final = (0.01, prediction.TAG_SHARE, 0.5)
 (LONGEST_TAGS_NS)."""
 
 _study = partial(Study, reads=("costs.csv", partial(published_of, prediction.PATCH)))
-_gains = partial(_study, run=what_if.gain, group=what_if.case_of, reduce=what_if.ranges)
+_fits = partial(_study, run=fits.predict_at_shares, sample=fits.again)
 
+three_fits: Final = _fits(
+    name="writeback-tags-three-fits",
+    points=tuple((tag_share, prediction.MAP_SHARE) for tag_share in THREE_TAG_SHARES),
+)
+"""The fits of the what-ifs; that at TAG_SHARE gives the headlines."""
 
-def _predict_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    return prediction.predict_at_shares(picked(rows, ["tag_share", "map_share"], pick))
-
-
-by_shares: Final = _study(
+by_shares: Final = _fits(
     name="writeback-tags-by-shares",
     points=tuple(product(prediction.TAG_SHARES, prediction.MAP_SHARES)),
-    run=prediction.predict_at_shares,
 )
-"""The patch predicted at each pair of shares that the base leaves open (PREDICTED_BY_SHARES)."""
+"""The fit and its prediction at each pair of shares that the base leaves open."""
+
+by_tag_share: Final = _study(
+    name="writeback-tags-by-tag-share",
+    points=prediction.TAG_SHARES,
+    run=swap_series.predict_with_series_share,
+    sample=fits.again,
+)
+"""The fit and its prediction at each share of tags, with the series' map_share."""
+
+
+def headline_fit() -> Fitted:
+    """Return the stored fit of the base with TAG_SHARE and MAP_SHARE."""
+    return fits.of_rows(three_fits.load().filter(tag_share=prediction.TAG_SHARE)).popitem()[1]
+
+
+def predict_headline(point: tuple[str, int]) -> pl.DataFrame:
+    """Predict one of the mail's kernels with one seed and the headline fit (RESULTS)."""
+    kernel, seed = point
+    rows = three_fits.load().filter(tag_share=prediction.TAG_SHARE)
+    (name, fitted) = fits.of_rows(rows).popitem()
+    swapped = fits.swapped_of(rows, name)
+    return prediction.predict_kernel(kernel, fitted.constants, swapped=swapped, seed=seed)
+
+
+headline: Final = _study(
+    name="writeback-tags-headline",
+    points=tuple((kernel, seed) for seed in TABLE_SEEDS for kernel in prediction.KERNELS),
+    run=predict_headline,
+)
+"""The table of the mail predicted with the headline fit (RESULTS)."""
 
 
 def _with_three_fits(cases: Callable[[], list[what_if.Case]]) -> list[what_if.Trial]:
-    return what_if.trials(
-        cases(),
-        prediction.fits_at((tag_share, prediction.MAP_SHARE) for tag_share in THREE_TAG_SHARES),
-    )
+    found = fits.of_rows(three_fits.load())
+    return what_if.trials(cases(), {name: fit.constants for name, fit in found.items()})
 
+
+_gains = partial(_study, run=what_if.gain)
 
 gain_by_writers: Final = _gains(
-    name="writeback-tags-gain-by-writers", points=partial(_with_three_fits, cases_by_writers)
+    name="writeback-tags-gain-by-writers",
+    points=partial(_with_three_fits, cases_by_writers),
+    quick=lambda trial: trial.case.setting <= 16,
 )
-"""The gain by the number of writers, over three fits (WHAT_IF_RANGES)."""
+"""The gain by the number of writers, over three fits (WHAT_IF)."""
 
 gain_by_trunk_size: Final = _gains(
     name="writeback-tags-gain-by-trunk-size", points=partial(_with_three_fits, cases_by_trunk_size)
 )
-"""The gain by the size of a trunk, over three fits (WHAT_IF_RANGES)."""
+"""The gain by the size of a trunk, over three fits (WHAT_IF)."""
 
 gain_by_drive: Final = _gains(
     name="writeback-tags-gain-by-drive", points=partial(_with_three_fits, cases_by_drive)
 )
-"""The gain by a drive's latency and queue, over three fits (WHAT_IF_RANGES)."""
+"""The gain by a drive's latency and queue, over three fits (WHAT_IF)."""
 
 
 def _ends() -> list[Moved]:
     return ends(costs(), OTHER_COSTS)
 
 
-gain_by_constant: Final = _study(
-    name="writeback-tags-gain-by-constant",
-    points=_ends,
-    run=gain_at_end,
-    group=lambda moved: moved.constant,
-    reduce=what_if.by_constant,
+def fit_at_end(moved: Moved) -> pl.DataFrame:
+    """Fit the base again with a constant at an end of its range, and predict both kernels."""
+    return fits.predict_at_shares(
+        (prediction.TAG_SHARE, prediction.MAP_SHARE),
+        name=moved.label,
+        seeds=(1,),
+        constants=change_costs(costs(), {moved.constant: moved.value}),
+    )
+
+
+fits_by_constant: Final = _study(
+    name="writeback-tags-fits-by-constant", points=_ends, run=fit_at_end, sample=fits.again
 )
-"""The gain with each assumed constant at its low and high, the base fitted again (SENSITIVITY)."""
+"""The headline fit with each assumed constant at its low and at its high."""
 
 
-def _one_step(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    """Predict a step with the share that was found: the search for it takes long."""
-    step, policy, seed = picked(rows, ["kernel", "policy", "seed"], pick)
-    row = rows.filter(kernel=step, policy=policy, seed=seed, metric="map_share").row(0, named=True)
-    tag_share = float(policy.removeprefix("tags "))
-    return predict_step(step, tag_share=tag_share, map_share=row["value"], seed=seed)
+def _at_ends() -> list[what_if.Trial]:
+    found = fits.of_rows(fits_by_constant.load())
+    return what_if.trials(
+        cases_by_writers([prediction.WRITERS]), {name: fit.constants for name, fit in found.items()}
+    )
 
 
-swap_series: Final = _study(
-    name="writeback-tags-swap-series", points=THREE_TAG_SHARES, run=predict_series, sample=_one_step
+gain_by_constant: Final = _gains(name="writeback-tags-gain-by-constant", points=_at_ends)
+"""The gain with each assumed constant at its low and high, the base fitted again (WHAT_IF)."""
+
+
+def predict_step(point: tuple[float, str, int]) -> pl.DataFrame:
+    """Predict a step of the series with one seed and the fit at a tag share (RESULTS)."""
+    tag_share, step, seed = point
+    rows = by_tag_share.load().filter(tag_share=tag_share)
+    name, fitted = fits.of_rows(rows).popitem()
+    frame = swap_series.predict_step(
+        step, fitted.constants, swapped=fits.swapped_of(rows, name), seed=seed
+    )
+    share = {"metric": "map_share", "value": rows["map_share"][0], "unit": "of tree_ns"}
+    last = frame.tail(1).with_columns(pl.lit(value).alias(key) for key, value in share.items())
+    return pl.concat([frame, last]).with_columns(policy=pl.lit(f"tags {tag_share:g}"))
+
+
+series: Final = _study(
+    name="writeback-tags-swap-series",
+    points=tuple(product(THREE_TAG_SHARES, swap_series.STEPS, (1, 2, 3))),
+    run=predict_step,
 )
 """The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
-
-
-def _one_change(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    """Predict all figures of a change with the map share that was found for it."""
-    (change,) = picked(rows, ["policy"], pick)
-    share = rows.filter(policy=change, metric="map_share").row(0, named=True)["value"]
-    return effects.effects_at(change, share)
-
-
-machine_effects: Final = _study(
-    name="writeback-tags-machine-effects",
-    points=tuple(effects.CHANGES),
-    run=effects.effects,
-    sample=_one_change,
-)
-"""All figures of both mails after each change of the machine (RESULTS)."""
-
-by_tag_share: Final = _study(
-    name="writeback-tags-by-tag-share",
-    points=prediction.TAG_SHARES,
-    run=predict_with_series_share,
-    sample=_predict_again,
-)
-"""The patch predicted at each share of tags, with the series' map_share (PREDICTED_BY_SHARES)."""
 
 
 def simulated_claims() -> pl.DataFrame:
@@ -198,22 +217,11 @@ def simulated_claims() -> pl.DataFrame:
 
     The ranges are over the shares of tags that a benchmark allows, each with the series' map share.
     """
-    of_mail = claim_figures(
-        prediction.with_tags_up_to(by_tag_share()), pl.col("tag_share") == prediction.TAG_SHARE
-    )
-    stated = claims.published_claims().filter(~pl.col("claim").is_in(of_mail["claim"].implode()))
-    of_series = claims.simulated_claims(
-        stated.filter(patch=prediction.PATCH),
-        swap_series(),
+    of_mail = fits.with_tags_up_to(by_tag_share())
+    rows = of_mail.with_columns(policy=pl.format("tags {}", "tag_share"))
+    return claims.simulated_claims(
+        claims.published_claims().filter(patch=prediction.PATCH),
+        pl.concat([rows.select(RESULTS.names()), series()]),
         over="policy",
         at=f"tags {prediction.TAG_SHARE:g}",
     )
-    return pl.concat([of_mail, of_series])
-
-
-def headline_ranges() -> pl.DataFrame:
-    """Return the range of each of the mail's claims (RANGES).
-
-    The map share is that of the series, and tags are held as long as the benchmark allows.
-    """
-    return prediction.judged_ranges(prediction.with_tags_up_to(by_tag_share()))

@@ -7,22 +7,18 @@ derived from the series, because patch A's mail has no row of si->lock: the cost
 byte relative to an add to the tree (``map_share``). Everything else is a prediction.
 """
 
-import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim.claims import range_verdict, results
-from swapsim.claims.tables import RESULTS
-from swapsim.errors import InputError, require_some
+from swapsim.claims import results
+from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels
-from swapsim.machine.tables import SWAP_SERIES
-from swapsim.patches.writeback_tags import prediction
+from swapsim.patches.writeback_tags import fits, prediction
 
 WRITERS: Final = 32
 
@@ -90,16 +86,10 @@ _MAP_SHARES: Final = (0.05, 0.8)
 _HALVINGS: Final = 8
 
 
-def series_machine(
-    step: str, *, swapped: float, seed: int = 1, exit_holds_device: bool = True
-) -> MachineConfig:
-    """Return the machine of one of STEPS: patch A's with four times the writers, and its memory.
-
-    Without ``exit_holds_device`` the steps without slot caches free slots as 4.11 does.
-    """
+def series_machine(step: str, *, swapped: float, seed: int = 1) -> MachineConfig:
+    """Return the machine of one of STEPS: patch A's with four times the writers, and its memory."""
     usual = prediction.life_machine(tags=False, swapped=swapped, writers=WRITERS, seed=seed)
-    made = replace(usual, slots=2**_SLOTS_SHIFT, **STEPS[step])
-    return replace(made, exit_holds_device=made.exit_holds_device and exit_holds_device)
+    return replace(usual, slots=2**_SLOTS_SHIFT, **STEPS[step])
 
 
 def metrics_of(
@@ -110,13 +100,7 @@ def metrics_of(
     These are ``vmstat.swap.so`` (KiB/s) and the rows of ROWS (% of cycles), each over the window of
     its tool; with the base's, ``both locks`` and ``tree_lock : si->lock``.
     """
-    return metrics_of_machine(step, series_machine(step, swapped=swapped, seed=seed), constants)
-
-
-def metrics_of_machine(
-    step: str, config: MachineConfig, constants: pl.DataFrame
-) -> dict[str, float]:
-    """Return `metrics_of` of a machine that stands for one of STEPS."""
+    config = series_machine(step, swapped=swapped, seed=seed)
     value = prediction.reported(config, constants, step)
     found = {prediction.SWAP_OUT: value[prediction.SWAP_OUT]} | {
         row: math.fsum(value[f"cycles.{site}"] for site in sites)
@@ -128,42 +112,21 @@ def metrics_of_machine(
     return found
 
 
-def map_share_of_series(
-    *, tag_share: float, seeds: Sequence[int] = (1,), constants: pl.DataFrame | None = None
-) -> float:
+def map_share_of_series(tag_share: float) -> float:
     """Find the share at which tree_lock and si->lock have the ratio of the series' first kernel.
 
-    Parameters
-    ----------
-    tag_share : float
-        As for `fit`: at each share tried, patch A's base is fitted again.
-    seeds : sequence of int
-        Seeds of the runs whose mean is compared with the ratio.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS, for all constants that are not fitted; default: data/costs.csv.
+    It is ``map_ns / tree_ns``, by bisection on a logarithmic scale. At each share tried, patch A's
+    base is fitted again with the tag share. InputError is raised if no share from 0.05 to 0.8 has
+    the ratio.
 
-    Returns
-    -------
-    float
-        ``map_ns / tree_ns``, by bisection on a logarithmic scale.
-
-    Raises
-    ------
-    InputError
-        No share from 0.05 to 0.8 has the ratio.
-
-    Source
-    ------
-    data/published/01-writeback-tags.csv, kernel 4.9-rc8.
+    Source: data/published/01-writeback-tags.csv, kernel 4.9-rc8.
     """
     wanted = figure_of(BASE, RATIO)
 
     def above(map_share: float) -> bool:
-        fitted = prediction.fit(tag_share=tag_share, map_share=map_share, constants=constants)
-        swapped = prediction.swapped_share(fitted.constants)
+        fitted, swapped = prediction.fit_and_share(tag_share, map_share)
         # A fit that does not converge has si->lock as the bottleneck.
-        runs = [metrics_of(BASE, fitted.constants, swapped=swapped, seed=seed) for seed in seeds]
-        ratio = math.fsum(value[RATIO] for value in runs) / len(seeds)
+        ratio = metrics_of(BASE, fitted.constants, swapped=swapped)[RATIO]
         return fitted.converged and ratio > wanted
 
     low, high = _MAP_SHARES
@@ -173,6 +136,11 @@ def map_share_of_series(
         middle = math.sqrt(low * high)
         low, high = (middle, high) if above(middle) else (low, middle)
     return math.sqrt(low * high)
+
+
+def predict_with_series_share(tag_share: float) -> pl.DataFrame:
+    """Fit the base at a tag share and the series' map_share, and predict both kernels."""
+    return fits.predict_at_shares((tag_share, map_share_of_series(tag_share)))
 
 
 def figure_of(step: str, metric: str) -> float:
@@ -190,88 +158,33 @@ def figure_of(step: str, metric: str) -> float:
     return math.fsum(base_figure(prediction.PATCH, step, row) for row in rows)
 
 
-def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.DataFrame:
-    """Predict the four steps of the series, from a fit of patch A's base with a tag share.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS: kernel is the step, policy names the fit; ``map_share`` is a metric, too.
-
-    Raises
-    ------
-    InputError
-        ``seeds`` is empty.
-    """
-    require_some(seeds, "seeds")
-    map_share = map_share_of_series(tag_share=tag_share)
-    return pl.concat(
-        predict_step(step, tag_share=tag_share, map_share=map_share, seed=seed)
-        for step, seed in itertools.product(STEPS, seeds)
-    )
-
-
-def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1) -> pl.DataFrame:
-    """Predict one step of the series from a fit of patch A's base (RESULTS)."""
-    constants = prediction.fit(tag_share=tag_share, map_share=map_share).constants
-    swapped = prediction.swapped_share(constants)
+def predict_step(
+    step: str, constants: pl.DataFrame, *, swapped: float, seed: int = 1
+) -> pl.DataFrame:
+    """Predict one of STEPS with the constants of a fit of patch A's base (RESULTS)."""
     rows = [
         (metric, value, UNITS.get(metric, "% of cycles"))
         for metric, value in metrics_of(step, constants, swapped=swapped, seed=seed).items()
     ]
-    rows.append(("map_share", map_share, "of tree_ns"))
-    config = series_machine(step, swapped=swapped, seed=seed)
-    return results(rows, labels(config, kernel=step, policy=f"tags {tag_share:g}"))
+    return results(rows, labels(series_machine(step, swapped=swapped, seed=seed), kernel=step))
 
 
-def predict_with_series_share(tag_share: float) -> pl.DataFrame:
-    """Predict patch A at a tag share and the series' map_share (PREDICTED_BY_SHARES)."""
-    return prediction.predict_at_shares((tag_share, map_share_of_series(tag_share=tag_share)))
-
-
-def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Compare the published series with the predictions of `predict_series`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SWAP_SERIES, a row per figure of the series, and one for the derived share. A range
-        is over the fits, each the mean of its seeds.
-    """
-    means = (
-        RESULTS.check(predicted)
-        .sort(pl.all())  # float sums depend on their order
-        .group_by("kernel", "metric", "policy", maintain_order=True)
-        .agg(pl.col("value").mean())
-        .group_by("kernel", "metric", maintain_order=True)
-        .agg(low=pl.col("value").min(), high=pl.col("value").max())
-        .rename({"kernel": "step"})
-    )
-    rows = [
-        (step, metric, unit, fitted, published, published and spread and spread * published)
-        for step, metric, unit, fitted, published, spread in _figures()
-    ]
-    columns = list(SWAP_SERIES.schema.items())[: len(rows[0])]
-    frame = (
-        pl.DataFrame(rows, schema=dict(columns), orient="row")
-        .join(means, on=["step", "metric"], how="left", maintain_order="left")
-        .with_columns(verdict=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
-    )
-    return SWAP_SERIES.check(frame.select(SWAP_SERIES.names()))
-
-
-def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
-    """Return each figure of the series: step, metric, unit, whether fitted, value, its spread."""
-    rates = [(step, prediction.SWAP_OUT) for step in STEPS]
+def figures() -> list[dict[str, Any]]:
+    """Return each figure of the series, and whether a constant was fitted to it."""
+    rates = [(step, prediction.SWAP_OUT, RATE_TOLERANCE) for step in STEPS]
     # Of the base's two locks, the ratio is fitted; their sum is not.
-    cycles = [(BASE, RATIO), (BASE, BOTH)]
-    cycles += [(step, row) for step in STEPS if step != BASE for row in ROWS[step]]
-    return [
-        *(
-            (step, metric, UNITS.get(metric, "% of cycles"), metric == RATIO, figure, spread)
-            for figures, spread in ((rates, RATE_TOLERANCE), (cycles, ROWS_SPREAD))
-            for step, metric in figures
-            for figure in [figure_of(step, metric)]
-        ),
-        (BASE, "map_share", "of tree_ns", True, None, None),
+    cycles = [(BASE, RATIO, ROWS_SPREAD), (BASE, BOTH, ROWS_SPREAD)]
+    cycles += [(step, row, ROWS_SPREAD) for step in STEPS if step != BASE for row in ROWS[step]]
+    found = [
+        {
+            "step": step,
+            "metric": metric,
+            "unit": UNITS.get(metric, "% of cycles"),
+            "fitted": metric == RATIO,
+            "published": figure_of(step, metric),
+            "tolerance": spread * figure_of(step, metric),
+        }
+        for step, metric, spread in rates + cycles
     ]
+    share = {"step": BASE, "metric": "map_share", "unit": "of tree_ns", "fitted": True}
+    return [*found, share | {"published": None, "tolerance": None}]
