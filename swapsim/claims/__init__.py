@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from swapsim.claims.layouts import mmtests_change as mmtests_change
     from swapsim.claims.published import Row as Row
     from swapsim.claims.published import mails as mails
-    from swapsim.claims.published import measured_folios as measured_folios
-    from swapsim.claims.published import measured_lists as measured_lists
     from swapsim.claims.published import measured_provenance as measured_provenance
     from swapsim.claims.published import measured_requests as measured_requests
     from swapsim.claims.published import measured_results as measured_results
-    from swapsim.claims.published import measured_slots as measured_slots
+    from swapsim.claims.published import measured_table as measured_table
     from swapsim.claims.published import patch_cards as patch_cards
     from swapsim.claims.published import published_claims as published_claims
     from swapsim.claims.published import published_tables as published_tables
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from swapsim.claims.yours import fitting as fitting
     from swapsim.claims.yours import four_columns as four_columns
     from swapsim.claims.yours import two_kernels as two_kernels
-    from swapsim.claims.yours import your_metrics as your_metrics
     from swapsim.claims.yours import your_runs as your_runs
 else:
     lazy.export(__name__)

@@ -16,7 +16,6 @@ from swapsim.claims.tables import (
     CHANCES,
     CLAIMS,
     DIRECTIONS,
-    MEASURED_COUNTS,
     MEDIANS,
     RANGE_OVER,
     RANGE_VERDICT,
@@ -123,23 +122,10 @@ def three_columns(
 def simulated_claims(
     claims: pl.DataFrame, results: pl.DataFrame, *, over: str = "seed", at: str | int | None = None
 ) -> pl.DataFrame:
-    """Return the figure of each claim by simulated results, and its range.
+    """Return SIMULATED_CLAIMS: the figure of each claim by RESULTS, and its range over a column.
 
-    Parameters
-    ----------
-    claims : polars.DataFrame
-        Schema CLAIMS.
-    results : polars.DataFrame
-        Schema RESULTS.
-    over : {"seed", "policy"}
-        Column of the results over whose values the range is; policies are fits of one base.
-    at : str or int, optional
-        The value that gives the figure; default: the mean over all.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_CLAIMS: the claims that have a figure, in their order.
+    The figure is the mean over all values of the column, or that of the value `at`; a range over
+    ``seed`` is one over seeds, over ``policy`` one over fits of the same base.
     """
     RESULTS.check(results)
     chosen = results if at is None else results.filter(pl.col(over) == at)
@@ -162,25 +148,10 @@ def simulated_claims(
 
 @checked
 def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Compare simulated counts with those of a real kernel under the same workload.
+    """Compare the means of simulated RESULTS with measured MEDIANS under the same workload.
 
-    Parameters
-    ----------
-    simulated : polars.DataFrame
-        Schema RESULTS; means over the seeds are compared.
-    medians : polars.DataFrame
-        Schema MEDIANS, measured (`claims.medians`).
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MEASURED_COUNTS, one row per policy and metric that both have, in the order of the
-        simulated ones. A count agrees within COUNT_TOLERANCE_PERCENT of the measured median.
-
-    Raises
-    ------
-    InputError
-        A table has another schema, or the two have no policy and metric in common.
+    There is one row per policy and metric that both have. A count agrees within
+    COUNT_TOLERANCE_PERCENT of the measured median. Without a common one it is an InputError.
     """
     RESULTS.check(simulated)
     MEDIANS.check(medians)
@@ -206,7 +177,7 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
             "the simulation and the kernel have no policy and metric in common: "
             "give those of one experiment"
         )
-    return MEASURED_COUNTS.check(frame.select(MEASURED_COUNTS.names()))
+    return frame.select(*keys, "simulated", "measured", "low", "high", "apart_percent", "verdict")
 
 
 def agreement(within: pl.Expr) -> pl.Expr:
@@ -318,20 +289,11 @@ def _changes(claims: pl.DataFrame, results: pl.DataFrame, figure: str, *by: str)
 
 @checked
 def range_verdict(low: str, high: str) -> pl.Expr:
-    """Judge a range by the published figure and its tolerance.
+    """Judge a range, of two columns, by the columns ``published`` and ``tolerance``.
 
-    Parameters
-    ----------
-    low, high : str
-        Names of the columns with the ends of the range; the frame also has the columns
-        ``published`` and ``tolerance``.
-
-    Returns
-    -------
-    polars.Expr
-        ``misses`` if the figure lies farther outside than its tolerance; else ``open`` if the range
-        is wider than OPEN_BEYOND tolerances; else ``holds`` if the figure lies in the range, and
-        ``near`` if it lies outside. Null without a figure or a tolerance.
+    It ``misses`` if the figure lies farther outside than its tolerance; else it is ``open`` if it
+    is wider than OPEN_BEYOND tolerances; else it ``holds`` if the figure lies in the range, and is
+    ``near`` if the figure lies outside. Null without a figure or a tolerance.
     """
     figure, tolerance = pl.col("published"), pl.col("tolerance")
     within_tolerance = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
@@ -358,24 +320,6 @@ def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     contradicts if it lies on the other; with stays it agrees if the interval lies within
     STAYS_WITHIN_PERCENT of the base, and contradicts if it lies outside. All else is open, and so
     is each claim with fewer rounds than FEWEST_ROUNDS.
-
-    Parameters
-    ----------
-    claims : polars.DataFrame
-        Schema CLAIMS.
-    measured : polars.DataFrame
-        Schema RESULTS: patch, metric and kernel as in the claims, seed is the round.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema DIRECTIONS, in the order of the claims; those without a direction or without a
-        measurement are left out.
-
-    Raises
-    ------
-    InputError
-        A table has another schema, or a round occurs twice.
     """
     CLAIMS.check(claims)
     RESULTS.check(measured)

@@ -25,13 +25,8 @@ _Cell = dict[str, Any]
 def mmtests_change(base: float, value: float, better: str) -> float:
     """Return the percentage that mmtests prints after a value; positive is better.
 
-    Zero cells follow the tool's fixed answers, not a quotient: a value that did not change or fell
-    to zero prints 0; a value above a zero base prints -99 where lower is better, else 100. (Later
-    versions of the tool print 100 for a fall to zero where lower is better.)
-
-    Source
-    ------
-    The tables of patch 03 in data/published; percentage functions of mmtests' statistics module.
+    Zero cells follow the tool's fixed answers: a value that did not change or fell to zero prints
+    0; a value above a zero base prints -99 where lower is better, else 100.
     """
     lower = better == "lower"
     if value in (base, 0):
@@ -124,25 +119,11 @@ def lkp(comparison: pl.DataFrame) -> str:
 
 @checked
 def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return results with the rows, digits and order of a printed table, for the same layout.
+    """Return COMPARISON: RESULTS of one patch with the rows, digits and order of printed cells.
 
-    Parameters
-    ----------
-    results : polars.DataFrame
-        Schema RESULTS, one patch; metrics and kernels as printed.
-    cells : polars.DataFrame
-        Schema PUBLISHED: cells of the table. Metrics and kernels without a result are left out.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema COMPARISON: means over the seeds, with their relative standard deviation; null with
-        one seed, and for a mean of zero.
-
-    Raises
-    ------
-    InputError
-        A table does not have its schema, or the two share no metric.
+    Values are means over the seeds, with their relative standard deviation; null with one seed, and
+    for a mean of zero. Metrics and kernels without a result are left out; without any it is an
+    InputError.
     """
     RESULTS.check(results)
     PUBLISHED.check(cells)

@@ -143,27 +143,10 @@ def _rounds(folder: Path, snapshots: dict[Path, Snapshot]) -> Iterator[tuple[str
 def fallback_shares(
     runs: pl.DataFrame, claims: pl.DataFrame, *, base: str, patched: str
 ) -> pl.DataFrame:
-    """Return the share of large folios that were split, published and of a user's two kernels.
+    """Return FALLBACK_SHARES: the share of large folios that were split, published and a user's.
 
-    Parameters
-    ----------
-    runs : polars.DataFrame
-        Schema YOUR_RUNS, with the metrics of `mthp_rows`.
-    claims : polars.DataFrame
-        Schema CLAIMS.
-    base, patched : str
-        Names of the two kernels.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FALLBACK_SHARES, one row per size and published pair of shares of it, or one per size
-        without; empty without such metrics. Medians over the rounds with bootstrap intervals.
-
-    Raises
-    ------
-    InputError
-        A table has another schema.
+    There is one row per size and published pair of shares of it, or one per size without; none
+    without metrics of `mthp_rows`. The user's are medians over the rounds with intervals.
     """
     counted = YOUR_RUNS.check(runs).filter(test=TEST)
     rows: list[dict[str, Any]] = []

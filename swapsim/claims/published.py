@@ -11,7 +11,6 @@ import polars as pl
 from swapsim import io
 from swapsim.checks import checked
 from swapsim.claims.tables import (
-    CARDS,
     CLAIMS,
     FOLIO_FALLBACKS,
     FOLIO_REQUESTS,
@@ -35,6 +34,18 @@ _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
 _MAILS_MAY_LACK: Final = ("superseded_by",)
 _SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
 _SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
+CARD: Final = pl.Schema(
+    dict.fromkeys(
+        ("patch", "title", "author", "date", "message_id", "outcome", "before", "after", "caveat"),
+        pl.String,
+    )
+    | dict.fromkeys(
+        ("claims", "headlines", "contradicted", "model", "not_modelled"), pl.List(pl.String)
+    )
+    | {"body": pl.String}
+)
+"""The fields of a card: its folder, its front matter, and its text."""
+
 _FENCE: Final = "+++\n"
 
 
@@ -101,10 +112,7 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
 
 @checked
 def mails(root: Path | None = None) -> pl.DataFrame:
-    """Read which mails the figures are from, and whether their texts were available (MAILS).
-
-    Parameters, errors and order are those of `published_claims`, of the file mails.csv.
-    """
+    """Read which mails the figures are from, and whether their texts were available (MAILS)."""
     return _read(root, "mails.csv", MAILS, ["mail"], _MAILS_MAY_LACK)
 
 
@@ -116,10 +124,7 @@ def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:
 
 @checked
 def tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how far a result may lie from each claim; stored before a result is judged (TOLERANCES).
-
-    Parameters, errors and order are those of `published_claims`, of the file tolerances.csv.
-    """
+    """Read how far a result may lie from each claim, stored before one is judged (TOLERANCES)."""
     return _read(root, "tolerances.csv", TOLERANCES, ["claim"], not_below_zero=["tolerance"])
 
 
@@ -142,35 +147,15 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
 
 @checked
 def windows(root: Path | None = None) -> pl.DataFrame:
-    """Read the part of a run that each metric describes; stored before the runs (WINDOWS).
-
-    Parameters, errors and order are those of `published_claims`, of the file windows.csv.
-    """
+    """Read the part of a run that each metric describes; stored before the runs (WINDOWS)."""
     return _read(root, "windows.csv", WINDOWS, ["metric", "kernel"], ("kernel", "fitted"))
 
 
 @checked
 def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> str:
-    """Return the window of a metric.
+    """Return the WINDOW of a metric; a row of WINDOWS for its kernel precedes one for all.
 
-    Parameters
-    ----------
-    metric : str
-        Name of the metric, which begins as one of the file's.
-    kernel : str
-        Label of the kernel; a row for it alone precedes the one for all kernels.
-    rules : polars.DataFrame, optional
-        Schema WINDOWS; default: data/published/windows.csv.
-
-    Returns
-    -------
-    str
-        One of WINDOW.
-
-    Raises
-    ------
-    InputError
-        The metric's tool has no window.
+    A metric has the name of a row, or one that begins with it; else it is an InputError.
     """
     frame = windows() if rules is None else WINDOWS.check(rules)
     found = frame.filter(
@@ -185,29 +170,12 @@ def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> st
 
 @checked
 def patch_cards(root: Path | None = None) -> pl.DataFrame:
-    """Read the card of each patch: TOML between lines of +++, then markdown.
-
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of the NN-slug folders; default: patches.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CARDS, one row per card, by number.
-
-    Raises
-    ------
-    InputError
-        Naming the card and the field that is missing, unknown or of another type.
-    """
+    """Read the card of each patch: TOML between lines of +++, then markdown (CARD)."""
     folder = patches_root() if root is None else root
     paths = sorted(folder.glob("[0-9][0-9]-*/card.md"))
     if not paths:
         raise InputError("no card here: NN-slug/card.md is needed", path=folder)
-    cards = pl.DataFrame([_read_card(path) for path in paths], schema=CARDS.schema, orient="row")
-    return CARDS.check(cards)
+    return pl.DataFrame([_read_card(path) for path in paths], schema=CARD, orient="row")
 
 
 @cache
@@ -302,7 +270,7 @@ def _read_card(path: Path) -> list[object]:
         raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
     fields = io.parse_toml(front, path, "its front matter is no TOML")
     fields |= {"patch": path.parent.name, "body": body.strip()}
-    for column, dtype in CARDS.schema.items():
+    for column, dtype in CARD.items():
         value = fields.get(column)
         fits = (
             isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -311,10 +279,10 @@ def _read_card(path: Path) -> list[object]:
         )
         if not fits:
             raise InputError(f"{value!r} is no {dtype}", path=path, field=column)
-    extra = sorted(fields.keys() - CARDS.schema.keys())
+    extra = sorted(fields.keys() - CARD.keys())
     if extra:
         raise InputError("no such field in a card: drop it", path=path, field=extra[0])
-    return [fields[column] for column in CARDS.schema]
+    return [fields[column] for column in CARD]
 
 
 Row = tuple[str, float, str]
@@ -377,40 +345,45 @@ def measured_results(experiment: str) -> pl.DataFrame:
     return read_table(_experiment(experiment) / "results.parquet", RESULTS)
 
 
+_FURTHER: Final = {
+    "slots_in_use": SLOTS_IN_USE,
+    "folios": FOLIO_FALLBACKS,
+    "lists": REMOVED_LISTS,
+    "requests": FOLIO_REQUESTS,
+}
+"""Tables of some experiments, by the names of their files."""
+
+
 @checked
-def measured_slots(experiment: str) -> pl.DataFrame:
-    """Read the sets of slots for which an experiment counted tree nodes (SLOTS_IN_USE).
+def measured_table(experiment: str, name: str) -> pl.DataFrame:
+    """Read a further table of an experiment.
 
-    Errors are those of `measured_results`, and that it counted no tree nodes.
+    Parameters
+    ----------
+    experiment : str
+        Name of its folder.
+    name : {"slots_in_use", "folios", "lists", "requests"}
+        SLOTS_IN_USE, FOLIO_FALLBACKS, REMOVED_LISTS or FOLIO_REQUESTS.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment, or it has no such table.
     """
-    return _further(experiment, "slots_in_use", SLOTS_IN_USE, "counted no tree nodes")
-
-
-@checked
-def measured_folios(experiment: str) -> pl.DataFrame:
-    """Read an experiment's counters of large folios, by iteration and size (FOLIO_FALLBACKS).
-
-    Errors are those of `measured_results`, and that it counted no large folios.
-    """
-    return _further(experiment, "folios", FOLIO_FALLBACKS, "counted no large folios")
+    path = _experiment(experiment) / f"{name}.parquet"
+    if name not in _FURTHER or not path.exists():
+        known = [each for each in _FURTHER if path.with_name(f"{each}.parquet").exists()]
+        raise InputError(
+            f"{experiment} has no table {name!r}; it has: {', '.join(known) or 'none'}",
+            field="name",
+        )
+    return read_table(path, _FURTHER[name])
 
 
 @checked
 def measured_requests(experiment: str) -> pl.DataFrame:
-    """Read what each process of an experiment asked of the kernel (FOLIO_REQUESTS).
-
-    Errors are those of `measured_results`, and that its requests are not stored.
-    """
+    """Read what each process of an experiment asked of the kernel (FOLIO_REQUESTS)."""
     return _further(experiment, "requests", FOLIO_REQUESTS, "has no requests")
-
-
-@checked
-def measured_lists(experiment: str) -> pl.DataFrame:
-    """Read what each list of reclaim removed from the swap cache (REMOVED_LISTS).
-
-    Errors are those of `measured_results`, and that it recorded no lists.
-    """
-    return _further(experiment, "lists", REMOVED_LISTS, "recorded no lists")
 
 
 def _further(experiment: str, name: str, table: Table, lack: str) -> pl.DataFrame:

@@ -48,25 +48,7 @@ def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.Data
 
 @checked
 def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Arrange medians and their intervals with a column per policy.
-
-    Parameters
-    ----------
-    medians : polars.DataFrame
-        Schema MEDIANS, one source and kernel.
-    metrics : sequence of str
-        In the order of the rows.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``metric``, and per policy "median [low, high]" as `spread` writes it.
-
-    Raises
-    ------
-    InputError
-        A metric is missing.
-    """
+    """Return a row per metric, and a column per policy: "median [low, high]" as `spread` has it."""
     MEDIANS.check(medians)
     known = medians["metric"].unique()
     for metric in metrics:
@@ -131,7 +113,8 @@ def spread(row: dict[str, float]) -> str:
 def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None:
     """Compare the rounds of one metric (``seed, value``) with the same rounds of a base.
 
-    Returns the columns of PAIRED that are about the rounds; None without a common round.
+    Both medians, the interval of the median difference, and what it says (SEEN); None without a
+    common round.
     """
     both = base.join(value, on="seed", suffix="_other").sort("seed")
     if both.is_empty():
@@ -149,25 +132,7 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None
 
 @checked
 def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
-    """Compare each policy of a series with the one before it, round by round.
-
-    Parameters
-    ----------
-    results : polars.DataFrame
-        Schema RESULTS, of one source, kernel and number of tasks.
-    policies, metrics : sequence of str
-        In the order of the series, and of the rows.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PAIRED, by metric, with a row per step.
-
-    Raises
-    ------
-    InputError
-        The table has another schema, or a metric is missing.
-    """
+    """Compare each policy of a series with the one before it, round by round: a row per step."""
     RESULTS.check(results)
     rows = []
     for metric in metrics:

@@ -186,26 +186,6 @@ SIMULATION_TOLERANCES: Final = Table(
     columns.NOTE,
 )
 
-CARDS: Final = Table(
-    "CARDS",
-    "One row per patch card.",
-    columns.PATCH,
-    Column("title", pl.String, "the patch in one line"),
-    Column("author", pl.String, "author of the patch"),
-    Column("date", pl.String, "date of the mail"),
-    Column("message_id", pl.String, "message ID of the mail"),
-    Column("outcome", pl.String, "whether and when the patch was merged"),
-    Column("before", pl.String, "kernel without the patch"),
-    Column("after", pl.String, "kernel with the patch"),
-    Column("caveat", pl.String, "what to know of the verdicts on its main claims"),
-    Column("claims", pl.List(pl.String), "names of the patch's claims"),
-    Column("headlines", pl.List(pl.String), "claims that README shows, each with its wording"),
-    Column("contradicted", pl.List(pl.String), "claims in prose that the mail's tables contradict"),
-    Column("model", pl.List(pl.String), "headers and functions that model the patch"),
-    Column("not_modelled", pl.List(pl.String), "what the model leaves out"),
-    Column("body", pl.String, "text of the card in markdown"),
-)
-
 COMPARISON: Final = Table(
     "COMPARISON",
     "One row per metric and kernel of a printed comparison, the base kernel first.",
@@ -307,33 +287,6 @@ THREE_COLUMNS: Final = Table(
     _MEASURED_VERDICT,
 )
 
-CLAIM_TEXTS: Final = Table(
-    "CLAIM_TEXTS",
-    "One row per claim: the texts that README, report, cards and notebooks print of it.",
-    columns.CLAIM,
-    columns.PATCH,
-    Column("what", pl.String, "what is claimed, in words or by the name of the metric"),
-    Column("published", pl.String, "figure as the mail prints it, or its direction"),
-    Column("simulated", pl.String, "figure of the model; empty if there is none"),
-    Column("range", pl.String, "range of the simulated figure; empty if there is none"),
-    Column("simulated_verdict", pl.String, "verdict on the simulated figure"),
-    Column("measured", pl.String, "figure of a real kernel; empty if there is none"),
-    Column("measured_verdict", pl.String, "verdict on the measured figure"),
-)
-
-VERDICTS_BY_PATCH: Final = Table(
-    "VERDICTS_BY_PATCH",
-    "One row per patch and source of figures: how many of its claims have each verdict.",
-    columns.PATCH,
-    _SOURCE,
-    Column("claims", pl.UInt32, "claims of the patch"),
-    *(
-        Column(verdict.replace(" ", "_"), pl.UInt32, f"claims whose verdict is: {verdict}")
-        for verdict in ("agrees", "contradicts", "open", "not determinable", "not judged")
-    ),
-    Column("no_figure", pl.UInt32, "claims without a figure of this source"),
-)
-
 _VERDICT: Final = Column("verdict", VERDICT.dtype, "whether it agrees within the tolerance")
 
 GROWTH_IN_BOTH_MAILS: Final = Table(
@@ -349,20 +302,6 @@ GROWTH_IN_BOTH_MAILS: Final = Table(
     Column("simulated_third", pl.Float64, "simulated growth from the third mail's base", "%"),
     Column("simulated_together", pl.Float64, "geometric mean of both simulated figures", "%"),
     Column("tolerance", pl.Float64, "largest difference in points that agrees", BY_ROW),
-    _VERDICT,
-)
-
-MEASURED_COUNTS: Final = Table(
-    "MEASURED_COUNTS",
-    "One row per count: the simulated one against the median of a real kernel's rounds.",
-    columns.POLICY,
-    columns.METRIC,
-    columns.UNIT,
-    _SIMULATED,
-    _MEASURED,
-    columns.LOW,
-    columns.HIGH,
-    Column("apart_percent", pl.Float64, "difference from the measured to the simulated figure"),
     _VERDICT,
 )
 
@@ -493,15 +432,6 @@ YOUR_RUNS: Final = Table(
     Column("value", pl.Float64, "figure of one run", BY_ROW),
     Column("unit", pl.String, "unit of the figure; empty if not stated"),
     Column("run", pl.Int64, "number of the run"),
-)
-
-YOUR_METRICS: Final = Table(
-    "YOUR_METRICS",
-    "One row per test, metric of a tool, and claim that it fits.",
-    _TEST,
-    _YOUR_METRIC,
-    columns.CLAIM,
-    Column("source_file", pl.String, "file and version of the tool that the name comes from"),
 )
 
 FOUR_COLUMNS: Final = Table(

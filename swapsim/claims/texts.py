@@ -7,13 +7,17 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims.tables import CLAIM_TEXTS, DIRECTION_VERDICT, THREE_COLUMNS, VERDICTS_BY_PATCH
+from swapsim.claims.tables import DIRECTION_VERDICT, SOURCE, THREE_COLUMNS
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
 _NO_DECIMALS: Final = 100
 NO_PERCENT: Final = 0.005
 """Percentages and points below this are shown as zero."""
-_COUNTED: Final = VERDICTS_BY_PATCH.names()[3:-1]
+_COUNTED: Final = ("agrees", "contradicts", "open", "not_determinable", "not_judged")
+_TEXTS: Final = (
+    *("claim", "patch", "what", "published", "simulated", "range", "simulated_verdict"),
+    *("measured", "measured_verdict"),
+)
 _NO_FIGURE: Final = ("not simulated", "not measured")
 
 
@@ -71,36 +75,14 @@ def lead_on(sentence: str, *, does: str, worth: str, when: str) -> str:
 
 @checked
 def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
-    """Return the texts of claims.
-
-    Parameters
-    ----------
-    three_columns : polars.DataFrame
-        Schema THREE_COLUMNS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CLAIM_TEXTS, in the order of the claims.
-    """
+    """Return the texts of THREE_COLUMNS: what is claimed, each figure with its unit, verdicts."""
     rows = [_texts(row) for row in THREE_COLUMNS.check(three_columns).iter_rows(named=True)]
-    return CLAIM_TEXTS.check(pl.DataFrame(rows, schema=CLAIM_TEXTS.schema))
+    return pl.DataFrame(rows, schema=dict.fromkeys(_TEXTS, pl.String))
 
 
 @checked
 def verdicts_by_patch(three_columns: pl.DataFrame) -> pl.DataFrame:
-    """Count the verdicts of each patch's claims, on simulated and on measured figures.
-
-    Parameters
-    ----------
-    three_columns : polars.DataFrame
-        Schema THREE_COLUMNS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema VERDICTS_BY_PATCH; a patch has a row for each source that has a figure.
-    """
+    """Count the verdicts of each patch's claims, in a row for each source that has a figure."""
     grouped = THREE_COLUMNS.check(three_columns).group_by("patch", maintain_order=True)
     frames = []
     for source in ("simulated", "measured"):
@@ -118,8 +100,10 @@ def verdicts_by_patch(three_columns: pl.DataFrame) -> pl.DataFrame:
         on="patch",
         maintain_order="left_right",
     )
-    return VERDICTS_BY_PATCH.check(
-        frame.select(VERDICTS_BY_PATCH.names()).cast(VERDICTS_BY_PATCH.schema)
+    return frame.select(
+        "patch",
+        pl.col("source").cast(SOURCE.dtype),
+        pl.col("claims", *_COUNTED, "no_figure").cast(pl.UInt32),
     )
 
 

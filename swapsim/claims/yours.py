@@ -11,16 +11,10 @@ from swapsim.checks import checked
 from swapsim.claims.judging import verdict_on
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import require_unique
-from swapsim.claims.tables import (
-    CLAIMS,
-    FOUR_COLUMNS,
-    THREE_COLUMNS,
-    UNMATCHED,
-    YOUR_METRICS,
-    YOUR_RUNS,
-)
+from swapsim.claims.tables import CLAIMS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.claims.tool_results import lkp_rows, mmtests_rows
 from swapsim.errors import InputError
+from swapsim.frames import columns
 from swapsim.frames.files import read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 from swapsim.io.paths import data_root
@@ -36,6 +30,13 @@ _BOTH_SIDES: Final = Table(
     Column("base", pl.Float64, "figure without the change", BY_ROW),
     Column("patched", pl.Float64, "figure with the change", BY_ROW),
     Column("unit", pl.String, "unit of both figures"),
+)
+_METRICS: Final = Table(
+    "metrics",
+    "One row per test, metric of a tool, and claim that it fits.",
+    *YOUR_RUNS.columns[1:3],
+    columns.CLAIM,
+    Column("source_file", pl.String, "file and version of the tool that the name comes from"),
 )
 _MAY_LACK: Final = ("test", "unit")
 _TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
@@ -131,13 +132,6 @@ _NAMED: Final = 10
 
 
 @checked
-def your_metrics(root: Path | None = None) -> pl.DataFrame:
-    """Read which claims the metrics of tools fit (YOUR_METRICS): metrics.csv of data/published."""
-    path = (data_root() / "published" if root is None else root) / "metrics.csv"
-    return read_csv(path, YOUR_METRICS)
-
-
-@checked
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
     """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
     known = YOUR_RUNS.check(runs)["kernel"].unique(maintain_order=True).to_list()
@@ -159,21 +153,8 @@ def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
     A metric fits the claim of its name; the claims that metrics.csv lists for it and its test, or
     for all tests if the user's rows name none; and if metrics.csv does not list it, the claims
     with that metric.
-
-    Parameters
-    ----------
-    runs : polars.DataFrame
-        Schema YOUR_RUNS.
-    claims : polars.DataFrame
-        Schema CLAIMS.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``test, metric, claim, patch``, and ``has_change``: whether the claim is a change in
-        percent; a row for each pair, in the order of the claims.
     """
-    known = your_metrics()
+    known = read_csv(data_root() / "published" / "metrics.csv", _METRICS)
     named = CLAIMS.check(claims).select("claim", "metric")
     theirs = YOUR_RUNS.check(runs).select("test", "metric").unique()
     listed = theirs.join(known, on="metric", suffix="_known").filter(
@@ -208,28 +189,6 @@ def four_columns(
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
     The change of the means over the runs, in percent, is judged by the claim's tolerance.
-
-    Parameters
-    ----------
-    three_columns : polars.DataFrame
-        Schema THREE_COLUMNS.
-    runs : polars.DataFrame
-        Schema YOUR_RUNS.
-    fitting : polars.DataFrame
-        As `fitting` returns.
-    base, patched : str, optional
-        Names of the two kernels; default: ``base`` and ``patched``.
-
-    Returns
-    -------
-    tuple of polars.DataFrame
-        Schema FOUR_COLUMNS, one row per claim and metric that fits it, in the order of the claims;
-        and schema UNMATCHED, one row per metric that is compared with no claim, with the reason.
-
-    Raises
-    ------
-    InputError
-        A table has another schema, or there is no such kernel.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))

@@ -13,13 +13,7 @@ from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim import progress as bars
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
-from swapsim.claims.tables import (
-    CHANCES,
-    RESULTS,
-    SIMULATED_CLAIMS,
-    THREE_COLUMNS,
-    VERDICTS_BY_PATCH,
-)
+from swapsim.claims.tables import CHANCES, RESULTS, SIMULATED_CLAIMS, THREE_COLUMNS
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
@@ -68,7 +62,7 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
 
 
 def judged_texts(patch: Patch) -> pl.DataFrame:
-    """Return the texts of a patch's simulated claims, for its notebook: columns of CLAIM_TEXTS."""
+    """Return the texts of a patch's simulated claims, for its notebook."""
     return (
         claims.claim_texts(judged([patch]))
         .filter(pl.col("simulated") != "")
@@ -131,10 +125,10 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def standing(counted: pl.DataFrame) -> str:
-    """Return two sentences on how many claims have each verdict (VERDICTS_BY_PATCH)."""
+    """Return two sentences on how many claims have each verdict, by `claims.verdicts_by_patch`."""
     sentences = []
     for source in ("simulated", "measured"):
-        rows = VERDICTS_BY_PATCH.check(counted).filter(source=source)
+        rows = counted.filter(source=source)
         total = {name: int(rows[name].sum()) for name in counted.columns[2:]}
         figures = total["claims"] - total["no_figure"]
         others = {

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.errors import InputError, NativeError, NativeMemoryError
+from swapsim.errors import InputError
+from swapsim.ffi.structs import check, config, new
 from swapsim.traces.known_events import KNOWN_EVENTS
 
 PARSER_VERSION: Final = 2
@@ -97,13 +98,8 @@ def read_ftrace(
     Events of ``with_clock`` have a first column CLOCK, UInt64: the value of a clock of whole
     numbers, null under any other.
     """
-    config = ffi.new("struct sws_ftrace_config *")
-    lib.sws_ftrace_config_init(config)
-    config.skip = keep_going
-    config.first_rows = first_rows
-    out = ffi.new("sws_ftrace **")
-    _check(lib.sws_ftrace_new(config, out))
-    handle = ffi.gc(out[0], lib.sws_ftrace_free)
+    how = config(lib.sws_ftrace_config_init, None, skip=keep_going, first_rows=first_rows)
+    handle = new(lib.sws_ftrace_new, how, free=lib.sws_ftrace_free)
     _declare_known_events(handle)
     for chunk in chunks:
         _check_line(handle, lib.sws_ftrace_feed(handle, ffi.from_buffer(chunk), len(chunk)), path)
@@ -114,15 +110,9 @@ def read_ftrace(
     return _counts(handle)
 
 
-def _check(code: int) -> None:
-    if code != lib.SWS_OK:
-        message = ffi.string(lib.sws_strerror(code)).decode()
-        raise (NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError)(message)
-
-
 def _check_line(handle: Any, code: int, path: str) -> None:
     if code != lib.SWS_ERROR_BAD_LINE:
-        _check(code)
+        check(code)
         return
     first = _skipped(handle)[0]
     raise InputError(
@@ -138,9 +128,9 @@ def _declare_known_events(handle: Any) -> None:
         for event in known.names:
             name = event.encode()
             for field, kind in known.kinds.items():
-                _check(lib.sws_ftrace_know_field(handle, name, field.encode(), _KINDS[kind]))
+                check(lib.sws_ftrace_know_field(handle, name, field.encode(), _KINDS[kind]))
             for text in known.texts:
-                _check(lib.sws_ftrace_know_text(handle, name, text.encode()))
+                check(lib.sws_ftrace_know_text(handle, name, text.encode()))
 
 
 def _is_full(handle: Any) -> bool:
@@ -161,7 +151,7 @@ def _drain(
     batches = []
     for index in range(lib.sws_ftrace_events(handle)):
         batch = ffi.new("struct sws_ftrace_batch *")
-        _check(lib.sws_ftrace_batch(handle, index, batch))
+        check(lib.sws_ftrace_batch(handle, index, batch))
         if batch.rows:
             batches.append((ffi.string(batch.name).decode(), index, batch))
     for name, index, batch in sorted(batches, key=lambda entry: entry[0]):
@@ -214,7 +204,7 @@ def _fields(handle: Any, index: int, batch: Any, strings: pl.Series) -> list[pl.
     column = ffi.new("struct sws_ftrace_column *")
     found: list[pl.Series] = []
     for field in range(batch.fields):
-        _check(lib.sws_ftrace_column(handle, index, field, column))
+        check(lib.sws_ftrace_column(handle, index, field, column))
         # A field that only skipped lines have is no column.
         if not column.used:
             continue
@@ -252,7 +242,7 @@ def _skipped(handle: Any) -> tuple[Skipped, ...]:
     report = ffi.new("struct sws_ftrace_report *")
     found = []
     for fault, (kind, problem) in _FAULTS.items():
-        _check(lib.sws_ftrace_report(handle, fault, report))
+        check(lib.sws_ftrace_report(handle, fault, report))
         if not report.count:
             continue
         excerpt = _printable(ffi.buffer(report.excerpt)[:])

@@ -219,7 +219,7 @@ def test_stored_counters_are_those_of_the_results(name: str, rig: SimpleNamespac
     """Iterations add up to each run's metrics, and each run has all of them for each size."""
     described = rig.experiment.load(name)
     run = ["kernel", "policy", "seed"]
-    folios = claims.measured_folios(name)
+    folios = claims.measured_table(name, "folios")
     runs = claims.measured_results(name).pivot(on="metric", index=run, values="value")
     assert {f"{kernel} {policy}" for kernel, policy in runs.select("kernel", "policy").rows()} == {
         *described.values
@@ -239,7 +239,7 @@ def test_stored_counters_are_those_of_the_results(name: str, rig: SimpleNamespac
 
 def test_the_kernels_test_printed_100_lines() -> None:
     """Both kernels print all lines in all settings; fewer folios are touched if aligned."""
-    folios = claims.measured_folios(KERNEL_TEST)
+    folios = claims.measured_table(KERNEL_TEST, "folios")
     assert set(folios["iteration"]) == {*range(1, 101)}
     plain = folios.filter(policy="plain", seed=1)["swpout"]
     assert (plain > 900).all()
@@ -254,7 +254,7 @@ def test_the_stored_requests_are_those_of_the_program(rig: SimpleNamespace) -> N
 
 def test_stored_lists_add_up_to_the_results() -> None:
     """Folios, clusters and trunks of the lists of a run; none is larger than it can be."""
-    lists = claims.measured_lists(LISTS)
+    lists = claims.measured_table(LISTS, "lists")
     assert (lists["clusters"] <= lists["runs"]).all()
     assert (lists["runs"] <= lists["folios"]).all()
     assert (lists["trunks"] <= lists["clusters"]).all()

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from swapsim import claims
 from swapsim.claims.tables import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
+from swapsim.io.paths import data_root
 
 SIDES = "metric,base,patched,unit"
 LONG = "kernel,test,metric,value,unit,run"
@@ -130,7 +131,7 @@ def test_what_is_compared_with_no_claim_is_listed(tmp_path: Path) -> None:
 
 def test_each_row_of_the_mapping_names_a_claim() -> None:
     """Every claim exists, each row occurs once, and each test is one of the tools'."""
-    metrics = claims.your_metrics()
+    metrics = pl.read_csv(data_root() / "published" / "metrics.csv")
     known = set(claims.published_claims()["claim"])
     assert set(metrics["claim"]) <= known
     assert metrics.is_unique().all()

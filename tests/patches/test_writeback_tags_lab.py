@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import claims, mapping, traces
-from swapsim.claims.tables import MEASURED_COUNTS, SLOTS_IN_USE
+from swapsim.claims.tables import SLOTS_IN_USE
 from swapsim.errors import InputError
 from swapsim.io import paths
 from swapsim.machine import lab
@@ -180,7 +180,6 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
     table = notebook.compare_nodes(name)
-    assert table.schema == MEASURED_COUNTS.schema
     assert table.height == 5
     assert table["verdict"].eq("agrees").all()
 
@@ -188,7 +187,11 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_most_slots_in_use_have_a_shadow(name: str) -> None:
     """The sets are shadows that a 6.1 kernel stores for pages that are gone."""
-    slots = claims.measured_slots(name).group_by("set", "seed").agg(pl.col("count").sum())
+    slots = (
+        claims.measured_table(name, "slots_in_use")
+        .group_by("set", "seed")
+        .agg(pl.col("count").sum())
+    )
     both = by_set_and_round(claims.measured_results(name)).join(slots, on=["set", "seed"])
     assert both.height == slots.height
     assert (both["shadows"] > both["slots"] // 2).all()
@@ -205,7 +208,7 @@ def test_nodes_go_with_their_slots(name: str) -> None:
 
 def test_an_experiment_without_tree_nodes_is_refused() -> None:
     """An experiment without sets of slots is refused."""
-    with pytest.raises(InputError, match="no tree nodes"):
+    with pytest.raises(InputError, match="slots_in_use"):
         notebook.compare_nodes("writeback-tags")
 
 

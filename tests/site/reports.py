@@ -10,7 +10,8 @@ import pytest
 
 from swapsim import claims
 from swapsim.charts.interaction import interactive
-from swapsim.claims.tables import VERDICTS_BY_PATCH
+from swapsim.claims.tables import THREE_COLUMNS
+from swapsim.claims.texts import verdicts_by_patch
 from swapsim.io.paths import notebooks_root
 from swapsim.newer.tables import ON_NEWEST
 from swapsim.site import overview
@@ -26,9 +27,8 @@ FIGURES = (
 
 def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out bandwidth") -> Path:
     """Return the folder of the notebooks that are reported, below a root."""
-    counts = dict.fromkeys(VERDICTS_BY_PATCH.names(), 0) | {"claims": 5, "agrees": 5}
-    row = counts | {"patch": "01-writeback-tags", "source": "simulated"}
-    counted = pl.DataFrame([row], schema=VERDICTS_BY_PATCH.schema)
+    judged = {"patch": "01-writeback-tags", "simulated_verdict": "agrees"}
+    counted = verdicts_by_patch(pl.DataFrame([judged] * 5, schema=THREE_COLUMNS.schema))
     newest = pl.DataFrame([], schema=ON_NEWEST.schema)
     claim = Claim("A-swap-out", "01-writeback-tags", what, "+22.3 %", *FIGURES)
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()

@@ -98,7 +98,7 @@ def compared_with_kernels(lines: pl.DataFrame | None = None) -> pl.DataFrame:
     data/measured/large-folios-kernel-test
     """
     own = TEST_LINES.check(studies.kernel_test.load() if lines is None else lines)
-    printed = claims.measured_folios(KERNEL_TEST).filter(order=4)
+    printed = claims.measured_table(KERNEL_TEST, "folios").filter(order=4)
     first = printed.filter(pl.col("seed") == pl.col("seed").min().over("kernel", "policy"))
     frames = []
     for (kernel, policy), part in first.group_by("kernel", "policy", maintain_order=True):
@@ -308,7 +308,7 @@ def turnover_compared() -> pl.DataFrame:
     """Compare the harder test on identical requests with both real kernels (TURNOVER_COMPARED)."""
     whole, split = pl.col("swapped_out"), pl.col("fallbacks")
     frames = []
-    measured = claims.measured_folios(studies.TURNOVER).filter(
+    measured = claims.measured_table(studies.TURNOVER, "folios").filter(
         pl.col("iteration") > 10, pl.col("order") > 0
     )
     simulated = studies.turnover.load()

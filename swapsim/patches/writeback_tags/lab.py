@@ -54,7 +54,7 @@ def simulated_nodes(experiment: str) -> pl.DataFrame:
 
     The metric is "SET: nodes" for each set, policy and round of the experiment.
     """
-    sets = claims.measured_slots(experiment)
+    sets = claims.measured_table(experiment, "slots_in_use")
     provenance = claims.measured_provenance(experiment)
     config = MappingConfig(
         kernel="6.1",
