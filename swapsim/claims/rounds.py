@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims.tables import MEDIANS, PAIRED, RESULTS
+from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
 from swapsim.study.ranking import CONFIDENCE, interval, over_seeds, rank
 
@@ -145,4 +145,4 @@ def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]
             if found is not None:
                 labels = {"metric": metric, "unit": of_metric["unit"][0]}
                 rows.append({**labels, "base_policy": base_policy, "policy": policy, **found})
-    return PAIRED.check(pl.DataFrame(rows, schema=PAIRED.schema))
+    return pl.DataFrame(rows, schema_overrides={"rounds": pl.UInt32, "seen": SEEN.dtype})

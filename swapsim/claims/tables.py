@@ -326,22 +326,6 @@ DIRECTIONS: Final = Table(
     Column("verdict", DIRECTION_VERDICT.dtype, "whether the result agrees with the claim"),
 )
 
-PAIRED: Final = Table(
-    "PAIRED",
-    "One row per metric and pair of policies; a round of one is compared with the same round of "
-    "the other.",
-    columns.METRIC,
-    columns.UNIT,
-    Column("base_policy", pl.String, "policy that ``policy`` is compared with"),
-    columns.POLICY,
-    _ROUNDS,
-    Column("base", pl.Float64, "median of the base policy", BY_ROW),
-    Column("value", pl.Float64, "median of the policy", BY_ROW),
-    Column("low", pl.Float64, "lower end of the interval of the median difference", BY_ROW),
-    Column("high", pl.Float64, "upper end of the interval of the median difference", BY_ROW),
-    _SEEN,
-)
-
 SLOTS_IN_USE: Final = Table(
     "SLOTS_IN_USE",
     "One row per range of adjacent swap slots that a set has in use, in order. Policy and seed are "

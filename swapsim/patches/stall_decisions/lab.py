@@ -53,7 +53,7 @@ def in_order_of_rules(column: str = "policy") -> pl.Expr:
 
 
 def steps(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return what each of the eight patches changes against the state before it (PAIRED).
+    """Return what each of the eight patches changes against the state before it (`steps`).
 
     ``text`` is the change in percent, or the figure where it was zero.
     """

@@ -142,7 +142,7 @@ def _moved(measured: pl.DataFrame, metric: str) -> str:
 
 
 def _in_percent(ends: Mapping[str, Any]) -> str:
-    """Return the change of a row of PAIRED in percent of its base, with its interval."""
+    """Return the change of a step of `claims.steps` in percent of its base, with its interval."""
     low, high = (100 * ends[name] / ends["base"] for name in ("low", "high"))
     span = claims.range_text(low, high, "%", relative=True)
     change = figure_text(100 * (ends["value"] / ends["base"] - 1), "%", relative=True)
