@@ -153,7 +153,7 @@ def _given(channels: Any, name: str) -> Mapping[str, Any]:
     channel = encodings.get(name, alt.Undefined)
     if channel is alt.Undefined or not isinstance(channel, alt.SchemaBase):
         return {}
-    given: Mapping[str, Any] = channel.to_dict(context={})
+    given: Mapping[str, Any] = channel.to_dict(validate=False, context={})
     return given
 
 

@@ -98,7 +98,7 @@ class Study:
     Raises
     ------
     ConfigError
-        No sample can be taken.
+        No sample can be taken; when the study is read or stored, a pattern matches no file.
     """
 
     name: str
@@ -243,6 +243,11 @@ class Study:
                 data += map(_digest_of, source())
             else:
                 files = sorted(data_root().glob(source))
+                if not files:
+                    raise ConfigError(
+                        f"study {self.name!r} reads {source!r}, but no file in {data_root()} has "
+                        "such a name: a change of its data would not be noticed"
+                    )
                 data += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
         return {"code": _digest([code_digest(*parts), *settings]), "data": _digest(data)}
 

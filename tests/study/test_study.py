@@ -212,6 +212,13 @@ def test_a_study_without_a_sample_is_an_error() -> None:
         replace(toy, reduce=sums)
 
 
+def test_a_pattern_that_matches_no_file_is_an_error() -> None:
+    """By a typing error, a change of the data would not be noticed."""
+    toy.update()
+    with pytest.raises(ConfigError, match=r"cots\.csv"):
+        replace(toy, reads=("costs.csv", "cots.csv"))()
+
+
 def test_a_constant_is_moved_alone_to_both_ends() -> None:
     """Without names, to each end that is not its value."""
     constants = pl.DataFrame({"name": ["a", "b"], "value": [1, 5], "low": [1, 2], "high": [3, 9]})
