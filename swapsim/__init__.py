@@ -29,8 +29,8 @@ What they share, each over the ones before it:
 And over the subjects:
 
 - ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
-- ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict,
-- ``newer``: what became of the patches on Linux 6.12 and 7.3,
+- ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict; what became
+  of them on Linux 6.12 and 7.3 (``patches.newer_kernels``),
 - ``site``: what covers all patches: overview, README's tables, report, benchmarks,
 - ``cli``: the command line.
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import swapsim
-from swapsim import claims, clusters, frames, mapping, newer, reclaim, slots, stall, study, traces
+from swapsim import claims, clusters, frames, mapping, reclaim, slots, stall, study, traces
 from swapsim.checks import brief, checked, fits
 from swapsim.errors import ArgumentError, SwapsimError
 from swapsim.machine import MachineConfig
@@ -26,11 +26,11 @@ from swapsim.slots import ChurnConfig, SlotsConfig
 from swapsim.stall import StallContext
 
 PACKAGES = (
-    *("claims", "clusters", "export", "frames", "mapping", "newer", "reclaim", "removal", "slots"),
+    *("claims", "clusters", "export", "frames", "mapping", "reclaim", "removal", "slots"),
     *("stall", "study", "traces", "machine.run", "machine.costs", "machine.what_if"),
     *(
         f"{package}.charts"
-        for package in ("claims", "clusters", "machine", "mapping", "newer", "slots")
+        for package in ("claims", "clusters", "machine", "mapping", "slots")
     ),
 )
 """What a user calls; each patch's package checks its tables, and is called by its notebook."""
@@ -248,7 +248,7 @@ WRONG: Mapping[str, tuple[Callable[[], object], str]] = {
         partial(slots.verify_slots, "slots-4-shared", "percpu"),
         "verify_slots takes only source without a name",
     ),
-    "a missing argument": (partial(newer.churn), "churn needs "),
+    "a missing argument": (partial(clusters.verify_clusters), "verify_clusters needs "),
     "a frame of pandas": (
         partial(mapping.per_page, Frame()),
         "per_page needs a polars.DataFrame; give polars.from_pandas(sites)",

@@ -23,7 +23,6 @@ LADDER = (
     {"mapping", "removal", "slots", "clusters", "stall", "machine", "reclaim"},
     {"export"},
     {"patches"},
-    {"newer"},
     {"site"},
     {"cli"},
     {"__main__"},

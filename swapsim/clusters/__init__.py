@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from swapsim.clusters.events import ClusterRows as ClusterRows
     from swapsim.clusters.events import cluster_rows as cluster_rows
     from swapsim.clusters.joining import JOINED_EVENTS as JOINED_EVENTS
-    from swapsim.clusters.ledger import lock_changes as lock_changes
-    from swapsim.clusters.ledger import lock_ledger as lock_ledger
-    from swapsim.clusters.ledger import lock_sites as lock_sites
-    from swapsim.clusters.ledger import trace_locks as trace_locks
     from swapsim.clusters.replay import ClusterReplay as ClusterReplay
     from swapsim.clusters.replay import pictures as pictures
     from swapsim.clusters.replay import replay as replay

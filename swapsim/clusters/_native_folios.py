@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import CLUSTER_LISTS, CLUSTER_ORDERS, CLUSTER_RULES, check
+from swapsim.ffi import CLUSTER_LISTS, CLUSTER_RULES, check
 
 PROCESSES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PROCESSES_MAX
 PAGES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PAGES_MAX
@@ -31,7 +31,6 @@ class Stage:
     counts: Mapping[str, Sequence[int]]
     stayed: int
     in_use: int
-    free_runs: Sequence[int]
     lists: Sequence[int]
 
 
@@ -90,13 +89,10 @@ def _stage(handle: Any) -> Stage:
     totals = ffi.new("struct sws_cluster_folios_totals *")
     lib.sws_cluster_folios_totals(handle, totals)
     clusters = lib.sws_cluster_folios_clusters(handle)
-    runs = ffi.new("uint64_t[]", CLUSTER_ORDERS)
-    lib.sws_clusters_free_runs(clusters, 0, runs)
     return Stage(
         counts={name: [int(value) for value in getattr(totals, name)] for name in COUNTS},
         stayed=int(totals.stayed),
         in_use=int(lib.sws_clusters_in_use(clusters, 0)),
-        free_runs=[int(value) for value in runs],
         lists=[
             int(lib.sws_clusters_list_length(clusters, 0, number))
             for number in range(len(CLUSTER_LISTS))

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.clusters._native import Served, Serving, serve, verify_rows
+from swapsim.clusters._native import Served, Serving, serve
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
-from swapsim.clusters.tables import CLUSTER_MEASURES, CLUSTER_RANKING, SKIPPED_HEADS
+from swapsim.clusters.tables import CLUSTER_MEASURES, CLUSTER_RANKING
 from swapsim.errors import ConfigError, InputError
 from swapsim.io import paths
 from swapsim.policies._native import Observation
@@ -83,7 +83,7 @@ ALTERNATIVES: Final = (
     Alternative(name="6.12", asks="the rules of Linux 6.12?", rules="6.12"),
 )  # fmt: skip
 """One change each. Calls of a replay do not overlap, so trylock or wait makes no difference here:
-`skipped_heads` counts it in real kernels."""
+notebook 07 counts it in real kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,62 +351,6 @@ def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> p
 
 def _is_ours(name: str) -> bool:
     return any(each.name == name for each in ALTERNATIVES)
-
-
-@checked
-def means(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
-    """Return the means over seeds of some metrics as columns, one row per stream and alternative.
-
-    Parameters
-    ----------
-    measures : polars.DataFrame
-        Schema CLUSTER_MEASURES.
-    metrics : sequence of str
-        In the order of the columns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``stream, policy`` and a column per metric, rounded to four digits.
-    """
-    CLUSTER_MEASURES.check(measures)
-    return (
-        measures.filter(pl.col("metric").is_in(metrics))
-        .group_by("stream", "policy", "metric", maintain_order=True)
-        .agg(pl.col("value").sort_by("seed").mean().round_sig_figs(4))
-        .pivot("metric", index=["stream", "policy"], values="value")
-        .select("stream", "policy", *metrics)
-    )
-
-
-@checked
-def skipped_heads(traces: Sequence[str] = TRACES) -> pl.DataFrame:
-    """Count how often trylock mattered to 7.3: its lists yielded another cluster than the first.
-
-    With a wait instead, a CPU would have waited there for the cluster's lock.
-
-    Parameters
-    ----------
-    traces : sequence of str
-        Shipped traces of 7.3.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SKIPPED_HEADS.
-
-    Raises
-    ------
-    InputError
-        As for `cluster_rows`.
-    """
-    rows = []
-    for name in traces:
-        recorded = cluster_rows(paths.data_root() / "traces" / name)
-        counts, _, _ = verify_rows(recorded, lambda _: None)
-        picks, skipped = counts["picks"], counts["skipped_heads"]
-        rows.append((name, picks, skipped, _percent(skipped, picks)))
-    return SKIPPED_HEADS.check(pl.DataFrame(rows, schema=SKIPPED_HEADS.schema, orient="row"))
 
 
 @checked

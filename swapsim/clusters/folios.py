@@ -13,10 +13,8 @@ from swapsim.clusters.replay import check_switches
 from swapsim.clusters.requests import Requests
 from swapsim.clusters.tables import (
     CLUSTER_LISTS,
-    FALLBACK_RATES,
     FOLIO_STEPS,
     FOLIOS_OUT,
-    FREE_RUNS,
 )
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_RULES
@@ -30,8 +28,8 @@ class FolioRun:
 
     Attributes
     ----------
-    out, free_runs, lists : polars.DataFrame
-        Schemas FOLIOS_OUT, FREE_RUNS and CLUSTER_LISTS, the latter with the stage as ``seq``.
+    out, lists : polars.DataFrame
+        Schemas FOLIOS_OUT and CLUSTER_LISTS, the latter with the stage as ``seq``.
     stayed : dict of str to int
         Rule set -> pages that stayed resident because no slot was free.
     stream : str
@@ -43,7 +41,6 @@ class FolioRun:
     """
 
     out: pl.DataFrame
-    free_runs: pl.DataFrame
     lists: pl.DataFrame
     stayed: Mapping[str, int]
     stream: str
@@ -116,7 +113,6 @@ def run(
             )
     return FolioRun(
         out=FOLIOS_OUT.check(pl.concat(_out(*item) for item in stages.items())),
-        free_runs=FREE_RUNS.check(pl.concat(_free_runs(*item) for item in stages.items())),
         lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in stages.items())),
         stayed={name: found[-1].stayed for name, found in stages.items()},
         stream=requests.name,
@@ -167,15 +163,6 @@ def _out(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
     return frame.join(used.filter(pl.col("n") > 0), on="order", how="semi", maintain_order="left")
 
 
-def _free_runs(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
-    rows = [
-        (rules, number, order, runs)
-        for number, stage in enumerate(stages, start=1)
-        for order, runs in enumerate(stage.free_runs)
-    ]
-    return pl.DataFrame(rows, schema=FREE_RUNS.schema, orient="row")
-
-
 def _lists(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
     rows = [
         (rules, number, stage.in_use, name, clusters)
@@ -206,54 +193,3 @@ def lines_of(out: pl.DataFrame, order: int = 4) -> list[tuple[int, int]]:
         raise InputError("the table has several rule sets: give one", field="rules")
     rows = out.filter(order=order).sort("stage").select("swapped_out", "fallbacks")
     return list(rows.iter_rows())
-
-
-@checked
-def rates(runs: Sequence[pl.DataFrame], *, stages: int = 1) -> pl.DataFrame:
-    """Return the share of large folios that are split, over several seeds.
-
-    Parameters
-    ----------
-    runs : sequence of polars.DataFrame
-        Schema FOLIOS_OUT, one of each seed, of streams with equal stages.
-    stages : int
-        How many stages are one point in time.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FALLBACK_RATES; the stage is the last one of each point.
-
-    Raises
-    ------
-    ConfigError
-        stages is below 1.
-    InputError
-        Two runs differ in their stages.
-    """
-    if stages < 1:
-        raise ConfigError(f"stages={stages}: give at least 1")
-    lengths = {FOLIOS_OUT.check(each)["stage"].max() for each in runs}
-    if len(lengths) != 1:
-        raise InputError("the runs have different stages: give those of one stream", field="stage")
-    point = (((pl.col("stage") - 1) // stages + 1) * stages).cast(pl.UInt32)
-    of_seeds = (
-        pl.concat(each.with_columns(seed=pl.lit(number)) for number, each in enumerate(runs))
-        .filter(pl.col("order") > 0)
-        .group_by("rules", "order", point, "seed")
-        .agg(pl.col("swapped_out", "fallbacks").sum())
-        .with_columns(requests=pl.col("swapped_out") + pl.col("fallbacks"))
-        .filter(pl.col("requests") > 0)
-        .with_columns(share=100 * pl.col("fallbacks") / pl.col("requests"))
-    )
-    frame = (
-        of_seeds.group_by("rules", "order", "stage")
-        .agg(
-            pl.col("requests").sum(),
-            fallback_percent=100 * pl.col("fallbacks").sum() / pl.col("requests").sum(),
-            low=pl.col("share").min(),
-            high=pl.col("share").max(),
-        )
-        .sort(pl.col("rules").to_physical(), "order", "stage")
-    )
-    return FALLBACK_RATES.check(frame.select(FALLBACK_RATES.names()))

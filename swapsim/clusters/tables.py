@@ -6,9 +6,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.claims.tables import SEEN
 from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
+from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
 
 CLUSTER_RULES: Final = Vocabulary(
     "CLUSTER_RULES",
@@ -198,16 +197,6 @@ CLUSTER_RANKING: Final = Table(
     Column("runs", pl.UInt32, "streams and seeds"),
 )
 
-SKIPPED_HEADS: Final = Table(
-    "SKIPPED_HEADS",
-    "One row per recording of 7.3: how often a list yielded another cluster than its first one, "
-    "because the first one's lock was held.",
-    columns.TRACE,
-    Column("picks", pl.UInt64, "clusters that lists yielded"),
-    Column("skipped_heads", pl.UInt64, "those that were not the first of their list"),
-    Column("percent", pl.Float64, "share of these", "%"),
-)
-
 CLUSTER_PICTURES: Final = Table(
     "CLUSTER_PICTURES",
     "One row per rule set, picture of the devices and cluster: where it is, and how full.",
@@ -253,112 +242,4 @@ FOLIOS_OUT: Final = Table(
     Column("swapped_in", pl.UInt64, "folios swapped in"),
     Column("swapped_out", pl.UInt64, "folios swapped out whole (swpout of sysfs)"),
     Column("fallbacks", pl.UInt64, "folios split for lack of a run of slots (swpout_fallback)"),
-)
-
-FREE_RUNS: Final = Table(
-    "FREE_RUNS",
-    "One row per rule set, stage of a stream and order: free ranges of the device at its end, "
-    "aligned by their size and not part of a larger one.",
-    _RULES,
-    _STAGE,
-    Column("order", pl.UInt8, "log2 of the slots of a range"),
-    Column("runs", pl.UInt64, "number of free ranges"),
-)
-
-FALLBACK_RATES: Final = Table(
-    "FALLBACK_RATES",
-    "One row per rule set, order and stage of a stream: share of large folios that are split.",
-    _RULES,
-    Column("order", pl.UInt8, "log2 of the pages of a folio"),
-    _STAGE,
-    Column("requests", pl.UInt64, "large folios that are to be swapped out, of all seeds"),
-    Column("fallback_percent", pl.Float64, "share that is split, over all seeds"),
-    Column("low", pl.Float64, "lowest share of a seed", "%"),
-    Column("high", pl.Float64, "highest share of a seed", "%"),
-)
-
-_EXPERIMENT: Final = Column("experiment", pl.String, "experiment, by its folder in data/measured")
-_TURN: Final = Column(
-    "turn",
-    pl.String,
-    "part of the run: ``fill`` writes to an unused device, ``visits`` reads and writes at random",
-)
-_LOCK: Final = Column("lock", pl.String, "lock of swapping, or kind of locks")
-_ROUNDS: Final = Column("rounds", pl.UInt32, "number of measured rounds")
-_LOW: Final = Column("low", pl.Float64, "lower end of the interval of the median", RATIO)
-_HIGH: Final = Column("high", pl.Float64, "upper end of the interval of the median", RATIO)
-
-LOCK_LEDGER: Final = Table(
-    "LOCK_LEDGER",
-    "One row per experiment, turn, lock and kernel: how often a page that is swapped out takes the "
-    "lock. Null where a kernel has no such lock.",
-    _EXPERIMENT,
-    Column("device", pl.String, "swap device: ``brd``, a RAM disk, or ``virtio``"),
-    Column("folio_kibibytes", pl.UInt16, "size of anonymous folios: 4 is a page"),
-    Column("cpus", pl.UInt16, "CPUs of the guest"),
-    _TURN,
-    _LOCK,
-    columns.KERNEL,
-    _ROUNDS,
-    Column("acquisitions_a_page", pl.Float64, "acquisitions per page swapped out: median"),
-    _LOW,
-    _HIGH,
-    Column(
-        "hold_ns",
-        pl.Float64,
-        "median time of one hold by a clock that counts instructions; lock statistics make holds "
-        "longer; null where the clock is the host's",
-    ),
-    Column("hold_low_ns", pl.Float64, "lower end of the interval of the hold"),
-    Column("hold_high_ns", pl.Float64, "upper end of the interval of the hold"),
-)
-
-LEDGER_SITES: Final = Table(
-    "LEDGER_SITES",
-    "One row per experiment, turn, lock, kernel and call site: who asks for the locks.",
-    _EXPERIMENT,
-    _TURN,
-    _LOCK,
-    columns.KERNEL,
-    Column("site", pl.String, "function of the kernel that asks for the lock"),
-    _ROUNDS,
-    Column("requests_a_page", pl.Float64, "requests per page swapped out: median"),
-    _LOW,
-    _HIGH,
-)
-
-LOCK_CHANGES: Final = Table(
-    "LOCK_CHANGES",
-    "One row per experiment, turn and lock that two kernels have: acquisitions per page, compared "
-    "round by round.",
-    _EXPERIMENT,
-    _TURN,
-    _LOCK,
-    _ROUNDS,
-    Column("base", pl.Float64, "median acquisitions per page of the base kernel", RATIO),
-    Column("value", pl.Float64, "median acquisitions per page of the other kernel", RATIO),
-    Column("ratio", pl.Float64, "value divided by base", RATIO),
-    Column("low", pl.Float64, "lower end of the interval of the median difference", RATIO),
-    Column("high", pl.Float64, "upper end of the interval of the median difference", RATIO),
-    Column("seen", SEEN.dtype, "what the interval of the rounds says"),
-)
-
-TRACE_LOCKS: Final = Table(
-    "TRACE_LOCKS",
-    "One row per recording: what takes si->lock, and how often per slot granted.",
-    Column("rules", CLUSTER_RULES.dtype, "rules of the kernel that was recorded"),
-    Column("slots", pl.UInt64, "slots granted"),
-    Column("calls", pl.UInt64, "calls of the allocator; before 7.3 each holds si->lock"),
-    Column("visits", pl.UInt64, "clusters scanned"),
-    Column("windows", pl.UInt64, "times a scan dropped its locks and took them again"),
-    Column("picks", pl.UInt64, "clusters taken from a list, under si->lock in 7.3"),
-    Column("moves", pl.UInt64, "clusters put on a list, under si->lock in 7.3"),
-    Column("frees", pl.UInt64, "runs of slots freed"),
-    Column("si_lock_low", pl.Float64, "acquisitions of si->lock per slot granted, at least", RATIO),
-    Column("si_lock_high", pl.Float64, "acquisitions of si->lock per slot granted, at most", RATIO),
-    Column(
-        "visits_a_hold",
-        pl.Float64,
-        "clusters scanned while a call holds si->lock; null where it is held for lists alone",
-    ),
 )

@@ -13,6 +13,11 @@ from swapsim.study import constants
 
 _FILE: Final = constants.ConstantsFile(name="costs.csv", costs=COST_NAMES, most=COST_MAX)
 
+LONGEST_TAGS_NS: Final = 264
+"""The longest plausible ``tag_ns``: two tag operations of the kernel's tree on average (three
+descents at the start of writeback, one at its end), of 132 ns with cold caches, measured by
+`swapsim bench`."""
+
 
 @checked
 def costs(root: Path | None = None) -> pl.DataFrame:

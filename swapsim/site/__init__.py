@@ -7,7 +7,6 @@ from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.site import bench as bench
-    from swapsim.site import newest as newest
     from swapsim.site import notebooks as notebooks
     from swapsim.site import overview as overview
     from swapsim.site import patches as patches

@@ -11,7 +11,8 @@ from swapsim import charts, claims, clusters, traces
 from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
 from swapsim.io.paths import patches_root, repository_root
-from swapsim.site import newest, overview
+from swapsim.patches import newer_kernels
+from swapsim.site import overview
 from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
@@ -58,7 +59,7 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
         locks,
         *counted,
         _ABOUT_NEWEST,
-        _of_newest(newest.on_newest()),
+        _of_newest(newer_kernels.on_newest()),
     )
     return _between_marks(text, "\n\n".join(parts), "README.md")
 
@@ -70,7 +71,7 @@ def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
     """
     rows = overview.headlines(judged).filter(patch=patch)
     parts = [_of_claims(rows, "claim")]
-    for row in newest.on_newest().filter(patch=patch).iter_rows(named=True):
+    for row in newer_kernels.on_newest().filter(patch=patch).iter_rows(named=True):
         line = f"**On 7.3:** {row['state']}: {row['now']}. {_sentence(row['figure'])}"
         parts.append(textwrap.fill(line, _COLUMNS, break_on_hyphens=False))
     return _between_marks(text, "\n\n".join(parts), f"patches/{patch}/card.md")

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swapsim import newer
 from swapsim.clusters import studies as cluster_studies
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
@@ -13,7 +12,7 @@ from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
-_MODULES: Final = (*(patch.studies for patch in PATCHES), cluster_studies, newer.studies)
+_MODULES: Final = (*(patch.studies for patch in PATCHES), cluster_studies)
 """The modules whose values are studies."""
 
 

@@ -4,22 +4,15 @@
 from dataclasses import replace
 
 import polars as pl
-import pytest
 
-from swapsim import claims, clusters
+from swapsim import claims
 from swapsim.claims.tables import FOLIO_REQUESTS
 from swapsim.clusters import folios, requests
-from swapsim.errors import InputError
-from swapsim.patches import newer_kernels
-from swapsim.patches.newer_kernels import conclusions, studies
-from swapsim.patches.newer_kernels.tables import BUILD_RUNS, TEST_LINES
-
-LINES = studies.kernel_test.load()
-
+from swapsim.patches.newer_kernels import large_folios, studies
 
 def test_each_line_of_a_real_kernel_is_simulated() -> None:
     """All options, both kernels and both copies of the program: both counts of each line."""
-    compared = newer_kernels.compared_with_kernels(LINES)
+    compared = large_folios.compared_with_kernels()
     assert compared.height >= 600
     assert compared["equal"].all()
     assert compared["swpout_fallback"].sum() == 0
@@ -27,7 +20,7 @@ def test_each_line_of_a_real_kernel_is_simulated() -> None:
 
 def test_the_lists_before_6_12_are_equal_but_for_one_line() -> None:
     """That line has one cluster of 32 folios less for large folios."""
-    compared = newer_kernels.compared_lines(LINES).filter(rules="6.11")
+    compared = large_folios.compared_lines().filter(rules="6.11")
     assert compared.height == 34
     (other,) = compared.filter(~pl.col("equal")).rows(named=True)
     assert (other["test"], other["iteration"]) == ("first -s", 5)
@@ -43,13 +36,6 @@ def test_the_other_line_is_that_of_a_process_that_changes_cpu_once() -> None:
     assert folios.lines_of(folios.run(moved, "6.11").out)[4] == (33, 197)
 
 
-def test_lines_of_another_test_are_refused() -> None:
-    """A table without the lines of a printed list is named."""
-    with pytest.raises(InputError, match="no simulated lines"):
-        newer_kernels.compared_lines(LINES.filter(test="plain"))
-    assert TEST_LINES.check(LINES).height > 1000
-
-
 def runs_of(shares: dict[str, tuple[int, int]]) -> pl.DataFrame:
     """Return runs of each pair: rules -> (whole, split) of each order and seed."""
     rows = [
@@ -59,13 +45,13 @@ def runs_of(shares: dict[str, tuple[int, int]]) -> pl.DataFrame:
         for order in range(2, 10)
         for seed in (1, 2)
     ]
-    return BUILD_RUNS.check(pl.DataFrame(rows, schema=BUILD_RUNS.schema, orient="row"))
+    return pl.DataFrame(rows, schema=studies.BUILD_RUNS, orient="row")
 
 
 def test_pairs_are_judged_by_direction_and_factor() -> None:
     """A share within the factor of three is of one size, a fall is a fall, two zeros stay."""
     some = dict.fromkeys(studies.KERNELS, (90, 10))
-    found = newer_kernels.pairs(runs_of({**some, "6.18": (100, 0)}))
+    found = large_folios.pairs(runs_of({**some, "6.18": (100, 0)}))
     first = found.row(0, named=True)
     assert (first["claim"], first["simulated_before"], first["simulated_after"]) == (
         "F-64k-8gb-fallback",
@@ -79,12 +65,12 @@ def test_pairs_are_judged_by_direction_and_factor() -> None:
     )
     directions = dict(found.select("claim", "direction").iter_rows())
     assert directions["F-return-64k-fallback"] == "contradicts"
-    rising = newer_kernels.pairs(runs_of({**some, "6.17": (100, 0)}))
+    rising = large_folios.pairs(runs_of({**some, "6.17": (100, 0)}))
     of_nonfull = rising.filter(pl.col("claim").is_in(["F-64k-8gb-fallback", "F-2m-fallback"]))
     assert of_nonfull["direction"].to_list() == ["contradicts", "contradicts"]
-    assert newer_kernels.order_of_sizes(found) == (0, 5)
-    assert conclusions._direction(0.0, 0.4) == "stays"
-    assert conclusions._direction(1.0, 3.0) == "rises"
+    assert large_folios.order_of_sizes(found) == (0, 5)
+    assert large_folios._direction(0.0, 0.4) == "stays"
+    assert large_folios._direction(1.0, 3.0) == "rises"
 
 
 def test_the_harder_test_falls_back_less_on_the_newer_kernel() -> None:
@@ -120,13 +106,3 @@ def test_chunks_of_a_process_do_not_overlap() -> None:
     assert first % 4 == 0
     assert touched == first + 3
     assert not set(range(first, first + 4)) & set(range(single, single + 16))
-
-
-def test_charts_draw_each_order_and_rule_set() -> None:
-    """The panels are the rule sets, the colours the sizes."""
-    stream = requests.allocator_test(first=True, swap_in_whole=False, iterations=2)
-    run = folios.run(stream, ["6.11", "7.3"])
-    rates = clusters.charts.fallback_over_time(folios.rates([run.out]), title="T").to_dict()
-    assert rates["facet"]["column"]["sort"] == ["6.11", "7.3"]
-    runs = clusters.charts.free_runs(run.free_runs, title="T").to_dict()
-    assert runs["encoding"]["color"]["scale"]["domain"][0] == "4K"

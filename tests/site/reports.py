@@ -13,7 +13,7 @@ from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import THREE_COLUMNS
 from swapsim.claims.texts import verdicts_by_patch
 from swapsim.io.paths import notebooks_root
-from swapsim.newer.tables import ON_NEWEST
+from swapsim.patches.newer_kernels.tables import ON_NEWEST
 from swapsim.site import overview
 from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, reference

@@ -13,7 +13,8 @@ import pytest
 
 from swapsim import claims
 from swapsim.io.paths import notebooks_root, patches_root, repository_root
-from swapsim.site import newest, overview, readme
+from swapsim.patches import newer_kernels
+from swapsim.site import overview, readme
 from swapsim.site.patches import PATCHES
 from swapsim.site.report import pages
 from swapsim.study import Study
@@ -101,12 +102,12 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
 @pytest.mark.usefixtures("_of_table")
 def test_each_page_says_what_became_of_the_patches() -> None:
     """README, cards, front page and notebook 07 have the state and figure of each patch on 7.3."""
-    rows = newest.on_newest()
+    rows = newer_kernels.on_newest()
     assert rows["letter"].to_list() == ["A", "B", "C", "D", "E"]
     text = (repository_root() / "README.md").read_text(encoding="utf-8")
     front = unescape(pages.front(pages.verdicts()))
     notebook = nbformat.read(notebooks_root() / "07-newer-kernels.ipynb", as_version=4)
-    assert notebook.cells[-1].outputs[0].text.strip() == newest.verdict(rows)
+    assert notebook.cells[-1].outputs[0].text.strip() == newer_kernels.verdict(rows)
     for row in rows.iter_rows(named=True):
         shown = [row[name] for name in ("state", "now", "figure")]
         assert " | ".join(shown) in text

@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Large folios on newer kernels: clusters by order (6.12), nonfull before free (6.18)."""
+"""What became of patches A to D on Linux 6.12 and 7.3, and large folios there.
+
+- ``on_newest``, ``verdict``: what became of each patch, and the verdict of notebook 07,
+- ``meetings`` (D), ``global_lock`` (A), ``measured`` (A to D by counts of stock kernels): where its
+  figures come from,
+- ``large_folios``: clusters by order (6.12), nonfull before free (6.18), by the mails' claims,
+- ``studies``: the results that take long; ``notebook``: what notebook 07 alone draws.
+"""
 
 from typing import TYPE_CHECKING
 
 from swapsim import lazy
 
 if TYPE_CHECKING:
+    from swapsim.patches.newer_kernels import global_lock as global_lock
+    from swapsim.patches.newer_kernels import large_folios as large_folios
+    from swapsim.patches.newer_kernels import measured as measured
+    from swapsim.patches.newer_kernels import meetings as meetings
+    from swapsim.patches.newer_kernels import notebook as notebook
     from swapsim.patches.newer_kernels import studies as studies
-    from swapsim.patches.newer_kernels.conclusions import PATCH as PATCH
-    from swapsim.patches.newer_kernels.conclusions import chances as chances
-    from swapsim.patches.newer_kernels.conclusions import compared_lines as compared_lines
-    from swapsim.patches.newer_kernels.conclusions import (
-        compared_with_kernels as compared_with_kernels,
-    )
-    from swapsim.patches.newer_kernels.conclusions import counted as counted
-    from swapsim.patches.newer_kernels.conclusions import fallback_rates as fallback_rates
-    from swapsim.patches.newer_kernels.conclusions import headline_fit as headline_fit
-    from swapsim.patches.newer_kernels.conclusions import headline_locks as headline_locks
-    from swapsim.patches.newer_kernels.conclusions import measured_as_mailed as measured_as_mailed
-    from swapsim.patches.newer_kernels.conclusions import order_of_sizes as order_of_sizes
-    from swapsim.patches.newer_kernels.conclusions import pairs as pairs
-    from swapsim.patches.newer_kernels.conclusions import simulated_claims as simulated_claims
-    from swapsim.patches.newer_kernels.conclusions import turnover_compared as turnover_compared
+    from swapsim.patches.newer_kernels.large_folios import PATCH as PATCH
+    from swapsim.patches.newer_kernels.large_folios import chances as chances
+    from swapsim.patches.newer_kernels.large_folios import counted as counted
+    from swapsim.patches.newer_kernels.large_folios import headline_fit as headline_fit
+    from swapsim.patches.newer_kernels.large_folios import headline_locks as headline_locks
+    from swapsim.patches.newer_kernels.large_folios import measured_as_mailed as measured_as_mailed
+    from swapsim.patches.newer_kernels.large_folios import simulated_claims as simulated_claims
+    from swapsim.patches.newer_kernels.today import on_newest as on_newest
+    from swapsim.patches.newer_kernels.today import verdict as verdict
 else:
     lazy.export(__name__)

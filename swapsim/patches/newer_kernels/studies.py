@@ -11,9 +11,10 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.clusters import folios, requests
-from swapsim.clusters.tables import CLUSTER_LISTS, CLUSTER_RULES, FREE_RUNS
-from swapsim.patches.newer_kernels.tables import BUILD_RUNS, TEST_LINES, TURNOVER_RUNS
+from swapsim.clusters import folios, requests, summed_lists
+from swapsim.clusters.tables import CLUSTER_RULES
+from swapsim.patches.newer_kernels import global_lock as one_lock
+from swapsim.patches.newer_kernels import meetings
 from swapsim.study import Study
 
 TURNOVER: Final = "large-folios-turnover"
@@ -29,6 +30,34 @@ TESTS: Final[Mapping[str, Mapping[str, bool]]] = {
 }
 """The test's programs and options by name."""
 
+TEST_LINES: Final = {
+    "test": pl.String,
+    "rules": CLUSTER_RULES.dtype,
+    "whole": pl.Boolean,
+    "iteration": pl.UInt32,
+    "swpout": pl.UInt64,
+    "swpout_fallback": pl.UInt64,
+}
+"""A row for each line that the test prints, under rules; ``whole``: folios are swapped in whole."""
+
+_OF_FOLIOS: Final = {
+    "stage": pl.UInt32,
+    "order": pl.UInt8,
+    "swapped_out": pl.UInt64,
+    "fallbacks": pl.UInt64,
+}
+TURNOVER_RUNS: Final = {"rules": pl.String, "seed": pl.UInt64, **_OF_FOLIOS}
+BUILD_RUNS: Final = {
+    "build": pl.String,
+    "gigabytes": pl.UInt32,
+    "in_use": pl.Float64,
+    "singles": pl.Float64,
+    "seed": pl.UInt64,
+    "rules": pl.String,
+    **_OF_FOLIOS,
+}
+"""A row for each setting, rule set, stage and order: large folios swapped out whole, and split."""
+
 _OLD: Final = tuple((name, "6.11", False) for name in TESTS)
 _NEW: Final = tuple((name, rules, True) for name in TESTS for rules in ("6.12", "7.3"))
 _V5: Final = tuple((name, "6.12", False) for name in ("plain", "-s", "-a", "-a -s"))
@@ -39,7 +68,7 @@ def _test(point: tuple[str, str, bool]) -> pl.DataFrame:
     stream = requests.allocator_test(**TESTS[name], swap_in_whole=whole)
     lines = folios.lines_of(folios.run(stream, rules).out)[stream.warm_up :]
     rows = [(name, rules, whole, number, *line) for number, line in enumerate(lines, start=1)]
-    return TEST_LINES.check(pl.DataFrame(rows, schema=TEST_LINES.schema, orient="row"))
+    return pl.DataFrame(rows, schema=TEST_LINES, orient="row")
 
 
 kernel_test: Final = Study(
@@ -131,9 +160,9 @@ def _build(point: _BuildPoint) -> pl.DataFrame:
                 out.drop("rules")
                 .filter(pl.col("stage") > stream.warm_up, pl.col("order") > 0)
                 .with_columns(pl.lit(value).alias(key) for key, value in labels.items())
-                .select(pl.col(key).cast(dtype) for key, dtype in BUILD_RUNS.schema.items())
+                .select(pl.col(key).cast(dtype) for key, dtype in BUILD_RUNS.items())
             )
-    return BUILD_RUNS.check(pl.concat(frames))
+    return pl.concat(frames)
 
 
 kernel_builds: Final = Study(
@@ -147,58 +176,22 @@ kernel_builds: Final = Study(
 """Large folios of the builds under the rules of each pair (BUILD_RUNS)."""
 
 
-def _device(kind: str) -> pl.DataFrame:
-    """Return the lists or the free runs of the device of the harder test, over time."""
-    stream = requests.turnover(claims.measured_requests(TURNOVER), seed=1)
-    run = folios.run(stream, CLUSTER_RULES.words)
-    rows = run.lists.select(
-        "rules",
-        stage=pl.col("seq").cast(pl.UInt32),
-        what=pl.col("list").cast(pl.String),
-        n=pl.col("clusters").cast(pl.UInt64),
+def _device(seed: int) -> pl.DataFrame:
+    stream = requests.turnover(claims.measured_requests(TURNOVER), seed=seed)
+    lists = summed_lists(folios.run(stream, CLUSTER_RULES.words).lists).drop("in_use")
+    long = lists.unpivot(
+        index=["rules", "seq"], variable_name="list", value_name="clusters"
     )
-    if kind == "runs":
-        rows = run.free_runs.select(
-            "rules", "stage", what=pl.format("order {}", "order"), n=pl.col("runs")
-        )
-    return rows.with_columns(kind=pl.lit(kind), rules=pl.col("rules").cast(pl.String))
+    return long.rename({"seq": "stage"}).with_columns(pl.col("rules").cast(pl.String))
 
 
 device: Final = Study(
     name="newer-kernels-device",
-    points=("lists", "runs"),
+    points=(1,),
     run=_device,
     reads=(f"measured/{TURNOVER}/requests.parquet",),
 )
-"""Clusters by list, and free runs by order, in the harder test (``kind`` lists or runs)."""
-
-
-def device_lists() -> pl.DataFrame:
-    """Return the clusters by list over the stages (CLUSTER_LISTS without slots in use)."""
-    rows = device.load().filter(kind="lists")
-    return CLUSTER_LISTS.check(
-        rows.select(
-            pl.col("rules").cast(CLUSTER_LISTS.schema["rules"]),
-            seq=pl.col("stage").cast(pl.UInt64),
-            in_use=pl.lit(0, pl.UInt64),
-            list=pl.col("what").cast(CLUSTER_LISTS.schema["list"]),
-            clusters=pl.col("n").cast(pl.UInt32),
-        )
-    )
-
-
-def free_runs() -> pl.DataFrame:
-    """Return the free runs by order over the stages (FREE_RUNS)."""
-    rows = device.load().filter(kind="runs")
-    return FREE_RUNS.check(
-        rows.select(
-            pl.col("rules").cast(FREE_RUNS.schema["rules"]),
-            "stage",
-            order=pl.col("what").str.strip_prefix("order ").cast(pl.UInt8),
-            runs="n",
-        )
-    )
-
+"""Clusters by list in the harder test, of one interleaving: ``rules, stage, list, clusters``."""
 
 _TURNOVER_RULES: Final = {"6.12": "6.12", "6.12-nonfull-first": "6.12-nonfull-first",
                           "6.11": "6.11", "7.3": "6.18"}  # fmt: skip
@@ -210,10 +203,10 @@ def _turnover(seed: int) -> pl.DataFrame:
         run_rules(stream, kernel)
         .out.filter(pl.col("stage") > stream.warm_up, pl.col("order") > 0)
         .with_columns(rules=pl.lit(name), seed=pl.lit(seed))
-        .select(pl.col(key).cast(dtype) for key, dtype in TURNOVER_RUNS.schema.items())
+        .select(pl.col(key).cast(dtype) for key, dtype in TURNOVER_RUNS.items())
         for name, kernel in _TURNOVER_RULES.items()
     ]
-    return TURNOVER_RUNS.check(pl.concat(frames))
+    return pl.concat(frames)
 
 
 turnover: Final = Study(
@@ -223,3 +216,21 @@ turnover: Final = Study(
     reads=(f"measured/{TURNOVER}/requests.parquet",),
 )
 """The harder test on identical requests, nine interleavings (TURNOVER_RUNS)."""
+
+
+meeting: Final = Study(
+    name="newer-kernels-meetings",
+    points=meetings.points,
+    run=meetings.of_point,
+    quick=meetings.is_of_a_trace,
+    reads=tuple(f"traces/{name}/*" for name in meetings.TRACES),
+)
+"""How often two CPUs use one lock under four allocators."""
+
+global_lock: Final = Study(
+    name="newer-kernels-global-lock",
+    points=one_lock.settings,
+    run=one_lock.of_setting,
+    reads=("costs.csv",),
+)
+"""What one global lock taken twice a page would cost."""

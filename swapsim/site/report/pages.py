@@ -17,7 +17,8 @@ from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
-from swapsim.site import newest, overview
+from swapsim.patches import newer_kernels
+from swapsim.site import overview
 from swapsim.site.notebooks import lead_of
 from swapsim.site.report.cells import figure
 from swapsim.site.report.shell import (
@@ -83,7 +84,7 @@ def verdicts() -> Verdicts:
         claims=_claims(judged),
         headlines=_claims(overview.headlines(judged)),
         counted=claims.verdicts_by_patch(judged),
-        newest=newest.on_newest(),
+        newest=newer_kernels.on_newest(),
     )
 
 

@@ -11,25 +11,22 @@ machine does not model 7.3, so the figure has two steps:
 
 The costs are those of data/costs.csv. Three of them decide: the hold, the transfer of the lock's
 line, and the work for a page outside of locks; each is set to its low, its own and its high value,
-the hold at most to the longest plausible one of patch A (`prediction.LONGEST_TAGS_NS`).
+the hold at most to the longest plausible one of patch A (`machine.costs.LONGEST_TAGS_NS`).
 The loop's CPUs wait for other locks as long as without the tags, so the loss is rather too large;
 si->lock is that of 6.1, which 7.3 takes less often and holds shorter, so it is rather too small.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.machine import MachineConfig
 from swapsim.machine._native_des import TRAVELS, closed_loop_ns
-from swapsim.machine.costs import change_costs, costs, costs_by_name
+from swapsim.machine.costs import LONGEST_TAGS_NS, change_costs, costs, costs_by_name
 from swapsim.machine.run import PAGE_KIB, metric_values
-from swapsim.newer.tables import GLOBAL_LOCK, GLOBAL_LOCK_CHECK, GLOBAL_LOCK_RUNS
-from swapsim.patches.writeback_tags.prediction import LONGEST_TAGS_NS
 
 TASKS: Final = (1, 2, 4, 8, 16, 32, 64)
 SEEDS: Final = (1, 2, 3)
@@ -41,6 +38,14 @@ _HOLD: Final = "tag_ns"
 _WORK: Final = "unmap_ns"
 _TURNS: Final = 2**15
 """Acquisitions of a closed loop."""
+
+_SCHEMA: Final = {
+    "tasks": pl.UInt32,
+    "seed": pl.UInt64,
+    **dict.fromkeys(("hold", "travel", "work"), pl.String),
+    **dict.fromkeys(("page_ns", "relative"), pl.Float64),
+}
+"""The columns of the study's rows: time of a page without the lock, and the throughput with it."""
 
 _CLUSTER_SHIFT: Final = 9
 _DEVICE_SHIFT: Final = 22
@@ -83,24 +88,13 @@ def page_ns(config: MachineConfig, constants: pl.DataFrame) -> float:
     return config.tasks * PAGE_KIB * 1e9 / kibibytes
 
 
-@checked
 def relative_rate(
     without_ns: float, cost: Mapping[str, int], *, tasks: int, per_page: float, seed: int
 ) -> float:
     """Return the rate with one more lock, divided by the rate without it.
 
-    Parameters
-    ----------
-    without_ns : float
-        Time in which a task moves a page without this lock.
-    cost : mapping of str to int
-        Costs by name; the hold is ``tag_ns``.
-    tasks : int
-        CPUs, half of them on each of two sockets.
-    per_page : float
-        Acquisitions a page.
-    seed : int
-        Of the times between two acquisitions.
+    Without it a task moves a page in ``without_ns``. Half of the tasks' CPUs are on each of two
+    sockets; the hold is the cost ``tag_ns``.
     """
     each_ns = closed_loop_ns(
         "queued",
@@ -126,7 +120,7 @@ def settings() -> list[Setting]:
 
 
 def of_setting(setting: Setting) -> pl.DataFrame:
-    """Run the machine and the closed loop of a setting (GLOBAL_LOCK_RUNS)."""
+    """Run the machine and the closed loop of a setting."""
     constants = change_costs(costs(), dict(_changed(setting)))
     without = page_ns(machine(tasks=setting.tasks, seed=setting.seed), constants)
     relative = relative_rate(
@@ -136,16 +130,8 @@ def of_setting(setting: Setting) -> pl.DataFrame:
         per_page=ACQUISITIONS_A_PAGE,
         seed=setting.seed,
     )
-    row = {
-        "tasks": setting.tasks,
-        "seed": setting.seed,
-        "hold": setting.hold,
-        "travel": setting.travel,
-        "work": setting.work,
-        "page_ns": without,
-        "relative": relative,
-    }
-    return GLOBAL_LOCK_RUNS.check(pl.DataFrame([row], schema=GLOBAL_LOCK_RUNS.schema))
+    found = {**asdict(setting), "page_ns": without, "relative": relative}
+    return pl.DataFrame([{name: found[name] for name in _SCHEMA}], schema=_SCHEMA)
 
 
 def _changed(setting: Setting) -> Iterator[tuple[str, int]]:
@@ -158,40 +144,11 @@ def _changed(setting: Setting) -> Iterator[tuple[str, int]]:
         yield name, rows[name][end]
 
 
-@checked
-def global_lock(runs: pl.DataFrame) -> pl.DataFrame:
-    """Summarise what the lock costs by number of tasks, in percent of the throughput.
-
-    Parameters
-    ----------
-    runs : polars.DataFrame
-        Schema GLOBAL_LOCK_RUNS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema GLOBAL_LOCK: the median over the seeds with the costs' own values, and the range over
-        all settings and seeds.
-    """
-    GLOBAL_LOCK_RUNS.check(runs)
-    own = pl.all_horizontal(pl.col("hold", "travel", "work") == "value")
-    change = 100 * (pl.col("relative") - 1)
-    found = runs.group_by("tasks", maintain_order=True).agg(
-        change=change.filter(own).median(), low=change.min(), high=change.max()
-    )
-    return GLOBAL_LOCK.check(found)
-
-
 def check_of_shortcut() -> pl.DataFrame:
-    """Compare both steps with the machine itself where the machine can run the case alone.
+    """Compare both steps with the machine itself where it can run the case alone.
 
     The case is a tree for the complete device, whose lock the machine takes for adding and removing
-    a page without tags, and twice more with them.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema GLOBAL_LOCK_CHECK.
+    a page without tags, and twice more with them; changes in percent.
     """
     cost = costs_by_name()
     rows = []
@@ -217,6 +174,17 @@ def check_of_shortcut() -> pl.DataFrame:
         }
         machine_change = 100 * (made[False] / made[True] - 1)
         rows.append((tasks, machine_change, 100 * (loop[True] / loop[False] - 1)))
-    return GLOBAL_LOCK_CHECK.check(
-        pl.DataFrame(rows, schema=GLOBAL_LOCK_CHECK.schema, orient="row")
+    return pl.DataFrame(rows, schema=["tasks", "machine", "two_steps"], orient="row")
+
+
+def changes(runs: pl.DataFrame) -> pl.DataFrame:
+    """Return what the lock changes of throughput by number of tasks, in percent.
+
+    The middle is the median over the seeds with the costs' own values; the range is that over all
+    settings and seeds.
+    """
+    own = pl.all_horizontal(pl.col("hold", "travel", "work") == "value")
+    change = 100 * (pl.col("relative") - 1)
+    return runs.group_by("tasks", maintain_order=True).agg(
+        change=change.filter(own).median(), low=change.min(), high=change.max()
     )

@@ -6,22 +6,22 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, newer
-from swapsim.newer.tables import ON_NEWEST
-from swapsim.patches import (
-    batched_removal,
-    cluster_next,
-    newer_kernels,
-    stall_decisions,
-    writeback_tags,
+from swapsim import claims
+from swapsim.patches.newer_kernels import (
+    global_lock,
+    large_folios,
+    measured,
+    meetings,
+    studies,
 )
+from swapsim.patches.newer_kernels.tables import ON_NEWEST
 
 _KERNEL: Final = "7.3"
 _PAGES: Final = "generations pages 4 CPUs"
 """Setting of the lists of reclaim: generations, as by default, and single pages."""
 
 _COMPARED: Final = ("5.7, one base", "5.8, patch D", _KERNEL)
-"""Kernels whose meetings are compared, by the names of MEETING_SHARES."""
+"""Kernels whose meetings are compared, by the names of `meetings.KERNELS`."""
 
 _TASKS: Final = (8, 32)
 _CPUS: Final = (8, 64)
@@ -39,7 +39,7 @@ def on_newest() -> pl.DataFrame:
     rows = [
         (
             "A",
-            writeback_tags.PATCH,
+            "01-writeback-tags",
             "no writeback tags for the swap cache",
             "in force",
             "one address space of all devices has the flag",
@@ -47,7 +47,7 @@ def on_newest() -> pl.DataFrame:
         ),
         (
             "B",
-            batched_removal.PATCH,
+            "02-batched-removal",
             "pages removed under one hold",
             "obsolete",
             "never merged; each cluster of 2 MB has a lock, taken for each folio",
@@ -55,7 +55,7 @@ def on_newest() -> pl.DataFrame:
         ),
         (
             "C",
-            stall_decisions.PATCH,
+            "03-stall-decisions",
             "stall decisions in one place",
             "in part",
             "with generations (MGLRU, the default) only a memory cgroup's reclaim decides",
@@ -63,7 +63,7 @@ def on_newest() -> pl.DataFrame:
         ),
         (
             "D",
-            cluster_next.PATCH,
+            "04-percpu-cluster-next",
             "a scan base for each CPU",
             "obsolete",
             "removed in 6.14: a cluster for each CPU, a lock for each cluster",
@@ -82,19 +82,22 @@ def on_newest() -> pl.DataFrame:
 
 
 def _of_tags() -> str:
-    changes = newer.global_lock(newer.studies.global_lock.load())
     parts = [
         f"{row['change']:+.1f} % ({row['low']:+.1f} to {row['high']:+.1f}) with {tasks} tasks"
         for tasks in _TASKS
-        for row in changes.filter(tasks=tasks).iter_rows(named=True)
+        for row in _flag(tasks)
     ]
     return f"without it, by one global lock twice a page: {', '.join(parts)}"
 
 
+def _flag(tasks: int) -> list[dict[str, float]]:
+    """Return what the flag of patch A is worth (`global_lock.changes`)."""
+    return global_lock.changes(studies.global_lock.load()).filter(tasks=tasks).to_dicts()
+
+
 def _of_removals() -> str:
-    row = newer.clusters_a_list().row(
-        by_predicate=(pl.col("kernel") == _KERNEL) & (pl.col("setting") == _PAGES), named=True
-    )
+    found = measured.clusters_a_list().filter(kernel=_KERNEL, setting=_PAGES)
+    row = found.row(0, named=True)
     return (
         f"{row['folios_a_list']:.1f} folios of a list lie in {row['clusters_a_list']:.2f} "
         f"clusters: with one hold for each, {row['holds_a_folio']:.2f} holds a folio "
@@ -103,11 +106,7 @@ def _of_removals() -> str:
 
 
 def _of_decisions() -> str:
-    on_newest = newer.rules_that_run().filter(kernel=_KERNEL)
-    passes, decided = (
-        on_newest.row(by_predicate=pl.col("rule").str.contains(words, literal=True), named=True)
-        for words in ("over a node", "is decided")
-    )
+    passes, decided = (_rule(words) for words in ("over a node", "is decided"))
     parts = [
         f"{decided[setting]:,.0f} ({decided[f'{setting}_low']:,.0f} to "
         f"{decided[f'{setting}_high']:,.0f}) of {passes[setting]:,.0f} with {words}"
@@ -116,8 +115,14 @@ def _of_decisions() -> str:
     return f"passes of reclaim after which a node's state is decided: {', '.join(parts)}"
 
 
+def _rule(words: str) -> dict[str, float]:
+    """Return the counts on 7.3 of the rule of patch C that has these words."""
+    rules = measured.rules_that_run().filter(kernel=_KERNEL)
+    return rules.row(by_predicate=pl.col("rule").str.contains(words, literal=True), named=True)
+
+
 def _of_meetings() -> str:
-    shares = newer.meeting_shares(newer.studies.meeting.load())
+    shares = meetings.shares(studies.meeting.load())
     parts = [
         f"{cpus} CPUs {', '.join(f'{100 * share:.1f} %' for share in of['share'])}"
         for cpus in _CPUS
@@ -130,38 +135,27 @@ def _of_meetings() -> str:
 
 
 def _of_folios() -> str:
-    found = newer_kernels.turnover_compared()
-    largest = found.filter(order=found["order"].max())
+    found = large_folios.turnover_compared()
     parts = [
         f"{row['measured']:.0f} % on {row['kernel']} ({row['measured_low']:.0f} to "
         f"{row['measured_high']:.0f})"
-        for row in largest.iter_rows(named=True)
+        for row in found.filter(order=found["order"].max()).iter_rows(named=True)
     ]
     return f"folios of 2 MB split for lack of slots, by the same program: {', '.join(parts)}"
 
 
 def verdict(rows: pl.DataFrame) -> str:
-    """Return the lead of notebook 07: what became of the patches.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema ON_NEWEST.
-    """
+    """Return the lead of notebook 07, what became of the patches, from the table ON_NEWEST."""
     state = pl.col("state").replace("in part", "in force in part")
     states = ON_NEWEST.check(rows).select(pl.format("{} is {}", "letter", state)).to_series()
-    shares = newer.meeting_shares(newer.studies.meeting.load()).filter(pl.col("cpus") == _CPUS[0])
+    shares = meetings.shares(studies.meeting.load()).filter(cpus=_CPUS[0])
     one_base, patch_d, today = (
         shares.filter(kernel=kernel).row(0, named=True) for kernel in _COMPARED
     )
-    flag = newer.global_lock(newer.studies.global_lock.load()).filter(tasks=_TASKS[0])
-    change = flag.row(0, named=True)
-    locked = newer.writeback_a_page().filter(pl.col("setting").str.contains("64K"), kernel=_KERNEL)[
-        "acquisitions"
-    ]
-    decided = newer.rules_that_run().filter(
-        pl.col("rule").str.contains("is decided", literal=True), kernel=_KERNEL
-    )["generations"]
+    (change,) = _flag(_TASKS[0])
+    by_folio = pl.col("setting").str.contains("64K")
+    locked = measured.writeback_a_page().filter(by_folio, kernel=_KERNEL)["acquisitions"]
+    decided = _rule("is decided")["generations"]
     return claims.lead(
         f"On Linux 7.3 {', '.join(states)}.",
         {
@@ -175,7 +169,7 @@ def verdict(rows: pl.DataFrame) -> str:
             "When it does not matter": f"D on a device with free clusters, and A with large "
             f"folios, which take its lock {min(locked):.2f} to {max(locked):.2f} times a page in "
             f"place of 2. C with generations, the default, where its rules decide after "
-            f"{decided.item():,.0f} passes only.",
+            f"{decided:,.0f} passes only.",
         },
     )
 

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import checked
+from swapsim.clusters import cluster_rows
 from swapsim.io.paths import data_root
-from swapsim.newer._native import Access, accesses, allocator
-from swapsim.newer.streams import Requests, churn, trace_requests
-from swapsim.newer.tables import ACCESSES, MEETING_SHARES, MEETINGS
+from swapsim.patches.newer_kernels._native import Access, accesses, allocator
+from swapsim.patches.newer_kernels.page_requests import PageRequests, device_life, trace_requests
+from swapsim.study.summary import over
 
 ALLOCATORS: Final = ("shared", "percpu-rerandomise", "6.12", "7.3")
 """Before patch D, the merged patch D, and the cluster allocators of two kernels."""
@@ -45,28 +45,24 @@ TRACES: Final = ("clusters-7.3-file-2", "clusters-7.3-full-4", "clusters-7.3-ord
 LOCK_SHIFTS: Final = {2: 9, 64: 14}
 """MB of a lock -> log2 of its slots: a cluster of 512 slots, and a trunk."""
 
+_SCHEMA: Final = {
+    **dict.fromkeys(("requests", "state", "allocator"), pl.String),
+    **dict.fromkeys(("lock_mb", "locks", "cpus"), pl.UInt32),
+    "seed": pl.UInt64,
+    "window_turns": pl.UInt32,
+    **dict.fromkeys(("uses", "met"), pl.UInt64),
+}
+"""The columns of the study's rows: a row for each setting, seed and window."""
+
 WINDOW_TURNS: Final = (1, 4, 16)
 """Windows, in uses for each CPU: a use that is one turn back is about as old as one's own last."""
 
 
-@checked
 def count_meetings(uses: pl.DataFrame, windows: Sequence[int]) -> list[int]:
-    """Count the uses of a lock that meet another CPU.
+    """Count the uses (``cpu, lock``) that have one of their lock by another CPU within a window.
 
-    Parameters
-    ----------
-    uses : polars.DataFrame
-        Schema ACCESSES.
-    windows : sequence of int
-        Numbers of uses, of any lock by any CPU, from 1.
-
-    Returns
-    -------
-    list of int
-        For each window, how many uses have a use of the same lock by another CPU among as many
-        uses before them.
+    A window is a number of uses before, of any lock by any CPU.
     """
-    ACCESSES.check(uses)
     # The last use by another CPU is the one before, or that which was so for the one before.
     before = pl.col("at").shift(1).over("lock")
     changed = (pl.col("cpu") != pl.col("cpu").shift(1)).over("lock")
@@ -81,7 +77,7 @@ def count_meetings(uses: pl.DataFrame, windows: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Requests that each allocator serves: of a trace, or of `churn` on a device of SLOTS."""
+    """Requests that each allocator serves: of a trace, or of `device_life` on a device of SLOTS."""
 
     seed: int
     cpus: int = 1
@@ -102,20 +98,24 @@ def is_of_a_trace(point: Point) -> bool:
 
 
 def of_point(point: Point) -> pl.DataFrame:
-    """Serve the requests of a point by each allocator and count the uses that meet (MEETINGS)."""
+    """Serve the requests of a point by each allocator; count its uses of locks, and those that meet.
+
+    A use meets if another CPU used the same lock within the window. A page has three uses: it
+    enters the swap cache, it leaves it, and its slot is freed.
+    """
     if point.trace is None:
-        requests = churn(point.cpus, slots=SLOTS, seed=point.seed)
+        requests = device_life(point.cpus, slots=SLOTS, seed=point.seed)
     else:
-        requests = trace_requests(data_root() / "traces" / point.trace, seed=point.seed)
+        requests = trace_requests(cluster_rows(data_root() / "traces" / point.trace), seed=point.seed)
     rows = [
         {"requests": point.trace or GENERATED, "allocator": name, "seed": point.seed, **counted}
         for name in ALLOCATORS
         for counted in _counted(requests, name, point.seed)
     ]
-    return MEETINGS.check(pl.DataFrame(rows, schema=MEETINGS.schema))
+    return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _counted(requests: Requests, name: str, seed: int) -> Iterator[dict[str, object]]:
+def _counted(requests: PageRequests, name: str, seed: int) -> Iterator[dict[str, object]]:
     """Yield the counts of an allocator by state, lock and window."""
     made = allocator(name, cpus=requests.cpus, slots=requests.slots, seed=seed)
     windows = [turns * requests.cpus for turns in WINDOW_TURNS]
@@ -139,42 +139,19 @@ def _frame(uses: Sequence[Access], shift: int) -> pl.DataFrame:
     return pl.DataFrame({"cpu": columns[:, 0], "lock": columns[:, 2] >> shift})
 
 
-@checked
-def meeting_shares(
-    counted: pl.DataFrame, *, state: str = "aged", turns: int = WINDOW_TURNS[0]
-) -> pl.DataFrame:
-    """Return how often the lock of each kernel's swap cache meets another CPU.
+def shares(counted: pl.DataFrame, *, state: str = "aged", turns: int = 1) -> pl.DataFrame:
+    """Return the share of uses that meet for each kernel and lock, with the range over the seeds.
 
-    Parameters
-    ----------
-    counted : polars.DataFrame
-        Schema MEETINGS.
-    state : {"fresh", "aged", "trace"}
-        State of the device.
-    turns : int
-        Window, of WINDOW_TURNS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MEETING_SHARES, kernels from the oldest on, with more and more CPUs.
+    ``turns`` is the window, of WINDOW_TURNS; ``met`` is the mean number of uses that meet.
     """
-    MEETINGS.check(counted)
-    share = pl.col("met") / pl.col("uses")
-    parts = [
-        counted.filter(state=state, window_turns=turns, allocator=name, lock_mb=megabytes)
-        .group_by("requests", "cpus", maintain_order=True)
-        .agg(
-            share=pl.col("met").sum() / pl.col("uses").sum(),
-            low=share.min(),
-            high=share.max(),
-            met=pl.col("met").mean(),
-            seeds=pl.len(),
+    keys = ("requests", "kernel", "lock", "cpus")
+    chosen = counted.filter(state=state, window_turns=turns)
+    rows = pl.concat(
+        chosen.filter(allocator=name, lock_mb=megabytes).with_columns(
+            kernel=pl.lit(kernel), lock=pl.lit(lock), share=pl.col("met") / pl.col("uses")
         )
-        .with_columns(kernel=pl.lit(kernel), lock=pl.lit(lock))
         for kernel, lock, name, megabytes in KERNELS
-    ]
-    found = pl.concat(parts).select(
-        pl.col(name).cast(dtype) for name, dtype in MEETING_SHARES.schema.items()
     )
-    return MEETING_SHARES.check(found)
+    met = over(rows.select(*keys, "seed", "met"), value="met", statistic="mean")
+    found = over(rows.select(*keys, "seed", "share"), value="share", statistic="mean")
+    return found.select(*keys, "low", "high", share="middle", met=met["middle"])

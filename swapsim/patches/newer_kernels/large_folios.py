@@ -9,16 +9,9 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.tables import SIMULATED_CLAIMS
-from swapsim.clusters.tables import CLUSTER_RULES, FALLBACK_RATES
+from swapsim.clusters.tables import CLUSTER_RULES
 from swapsim.errors import InputError
 from swapsim.patches.newer_kernels import studies
-from swapsim.patches.newer_kernels.tables import (
-    BUILD_RUNS,
-    LINES_COMPARED,
-    PAIRS,
-    TEST_LINES,
-    TURNOVER_COMPARED,
-)
 
 PATCH: Final = "07-newer-kernels"
 """Folder of the patch, in patches."""
@@ -46,73 +39,6 @@ _LISTS: Final[Mapping[tuple[str, str], tuple[str, str, bool]]] = {
 """(name of a printed list, its kernel) -> the test, rules and swap-in of its simulation."""
 
 
-def compared_lines(lines: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Compare the printed lists of the mails with the simulated lines.
-
-    Parameters
-    ----------
-    lines : polars.DataFrame, optional
-        Schema TEST_LINES; default: the stored study.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema LINES_COMPARED, one row per printed line whose simulation is comparable.
-
-    Source
-    ------
-    data/published/07-newer-kernels.csv, the tables whose names end in ``printed list``.
-    """
-    own = TEST_LINES.check(studies.kernel_test.load() if lines is None else lines)
-    cells = claims.published_tables().filter(
-        pl.col("patch") == PATCH, pl.col("table").str.ends_with(", printed list")
-    )
-    frames = []
-    for (table, kernel), (test, rules, whole) in _LISTS.items():
-        printed = cells.filter(table=f"{table}, printed list", kernel=kernel).select(
-            source=pl.format("{}, {}", "mail", "kernel"),
-            iteration=pl.col("metric").str.extract(r"iteration (\d+)").cast(pl.UInt32),
-            what=pl.col("metric").str.extract(r"iteration \d+ (.*)$").str.replace(" ", "_"),
-            value=pl.col("value").cast(pl.UInt64),
-        )
-        wide = printed.pivot("what", index=["source", "iteration"], values="value")
-        frames.append(_joined(wide, own.filter(test=test, rules=rules, whole=whole)))
-    return LINES_COMPARED.check(pl.concat(frames))
-
-
-def compared_with_kernels(lines: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Compare the lines of the kernel's test on real kernels with the simulated ones.
-
-    Parameters
-    ----------
-    lines : polars.DataFrame, optional
-        Schema TEST_LINES; default: the stored study.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema LINES_COMPARED; the source is the kernel, and the program's copy where two differ.
-
-    Source
-    ------
-    data/measured/large-folios-kernel-test
-    """
-    own = TEST_LINES.check(studies.kernel_test.load() if lines is None else lines)
-    printed = claims.measured_table(KERNEL_TEST, "folios").filter(order=4)
-    first = printed.filter(pl.col("seed") == pl.col("seed").min().over("kernel", "policy"))
-    frames = []
-    for (kernel, policy), part in first.group_by("kernel", "policy", maintain_order=True):
-        rules = next(name for name in CLUSTER_RULES.words[::-1] if str(kernel).startswith(name))
-        wide = part.select(
-            "iteration",
-            source=pl.lit(f"{kernel}, {policy}"),
-            swpout=pl.col("swpout").cast(pl.UInt64),
-            swpout_fallback=pl.col("swpout_fallback").cast(pl.UInt64),
-        )
-        frames.append(_joined(wide, own.filter(test=_OPTIONS[policy], rules=rules, whole=True)))
-    return LINES_COMPARED.check(pl.concat(frames))
-
-
 KERNEL_TEST: Final = "large-folios-kernel-test"
 """The experiment that ran the kernel's test on real kernels."""
 
@@ -120,18 +46,59 @@ _OPTIONS: Final = {"plain": "plain", "aligned": "-a", "small": "-s", "small-4k":
 """Policies of that experiment -> names of `studies.TESTS`."""
 
 
-def _joined(printed: pl.DataFrame, simulated: pl.DataFrame) -> pl.DataFrame:
-    """Return printed lines next to simulated ones of the same iteration (LINES_COMPARED)."""
-    renamed = simulated.rename(
-        {"swpout": "simulated_swpout", "swpout_fallback": "simulated_fallback"}
+def compared_lines() -> pl.DataFrame:
+    """Compare the printed lists of the mails with the simulated lines, those that are comparable.
+
+    The lists are the tables of data/published/07-newer-kernels.csv that end in ``printed list``.
+    """
+    cells = claims.published_tables().filter(
+        pl.col("patch") == PATCH, pl.col("table").str.ends_with(", printed list")
     )
-    if renamed.is_empty():
-        raise InputError("no simulated lines of this test: run the study again", field="test")
-    frame = printed.join(renamed, on="iteration", how="inner", maintain_order="left").with_columns(
+    what = pl.col("metric").str.extract(r"iteration \d+ (.*)$").str.replace(" ", "_")
+    frames = []
+    for (table, kernel), simulated in _LISTS.items():
+        printed = cells.filter(table=f"{table}, printed list", kernel=kernel).select(
+            source=pl.format("{}, {}", "mail", "kernel"),
+            iteration=pl.col("metric").str.extract(r"iteration (\d+)").cast(pl.UInt32),
+            what=what,
+            value=pl.col("value").cast(pl.UInt64),
+        )
+        wide = printed.pivot("what", index=["source", "iteration"], values="value")
+        frames.append(_compared(wide, *simulated))
+    return pl.concat(frames)
+
+
+def compared_with_kernels() -> pl.DataFrame:
+    """Compare the lines of the kernel's test on real kernels (KERNEL_TEST) with the simulated ones.
+
+    The source is the kernel, and the program's copy where two differ.
+    """
+    printed = claims.measured_folios(KERNEL_TEST).filter(order=4)
+    first = printed.filter(pl.col("seed") == pl.col("seed").min().over("kernel", "policy"))
+    frames = []
+    for (kernel, policy), part in first.group_by("kernel", "policy", maintain_order=True):
+        rules = next(name for name in CLUSTER_RULES.words[::-1] if str(kernel).startswith(name))
+        wide = part.select(
+            "iteration",
+            pl.col("swpout", "swpout_fallback").cast(pl.UInt64),
+            source=pl.lit(f"{kernel}, {policy}"),
+        )
+        frames.append(_compared(wide, _OPTIONS[policy], rules, True))
+    return pl.concat(frames)
+
+
+def _compared(printed: pl.DataFrame, test: str, rules: str, whole: bool) -> pl.DataFrame:
+    """Return printed lines next to simulated ones of the same iteration."""
+    names = {"swpout": "simulated_swpout", "swpout_fallback": "simulated_fallback"}
+    simulated = studies.kernel_test.load().filter(test=test, rules=rules, whole=whole).rename(names)
+    if simulated.is_empty():
+        raise InputError(f"no simulated lines of the test {test}", field="test")
+    frame = printed.join(simulated, on="iteration", maintain_order="left").with_columns(
         equal=(pl.col("swpout") == pl.col("simulated_swpout"))
         & (pl.col("swpout_fallback") == pl.col("simulated_fallback"))
     )
-    return frame.select(pl.col(name).cast(kind) for name, kind in LINES_COMPARED.schema.items())
+    counts = ("swpout", "swpout_fallback", *names.values())
+    return frame.select("test", "source", "rules", "iteration", *counts, "equal")
 
 
 _COMPARISONS: Final[Mapping[str, tuple[str, int, str, str, tuple[int, ...]]]] = {
@@ -173,54 +140,31 @@ _POINT: Final = ("in_use", "singles", "seed")
 
 
 def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Compare the published pairs of fallbacks with the simulated ones, as shares.
+    """Compare the published pairs of fallbacks with the simulated ones, as shares in percent.
 
-    Parameters
-    ----------
-    runs : polars.DataFrame, optional
-        Schema BUILD_RUNS; default: the stored study.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PAIRS: the middle of what is open over all seeds, with the range over seeds and what
-        is open; whether the direction is that of the published pair, and whether each size is
-        within FACTOR of its.
+    A simulated share is that of the middle of what is open, over all seeds. ``direction`` says
+    whether it moves as the published one, ``size`` whether both are within FACTOR.
     """
-    runs = BUILD_RUNS.check(studies.kernel_builds.load() if runs is None else runs)
+    runs = studies.kernel_builds.load() if runs is None else runs
     stated = {row["claim"]: row for row in claims.published_claims().filter(patch=PATCH).to_dicts()}
     rows = []
-    for pair, (_, _, _, _, (order,)) in _COMPARISONS.items():
+    for pair in _COMPARISONS:
         split, whole = stated[f"{pair}-fallback"], stated[f"{pair}-swpout"]
-        published = [100 * split[s] / (split[s] + whole[s]) for s in ("base", "value")]
-        middle = dict(_sums(_of_middle(runs), pair).select("side", "share").iter_rows())
-        ends = (
-            _sums(runs, pair, *_POINT)
-            .group_by("side")
-            .agg(low=pl.col("share").min(), high=pl.col("share").max())
-        )
-        low, high = (dict(ends.select("side", end).iter_rows()) for end in ("low", "high"))
-        simulated = [middle["before"], middle["after"]]
-        rows.append(
-            {
-                "claim": f"{pair}-fallback",
-                "order": order,
-                "published_before": published[0],
-                "published_after": published[1],
-                "simulated_before": simulated[0],
-                "simulated_after": simulated[1],
-                "before_low": low["before"],
-                "before_high": high["before"],
-                "after_low": low["after"],
-                "after_high": high["after"],
-                "direction": "agrees"
-                if _direction(*simulated) == _direction(*published)
-                else "contradicts",
-                "size_before": _of_one_size(published[0], simulated[0]),
-                "size_after": _of_one_size(published[1], simulated[1]),
-            }
-        )
-    return PAIRS.check(pl.DataFrame(rows, schema=PAIRS.schema))
+        published = {
+            side: 100 * split[end] / (split[end] + whole[end])
+            for side, end in (("before", "base"), ("after", "value"))
+        }
+        simulated = dict(_sums(_of_middle(runs), pair).select("side", "share").iter_rows())
+        agrees = _direction(**simulated) == _direction(**published)
+        row: dict[str, object] = {"claim": f"{pair}-fallback"}
+        for source, shares in (("published", published), ("simulated", simulated)):
+            row |= {f"{source}_{side}": shares[side] for side in ("before", "after")}
+        row["direction"] = "agrees" if agrees else "contradicts"
+        sizes = {
+            f"size_{side}": _of_one_size(published[side], simulated[side]) for side in published
+        }
+        rows.append(row | sizes)
+    return pl.DataFrame(rows)
 
 
 def _of_middle(runs: pl.DataFrame) -> pl.DataFrame:
@@ -239,20 +183,14 @@ def _of_one_size(published: float, simulated: float) -> bool:
     return max(one, other) <= FACTOR * min(one, other)
 
 
-def order_of_sizes(found: pl.DataFrame | None = None) -> tuple[int, int]:
-    """Return how many pairs of sizes are in the printed order, and how many have an order.
+def order_of_sizes(found: pl.DataFrame) -> tuple[int, int]:
+    """Return how many couples of sizes are in the printed order, and how many have an order.
 
-    Two sizes of one table have an order if their printed shares differ by more than APART.
-
-    Parameters
-    ----------
-    found : polars.DataFrame, optional
-        Schema PAIRS.
+    Two sizes of one table have an order if their printed shares (`pairs`) differ by more than APART.
     """
-    table = PAIRS.check(pairs() if found is None else found)
     right = total = 0
     for prefix in ("F-128k|F-256k|F-512k|F-2m", "F-clusters"):
-        part = table.filter(pl.col("claim").str.contains(f"^({prefix})"))
+        part = found.filter(pl.col("claim").str.contains(f"^({prefix})"))
         shares = part.select("published_before", "simulated_before").rows()
         for (one, ours), (other, theirs) in combinations(shares, 2):
             if max(one, other) > APART * min(one, other):
@@ -261,76 +199,60 @@ def order_of_sizes(found: pl.DataFrame | None = None) -> tuple[int, int]:
     return right, total
 
 
-def fallback_rates(build: str, gigabytes: int, *, stages: int = 2) -> pl.DataFrame:
-    """Return the share of split folios over time under each rule set of the library.
+def split_over_time(build: str, gigabytes: int, *, stages: int = 2) -> pl.DataFrame:
+    """Return the share of split folios under each rule set of the library, in percent.
 
-    Parameters
-    ----------
-    build : str
-        Of `requests.BUILDS`.
-    gigabytes : int
-        Size of the mail's device.
-    stages : int
-        How many stages are one point.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FALLBACK_RATES, for the rule sets 6.11, 6.12, 6.12-nonfull-first and 7.3.
+    ``stages`` are one point in time; the range is that over the seeds.
     """
-    runs = _of_middle(studies.kernel_builds.load()).filter(build=build, gigabytes=gigabytes)
     names = {"6.18": "7.3", **{name: name for name in CLUSTER_RULES.words}}
     point = ((pl.col("stage") - 1) // stages + 1) * stages
-    frame = (
-        runs.filter(pl.col("rules").is_in(list(names)))
-        .with_columns(
-            pl.col("rules").replace_strict(names).cast(CLUSTER_RULES.dtype),
-            stage=point.cast(pl.UInt32),
-        )
-        .group_by("rules", "order", "stage", "seed")
-        .agg(pl.col("swapped_out", "fallbacks").sum())
-        .with_columns(requests=pl.col("swapped_out") + pl.col("fallbacks"))
-        .filter(pl.col("requests") > 0)
-        .with_columns(share=100 * pl.col("fallbacks") / pl.col("requests"))
-        .group_by("rules", "order", "stage")
-        .agg(
-            pl.col("requests").sum(),
-            fallback_percent=100 * pl.col("fallbacks").sum() / pl.col("requests").sum(),
-            low=pl.col("share").min(),
-            high=pl.col("share").max(),
-        )
-        .sort(pl.col("rules").to_physical(), "order", "stage")
+    rows = (
+        _of_middle(studies.kernel_builds.load())
+        .filter(pl.col("rules").is_in(list(names)), build=build, gigabytes=gigabytes)
+        .with_columns(pl.col("rules").replace_strict(names).cast(CLUSTER_RULES.dtype), stage=point)
     )
-    return FALLBACK_RATES.check(frame.select(FALLBACK_RATES.names()))
+    found = split_shares(rows, "rules", "order", "stage")
+    return found.sort("rules", "order", "stage").with_columns(size=size_of_order())
+
+
+def size_of_order() -> pl.Expr:
+    """Return the size of a folio by the column ``order``, such as 64K."""
+    kibibytes = 4 * 2 ** pl.col("order").cast(pl.Int64)
+    size = pl.when(kibibytes < 1024).then(pl.format("{}K", kibibytes))
+    return size.otherwise(pl.format("{}M", kibibytes // 1024))
+
+
+def split_shares(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Return the share of folios that are split over all seeds, and its range over the seeds."""
+    split, asked = pl.col("fallbacks"), pl.col("fallbacks") + pl.col("swapped_out")
+    of_seeds = rows.group_by(*by, "seed").agg(pl.col("swapped_out", "fallbacks").sum())
+    return (
+        of_seeds.filter(asked > 0)
+        .group_by(*by)
+        .agg(
+            split=100 * split.sum() / asked.sum(),
+            low=(100 * split / asked).min(),
+            high=(100 * split / asked).max(),
+        )
+    )
 
 
 def turnover_compared() -> pl.DataFrame:
-    """Compare the harder test on identical requests with both real kernels (TURNOVER_COMPARED)."""
-    whole, split = pl.col("swapped_out"), pl.col("fallbacks")
-    frames = []
-    measured = claims.measured_table(studies.TURNOVER, "folios").filter(
-        pl.col("iteration") > 10, pl.col("order") > 0
+    """Compare the harder test on identical requests with both real kernels, in percent split."""
+    keys = ("kernel", "order")
+    measured = (
+        claims.measured_folios(studies.TURNOVER)
+        .filter(pl.col("iteration") > 10, pl.col("order") > 0)
+        .rename({"swpout": "swapped_out", "swpout_fallback": "fallbacks"})
+        .with_columns(pl.col("order").cast(pl.UInt8))
     )
-    simulated = studies.turnover.load()
-    sides = {
-        "simulated": simulated.rename({"rules": "kernel"}),
-        "measured": measured.rename({"swpout": "swapped_out", "swpout_fallback": "fallbacks"}),
-    }
-    for name, rows in sides.items():
-        by_seed = rows.group_by("kernel", "order", "seed").agg(whole.sum(), split.sum())
-        prefix = "" if name == "simulated" else "measured_"
-        share = 100 * split / (split + whole)
-        frames.append(
-            by_seed.group_by(pl.col("kernel").cast(pl.String), pl.col("order").cast(pl.UInt8)).agg(
-                (100 * split.sum() / (split.sum() + whole.sum())).alias(name),
-                share.min().alias(f"{prefix}low"),
-                share.max().alias(f"{prefix}high"),
-            )
-        )
-    frame = frames[1].join(frames[0], on=["kernel", "order"], how="left").sort("kernel", "order")
-    return TURNOVER_COMPARED.check(
-        frame.select(pl.col(key).cast(kind) for key, kind in TURNOVER_COMPARED.schema.items())
+    theirs = split_shares(measured, *keys).select(
+        *keys, measured="split", measured_low="low", measured_high="high"
     )
+    ours = split_shares(studies.turnover.load().rename({"rules": "kernel"}), *keys)
+    both = theirs.join(ours.rename({"split": "simulated"}), on=keys, how="left").sort(*keys)
+    simulated = ("simulated", "low", "high")
+    return both.select(*keys, *simulated, "measured", "measured_low", "measured_high")
 
 
 def simulated_claims() -> pl.DataFrame:
@@ -368,7 +290,7 @@ def _change(sums: pl.DataFrame, count: str) -> float | None:
 def _of_lists() -> dict[str, float]:
     """Return the figures of the claims on printed lists."""
     lines = studies.kernel_test.load()
-    compared = compared_lines(lines)
+    compared = compared_lines()
 
     def of(test: str, rules: str) -> pl.DataFrame:
         return lines.filter(test=test, rules=rules, whole=False)

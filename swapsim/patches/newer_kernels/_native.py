@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Allocators of the C library that serve requests for pages: which CPU uses which slot's lock."""
+"""Allocators of the C library that serve requests for pages: which CPU uses which slot's lock.
+
+``slot_cache.h`` serves 6.1. The caches of 6.12 in `ClusterAllocator` are those of ``clusters.h``'s
+callers: ``cluster_folios.h`` has them too, but serves folios of processes, whose frees it does not
+report slot by slot.
+"""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 from swapsim._core import ffi, lib
 from swapsim.ffi import CLUSTER_RULES, KERNELS, POLICIES, check
-from swapsim.newer.streams import BURST, Op, Requests, Row
+from swapsim.patches.newer_kernels.page_requests import BURST, Op, PageRequests, Row
 
 Access = tuple[int, Op, int]
 """The CPU that takes the lock of a slot, why, and the slot."""
@@ -179,7 +184,7 @@ class ClusterAllocator:
         return freed
 
 
-def accesses(requests: Requests, made: _Allocator) -> dict[str, list[Access]]:
+def accesses(requests: PageRequests, made: _Allocator) -> dict[str, list[Access]]:
     """Serve requests; return the uses of slots' locks in each state that is counted.
 
     A folio that has one run of slots takes their lock once.

@@ -10,14 +10,13 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from swapsim.checks import check_number, check_share, checked
-from swapsim.clusters import ClusterRows, cluster_rows
+from swapsim.checks import check_number, checked
+from swapsim.clusters import ClusterRows
 from swapsim.errors import InputError
 from swapsim.ffi import CLUSTER_CPUS_MAX
 
@@ -57,19 +56,10 @@ Row = tuple[Op, int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Requests:
-    """What the CPUs of a machine request of one swap device.
+class PageRequests:
+    """What CPUs, each with one task, request of one swap device, its header included in ``slots``.
 
-    Attributes
-    ----------
-    rows : list of Row
-        In the order of time.
-    cpus : int
-        CPUs; each has one task.
-    slots : int
-        Slots of the device, its header included.
-    counted : dict of str to range
-        State of the device -> the rows that are counted in it.
+    ``rows`` are in the order of time; ``counted`` has the rows that count by the device's state.
     """
 
     rows: list[Row]
@@ -79,59 +69,33 @@ class Requests:
 
 
 @checked
-def churn(
-    cpus: int,
-    *,
-    slots: int,
-    seed: int,
-    used_share: float = USED_SHARE,
-    warm_up_pages: int = CHURN_PAGES,
-    pages: int = COUNTED_PAGES,
-) -> Requests:
+def device_life(
+    cpus: int, *, slots: int, seed: int, warm_up_pages: int = CHURN_PAGES, pages: int = COUNTED_PAGES
+) -> PageRequests:
     """Generate the life of a device: filled, thinned at random, then pages out and in, in turn.
 
-    Parameters
-    ----------
-    cpus : int
-        1 to CLUSTER_CPUS_MAX.
-    slots : int
-        Slots of the device: the pages that the fresh device is filled with, and as many as the CPUs
-        keep free, have to fit.
-    seed : int
-    used_share : float
-        Share of the slots in use when pages go out and in.
-    warm_up_pages, pages : int
-        Pages out and in before the count, and counted.
-
-    Returns
-    -------
-    Requests
-        Counted as ``fresh`` while the device is filled for the first time, from free clusters, and
-        as ``aged`` at the end.
-
-    Raises
-    ------
-    ConfigError
-        A value is out of its range.
+    Counted are ``pages`` on the ``fresh`` device, from free clusters, and on the ``aged`` one at
+    the end, after ``warm_up_pages`` out and in.
     """
     check_number("cpus", cpus, 1, CLUSTER_CPUS_MAX)
-    check_share("used_share", used_share)
     check_number("warm_up_pages", warm_up_pages, 0)
     check_number("pages", pages, 1)
     check_number("slots", slots, FRESH_PAGES + pages + FREE_A_CPU * cpus + 1)
     life = _Life(cpus, slots, seed)
     begin = life.fill(FRESH_PAGES)
     fresh = range(begin, life.fill(pages))
-    used = round(used_share * (slots - 1))
+    used = round(USED_SHARE * (slots - 1))
     life.fill_uncounted(max(slots - 1 - FREE_A_CPU * cpus, used) - life.made)
     life.thin(used)
     begin = life.churn(warm_up_pages, counted=False)
     aged = range(begin, life.churn(pages, counted=True))
-    return Requests(rows=life.rows, cpus=cpus, slots=slots, counted={"fresh": fresh, "aged": aged})
+    return PageRequests(
+        rows=life.rows, cpus=cpus, slots=slots, counted={"fresh": fresh, "aged": aged}
+    )
 
 
 class _Life:
-    """The steps of a churn, which append their rows and return how many there are then."""
+    """The steps of a device's life, which append their rows and return how many there are then."""
 
     def __init__(self, cpus: int, slots: int, seed: int) -> None:
         self.rows: list[Row] = []
@@ -204,28 +168,12 @@ class _Life:
         return len(self.rows)
 
 
-@checked
-def trace_requests(source: ClusterRows | Path | str, *, seed: int) -> Requests:
+def trace_requests(rows: ClusterRows, *, seed: int) -> PageRequests:
     """Return the requests of a recording, its tasks at one rate and each on a CPU of its own.
 
-    Parameters
-    ----------
-    source : ClusterRows, Path or str
-        A recording of one device.
-    seed : int
-        Of the order of the tasks within a round.
-
-    Returns
-    -------
-    Requests
-        Counted as ``trace`` from the first freed slot on, because before it the device only fills.
-
-    Raises
-    ------
-    InputError
-        It has several devices, or no slot is freed in it; or as for `clusters.cluster_rows`.
+    The seed is that of the order of the tasks within a round. Counted as ``trace`` from the first
+    freed slot on, because before it the device only fills.
     """
-    rows = source if isinstance(source, ClusterRows) else cluster_rows(source)
     if rows.devices.height > 1:
         raise InputError("the recording has several swap devices: choose one of a single device")
     queues = _queues(rows.events)
@@ -250,7 +198,7 @@ def trace_requests(source: ClusterRows | Path | str, *, seed: int) -> Requests:
     first = next((at for at, row in enumerate(done) if row[0] == Op.IN), None)
     if first is None:
         raise InputError("no slot is freed in this recording: choose a longer one")
-    return Requests(
+    return PageRequests(
         rows=done,
         cpus=len(queues),
         slots=rows.devices["slots"][0],

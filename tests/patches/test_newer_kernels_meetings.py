@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle_meetings import meetings
 
-from swapsim import newer, slots, traces
+from swapsim import slots, traces
 from swapsim.clusters import ClusterRows, cluster_rows
 from swapsim.errors import ConfigError, InputError
-from swapsim.newer._native import accesses, allocator
-from swapsim.newer.meetings import ALLOCATORS, of_point, points
-from swapsim.newer.streams import BURST, FREE_A_CPU, FRESH_PAGES, Op, Requests
-from swapsim.newer.tables import ACCESSES
+from swapsim.patches.newer_kernels._native import accesses, allocator
+from swapsim.patches.newer_kernels.meetings import ALLOCATORS, count_meetings, of_point, points, shares
+from swapsim.patches.newer_kernels.page_requests import (BURST, FREE_A_CPU, FRESH_PAGES, Op, PageRequests, device_life, trace_requests)
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 
 SMALL = 2**15
@@ -25,8 +24,8 @@ USES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=60)
 
 def counted(uses: list[tuple[int, int]], window: int) -> int:
     """Return the count of the library for a list of uses."""
-    frame = pl.DataFrame(uses, schema=ACCESSES.schema, orient="row")
-    return newer.count_meetings(frame, [window])[0]
+    frame = pl.DataFrame(uses, schema={"cpu": pl.UInt32, "lock": pl.UInt32}, orient="row")
+    return count_meetings(frame, [window])[0]
 
 
 @given(uses=USES, window=st.integers(1, 12))
@@ -41,12 +40,12 @@ def test_the_example_of_the_module() -> None:
 
 
 @pytest.fixture(scope="module")
-def life() -> Requests:
+def life() -> PageRequests:
     """Return the requests of three CPUs on a small device."""
-    return newer.churn(3, slots=SMALL, seed=1, warm_up_pages=600, pages=500)
+    return device_life(3, slots=SMALL, seed=1, warm_up_pages=600, pages=500)
 
 
-def test_a_page_goes_out_once_leaves_the_cache_and_comes_in(life: Requests) -> None:
+def test_a_page_goes_out_once_leaves_the_cache_and_comes_in(life: PageRequests) -> None:
     """Each page is swapped out before anything else happens to it, and swapped in at most once."""
     seen: dict[int, list[Op]] = {}
     for op, _, page, n in life.rows:
@@ -63,7 +62,7 @@ def test_a_page_goes_out_once_leaves_the_cache_and_comes_in(life: Requests) -> N
     assert {tuple(ops) for ops in seen.values()} <= legal
 
 
-def test_all_cpus_take_turns(life: Requests) -> None:
+def test_all_cpus_take_turns(life: PageRequests) -> None:
     """While pages are counted, no CPU swaps out more than a page more than another."""
     for span in life.counted.values():
         outs = Counter(cpu for op, cpu, _, _ in life.rows[span.start : span.stop] if op == Op.OUT)
@@ -72,7 +71,7 @@ def test_all_cpus_take_turns(life: Requests) -> None:
 
 
 @pytest.mark.parametrize("name", ALLOCATORS)
-def test_no_slot_is_given_twice(name: str, life: Requests) -> None:
+def test_no_slot_is_given_twice(name: str, life: PageRequests) -> None:
     """Under each allocator a slot is free before it is given, and no page lacks one."""
     made = allocator(name, cpus=life.cpus, slots=life.slots, seed=1)
     held: dict[int, int] = {}
@@ -92,7 +91,7 @@ def test_no_slot_is_given_twice(name: str, life: Requests) -> None:
 @pytest.mark.parametrize("name", ALLOCATORS)
 def test_one_cpu_meets_nobody(name: str) -> None:
     """With one CPU each use is of its own lock, whatever the allocator."""
-    alone = newer.churn(1, slots=SMALL, seed=1, warm_up_pages=200, pages=200)
+    alone = device_life(1, slots=SMALL, seed=1, warm_up_pages=200, pages=200)
     for uses in accesses(alone, allocator(name, cpus=1, slots=SMALL, seed=1)).values():
         assert counted([(cpu, slot >> 9) for cpu, _, slot in uses], 64) == 0
 
@@ -100,7 +99,7 @@ def test_one_cpu_meets_nobody(name: str) -> None:
 def test_the_workbench_moves_as_many_lines() -> None:
     """Additions whose lock was last used elsewhere are as frequent as on the slot workbench."""
     policy, shift = "shared", 14
-    life = newer.churn(8, slots=2**17, seed=1, warm_up_pages=2**14, pages=2**13)
+    life = device_life(8, slots=2**17, seed=1, warm_up_pages=2**14, pages=2**13)
     last: dict[int, int] = {}
     moved = added = 0
     for cpu, op, slot in accesses(life, allocator(policy, cpus=8, slots=2**17, seed=1))["aged"]:
@@ -119,7 +118,7 @@ def test_the_workbench_moves_as_many_lines() -> None:
 def test_a_recording_keeps_the_order_of_each_task() -> None:
     """Each task of a recording gets and frees in its own order, and every slot is there."""
     rows = cluster_rows(traces.shipped("clusters")["clusters-7.3-full-4"])
-    made = newer.trace_requests(rows, seed=3)
+    made = trace_requests(rows, seed=3)
     grants = rows.events.filter(op="grant")
     assert sum(n for op, _, _, n in made.rows if op == Op.OUT) == grants["n"].sum()
     by_task = [
@@ -134,27 +133,27 @@ def test_recordings_that_cannot_be_served_are_refused() -> None:
     """A recording of several devices, one without a free, or a number out of range: one line."""
     known = traces.shipped("clusters")
     with pytest.raises(InputError, match="several swap devices"):
-        newer.trace_requests(known["clusters-7.3-devices-4"], seed=1)
+        trace_requests(cluster_rows(known["clusters-7.3-devices-4"]), seed=1)
     rows = cluster_rows(known["clusters-7.3-full-4"])
     unfreed = ClusterRows(events=rows.events.filter(pl.col("op") != "free"), devices=rows.devices)
     with pytest.raises(InputError, match="no slot is freed"):
-        newer.trace_requests(unfreed, seed=1)
+        trace_requests(unfreed, seed=1)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"cpus": 0}, {"slots": 2**14}, {"warm_up_pages": -1}, {"pages": 0}, {"used_share": 2}]
+    "wrong", [{"cpus": 0}, {"slots": 2**14}, {"warm_up_pages": -1}, {"pages": 0}]
 )
 def test_a_life_that_no_device_can_have_is_refused(wrong: dict[str, int]) -> None:
     """By the name of the argument, before a row is made."""
     (name,) = wrong
     with pytest.raises(ConfigError, match=name):
-        newer.churn(**{"cpus": 2, "slots": SMALL, "seed": 1, "pages": 100, **wrong})
+        device_life(**{"cpus": 2, "slots": SMALL, "seed": 1, "pages": 100, **wrong})
 
 
 def test_the_smallest_device_of_a_life_serves_it() -> None:
     """All pages that are counted are swapped out on a device that only just has slots for them."""
     least = FRESH_PAGES + 100 + 2 * FREE_A_CPU + 1
-    life = newer.churn(2, slots=least, seed=1, warm_up_pages=0, pages=100)
+    life = device_life(2, slots=least, seed=1, warm_up_pages=0, pages=100)
     for name in ALLOCATORS:
         used = accesses(life, allocator(name, cpus=2, slots=least, seed=1))
         assert [sum(op == Op.OUT for _, op, _ in uses) for uses in used.values()] == [100, 100]
@@ -163,7 +162,7 @@ def test_the_smallest_device_of_a_life_serves_it() -> None:
 def test_shares_name_kernel_and_lock() -> None:
     """A point's rows become a row for each kernel and lock, with shares between 0 and 1."""
     quick = next(point for point in points() if point.trace is not None)
-    shares = newer.meeting_shares(of_point(quick), state="trace")
-    assert shares["kernel"].to_list() == ["5.7, one base", "5.8, patch D", "6.12", "6.12", "7.3"]
-    assert shares["share"].is_between(0, 1).all()
-    assert (shares["low"] == shares["high"]).all()
+    found = shares(of_point(quick), state="trace")
+    assert found["kernel"].to_list() == ["5.7, one base", "5.8, patch D", "6.12", "6.12", "7.3"]
+    assert found["share"].is_between(0, 1).all()
+    assert (found["low"] == found["high"]).all()

@@ -6,9 +6,8 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from swapsim import newer
 from swapsim.machine.costs import costs_by_name
-from swapsim.newer.tags import Setting, of_setting, relative_rate
+from swapsim.patches.newer_kernels.global_lock import Setting, changes, check_of_shortcut, of_setting, relative_rate
 
 
 def test_one_cpu_pays_the_hold_twice_a_page() -> None:
@@ -43,11 +42,11 @@ def test_ranges_contain_the_costs_own_values() -> None:
         of_setting(Setting(tasks=8, seed=1, hold=end, travel=end, work=end))
         for end in ("low", "value", "high")
     )
-    row = newer.global_lock(runs).row(0, named=True)
+    row = changes(runs).row(0, named=True)
     assert row["low"] <= row["change"] <= row["high"] < 0
 
 
 def test_two_steps_come_near_the_machine() -> None:
     """Both steps are near a machine that runs alone; six points were set with 4.6 in sight."""
-    check = newer.check_of_shortcut()
+    check = check_of_shortcut()
     assert all(abs(own - both) < 6 for _, own, both in check.iter_rows())

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What notebook 07 alone needs: frames for its charts, and the chart of queues."""
+
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim import clusters
+from swapsim.charts.interaction import interactive
+from swapsim.clusters.alternatives import TRACES
+from swapsim.clusters.tables import CLUSTER_LIST
+from swapsim.traces import shipped
+
+_STEP: Final = ["rules", "cluster"]
+
+
+def skipped_heads() -> pl.DataFrame:
+    """Count how often a list of 7.3 yielded another cluster than its first, whose lock was held."""
+    rows = []
+    for name in TRACES:
+        counts = clusters.verify_clusters(shipped("clusters")[name]).counts
+        rows.append((name, counts["picks"], counts["skipped_heads"]))
+    found = pl.DataFrame(rows, schema=["trace", "picks", "skipped_heads"], orient="row")
+    return found.with_columns(percent=100 * pl.col("skipped_heads") / pl.col("picks"))
+
+
+def stretches(pictures: pl.DataFrame) -> pl.DataFrame:
+    """Return the stretches of a device's pictures in which a cluster keeps its list and order."""
+    step = pl.col("seq").min()
+    state = pl.struct("kind", "order")
+    order = pl.when(pl.col("in_use") > 0).then(pl.format("order {}", "order"))
+    return (
+        pictures.with_columns(
+            pl.col("rules").cast(pl.String),
+            kind=pl.col("list").cast(pl.String).str.strip_chars_end("0123456789"),
+            order=order.otherwise(pl.lit("empty")),
+        )
+        .sort(*_STEP, "seq")
+        .with_columns(
+            until=pl.coalesce(pl.col("seq").shift(-1).over(_STEP), pl.col("seq") + step),
+            run=(state != state.shift(1)).fill_null(value=True).cum_sum().over(_STEP),
+        )
+        .group_by(*_STEP, "run", maintain_order=True)
+        .agg(pl.first("seq", "kind", "order"), pl.last("until"))
+        .drop("run")
+    )
+
+
+@interactive(
+    rules="rules",
+    list="list and order",
+    cluster="cluster",
+    order="order",
+    in_use="slots in use",
+    position="place in its list",
+)
+def queues(pictures: pl.DataFrame, *, title: str) -> alt.Chart:
+    """Draw the lists of a device as queues, from the head on; a slider moves along the trace."""
+    frame = pictures.with_columns(
+        pl.col("rules", "list").cast(pl.String),
+        picture=pl.col("seq").rank("dense").cast(pl.Int64),
+        end=pl.col("position") + 1,
+    )
+    last = int(frame["picture"].max())  # type: ignore[arg-type]
+    shown = alt.param(
+        name="picture_shown",
+        value=(last + 1) // 2,
+        bind=alt.binding_range(min=1, max=last, step=1, name="picture "),
+    )
+    lists = [name for name in CLUSTER_LIST.words if name in frame["list"]]
+    chart: alt.Chart = (
+        alt.Chart(frame, title=title)
+        .mark_bar(height=14)
+        .encode(
+            x=alt.X("position:Q", title="place in the list, from its head"),
+            x2="end:Q",
+            y=alt.Y("list:N", title=None, sort=lists, scale=alt.Scale(domain=lists)),
+            color=alt.Color("in_use:Q", title="slots in use", scale=alt.Scale(scheme="viridis")),
+            column=alt.Column("rules:N", title=None, sort=frame["rules"].unique(maintain_order=True).to_list()),
+        )
+        .add_params(shown)
+        .transform_filter("datum.picture == picture_shown")
+        .properties(width=300, height=22 * len(lists))
+    )
+    return chart
