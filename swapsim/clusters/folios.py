@@ -11,11 +11,7 @@ from swapsim.clusters._native_folios import COUNTS, PROCESSES_MAX, Stage, run_st
 from swapsim.clusters._native_limits import SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.replay import check_switches
 from swapsim.clusters.requests import Requests
-from swapsim.clusters.tables import (
-    CLUSTER_LISTS,
-    FOLIO_STEPS,
-    FOLIOS_OUT,
-)
+from swapsim.clusters.tables import CLUSTER_LISTS, FOLIO_STEPS, FOLIOS_OUT
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_RULES
 from swapsim.ffi import CLUSTER_LISTS as LISTS

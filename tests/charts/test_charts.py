@@ -23,15 +23,10 @@ from swapsim.claims import charts as claims_charts
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import (
     CLUSTER_LIST_SUMS,
-    CLUSTER_PICTURES,
     CLUSTER_RANKING,
-    FALLBACK_RATES,
-    FREE_RUNS,
 )
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
-from swapsim.newer import charts as newer_charts
-from swapsim.newer.tables import GLOBAL_LOCK, MEETING_SHARES
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
@@ -72,20 +67,6 @@ LISTS_OF_CLUSTERS = pl.DataFrame(
     schema=CLUSTER_LIST_SUMS.schema,
     orient="row",
 )
-PICTURES = pl.DataFrame(
-    [
-        (rules, seq, 0, cluster, list_, position, order, in_use)
-        for rules in ("6.12", "7.3")
-        for seq in (10, 20, 30)
-        for cluster, list_, position, order, in_use in (
-            (0, "nonfull0", 0, 0, 1),
-            (1, "free", 0, 0, 0),
-            (2, "frag4", 0, 4, seq),
-        )
-    ],
-    schema=CLUSTER_PICTURES.schema,
-    orient="row",
-)
 CHANGED_RULES = pl.DataFrame(
     [
         (metric, "%", "lower", rank, policy, policy == "mine", 5.0, 4.0, 6.0, [], 3.0, 7.0, 8)
@@ -94,24 +75,6 @@ CHANGED_RULES = pl.DataFrame(
     ],
     schema=CLUSTER_RANKING.schema,
     orient="row",
-)
-SPLIT = pl.DataFrame(
-    [("6.12", order, stage, 9, 5.0, 4.0, 6.0) for order in (4, 9) for stage in (1, 2)],
-    schema=FALLBACK_RATES.schema,
-    orient="row",
-)
-RUNS = pl.DataFrame(
-    [("6.12", stage, order, 9) for order in (4, 9) for stage in (1, 2)],
-    schema=FREE_RUNS.schema,
-    orient="row",
-)
-MEET = pl.DataFrame(
-    [("7.3", "2 MB", "generated", cpus, 0.1, 0.05, 0.2, 9.0, 3) for cpus in (2, 4)],
-    schema=MEETING_SHARES.schema,
-    orient="row",
-)
-GLOBAL = pl.DataFrame(
-    [(tasks, -1.0, -2.0, -0.5) for tasks in (2, 4)], schema=GLOBAL_LOCK.schema, orient="row"
 )
 ONE = RANKING.filter(setting="2")
 RANKS = pl.DataFrame(
@@ -130,12 +93,6 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, "T"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
-    "device_over_time": lambda: clusters_charts.device_over_time(PICTURES, title="T"),
-    "queues": lambda: clusters_charts.queues(PICTURES, title="T"),
-    "fallback_over_time": lambda: clusters_charts.fallback_over_time(SPLIT, title="T"),
-    "free_runs": lambda: clusters_charts.free_runs(RUNS, title="T"),
-    "global_lock_by_tasks": lambda: newer_charts.global_lock_by_tasks(GLOBAL, title="T"),
-    "meetings_by_cpus": lambda: newer_charts.meetings_by_cpus(MEET, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
     "metric_along": lambda: slots_charts.metric_along(

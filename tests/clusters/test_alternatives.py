@@ -230,23 +230,3 @@ def test_the_command_ranks_a_file(
     file.write_text(MINE + BASES)
     assert main(["rank", str(file)]) != 0
     assert "put each kind into a file of its own" in capsys.readouterr().err
-
-
-def test_pictures_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two devices, or with more cells than a page holds; the error says what to take."""
-    shown = clusters.pictures(RECORDED.rows, "7.3", times=5)
-    for draw in (clusters.charts.device_over_time, clusters.charts.queues):
-        with pytest.raises(InputError, match="the pictures have 2 devices: give those of one"):
-            draw(shown, title="T")
-        monkeypatch.setattr(clusters.charts, "MOST_CELLS", 3)
-        with pytest.raises(InputError, match=r"at most 3 fit: take fewer\s+pictures"):
-            draw(shown.filter(device=0), title="T")
-        monkeypatch.undo()
-
-
-def test_a_trylock_seldom_skips_the_head_of_a_list() -> None:
-    """Counted in a recording of 7.3, of all clusters that its lists yielded."""
-    found = alternatives.skipped_heads(["clusters-7.3-orders-8"]).row(0, named=True)
-    assert found["picks"] > 100
-    assert found["percent"] == 100 * found["skipped_heads"] / found["picks"]
-    assert found["percent"] < 5

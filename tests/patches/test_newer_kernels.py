@@ -10,6 +10,7 @@ from swapsim.claims.tables import FOLIO_REQUESTS
 from swapsim.clusters import folios, requests
 from swapsim.patches.newer_kernels import large_folios, studies
 
+
 def test_each_line_of_a_real_kernel_is_simulated() -> None:
     """All options, both kernels and both copies of the program: both counts of each line."""
     compared = large_folios.compared_with_kernels()

@@ -7,7 +7,13 @@ import polars as pl
 import pytest
 
 from swapsim.machine.costs import costs_by_name
-from swapsim.patches.newer_kernels.global_lock import Setting, changes, check_of_shortcut, of_setting, relative_rate
+from swapsim.patches.newer_kernels.global_lock import (
+    Setting,
+    changes,
+    check_of_shortcut,
+    of_setting,
+    relative_rate,
+)
 
 
 def test_one_cpu_pays_the_hold_twice_a_page() -> None:

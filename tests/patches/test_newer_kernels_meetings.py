@@ -13,10 +13,24 @@ from oracle_meetings import meetings
 from swapsim import slots, traces
 from swapsim.clusters import ClusterRows, cluster_rows
 from swapsim.errors import ConfigError, InputError
-from swapsim.patches.newer_kernels._native import accesses, allocator
-from swapsim.patches.newer_kernels.meetings import ALLOCATORS, count_meetings, of_point, points, shares
-from swapsim.patches.newer_kernels.page_requests import (BURST, FREE_A_CPU, FRESH_PAGES, Op, PageRequests, device_life, trace_requests)
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
+from swapsim.patches.newer_kernels._native import accesses, allocator
+from swapsim.patches.newer_kernels.meetings import (
+    ALLOCATORS,
+    count_meetings,
+    of_point,
+    points,
+    shares,
+)
+from swapsim.patches.newer_kernels.page_requests import (
+    BURST,
+    FREE_A_CPU,
+    FRESH_PAGES,
+    Op,
+    PageRequests,
+    device_life,
+    trace_requests,
+)
 
 SMALL = 2**15
 USES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=60)

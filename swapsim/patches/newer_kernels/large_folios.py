@@ -186,7 +186,9 @@ def _of_one_size(published: float, simulated: float) -> bool:
 def order_of_sizes(found: pl.DataFrame) -> tuple[int, int]:
     """Return how many couples of sizes are in the printed order, and how many have an order.
 
-    Two sizes of one table have an order if their printed shares (`pairs`) differ by more than APART.
+    ``found`` is the frame of `pairs`.
+
+    Two sizes of one table have an order if their printed shares differ by more than APART.
     """
     right = total = 0
     for prefix in ("F-128k|F-256k|F-512k|F-2m", "F-clusters"):

@@ -112,7 +112,9 @@ def si_lock() -> pl.DataFrame:
     """
     rows = []
     for name, guest in LEDGERS.items():
-        results = claims.measured_results(name).select("kernel", "policy", "seed", "metric", "value")
+        results = claims.measured_results(name).select(
+            "kernel", "policy", "seed", "metric", "value"
+        )
         of_lock = wide(results, only=["si->lock acquisitions", "si->lock hold"])
         taken, held = (pl.col(f"si->lock {what}") for what in ("acquisitions", "hold"))
         figures = {"acquisitions per page": taken}
@@ -121,10 +123,14 @@ def si_lock() -> pl.DataFrame:
         for what, figure in figures.items():
             for turn, words in _TURNS.items():
                 of_turn = of_lock.filter(policy=turn).select("kernel", "seed", value=figure)
-                old, new = (of_turn.filter(kernel=kernel).drop("kernel") for kernel in ("6.12", "7.3"))
+                old, new = (
+                    of_turn.filter(kernel=kernel).drop("kernel") for kernel in ("6.12", "7.3")
+                )
                 texts = {kernel: _spread(each) for kernel, each in (("6.12", old), ("7.3", new))}
                 change = (difference(old, new) or {})["seen"]
-                rows.append({"run": guest, "turn": words, "figure": what, **texts, "change": change})
+                rows.append(
+                    {"run": guest, "turn": words, "figure": what, **texts, "change": change}
+                )
     return pl.DataFrame(rows)
 
 

@@ -98,7 +98,7 @@ def is_of_a_trace(point: Point) -> bool:
 
 
 def of_point(point: Point) -> pl.DataFrame:
-    """Serve the requests of a point by each allocator; count its uses of locks, and those that meet.
+    """Serve the requests of a point by each allocator; count uses of locks, and those that meet.
 
     A use meets if another CPU used the same lock within the window. A page has three uses: it
     enters the swap cache, it leaves it, and its slot is freed.
@@ -106,7 +106,9 @@ def of_point(point: Point) -> pl.DataFrame:
     if point.trace is None:
         requests = device_life(point.cpus, slots=SLOTS, seed=point.seed)
     else:
-        requests = trace_requests(cluster_rows(data_root() / "traces" / point.trace), seed=point.seed)
+        requests = trace_requests(
+            cluster_rows(data_root() / "traces" / point.trace), seed=point.seed
+        )
     rows = [
         {"requests": point.trace or GENERATED, "allocator": name, "seed": point.seed, **counted}
         for name in ALLOCATORS

@@ -77,7 +77,9 @@ def queues(pictures: pl.DataFrame, *, title: str) -> alt.Chart:
             x2="end:Q",
             y=alt.Y("list:N", title=None, sort=lists, scale=alt.Scale(domain=lists)),
             color=alt.Color("in_use:Q", title="slots in use", scale=alt.Scale(scheme="viridis")),
-            column=alt.Column("rules:N", title=None, sort=frame["rules"].unique(maintain_order=True).to_list()),
+            column=alt.Column(
+                "rules:N", title=None, sort=frame["rules"].unique(maintain_order=True).to_list()
+            ),
         )
         .add_params(shown)
         .transform_filter("datum.picture == picture_shown")

@@ -70,7 +70,12 @@ class PageRequests:
 
 @checked
 def device_life(
-    cpus: int, *, slots: int, seed: int, warm_up_pages: int = CHURN_PAGES, pages: int = COUNTED_PAGES
+    cpus: int,
+    *,
+    slots: int,
+    seed: int,
+    warm_up_pages: int = CHURN_PAGES,
+    pages: int = COUNTED_PAGES,
 ) -> PageRequests:
     """Generate the life of a device: filled, thinned at random, then pages out and in, in turn.
 

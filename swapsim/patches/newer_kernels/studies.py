@@ -30,30 +30,30 @@ TESTS: Final[Mapping[str, Mapping[str, bool]]] = {
 }
 """The test's programs and options by name."""
 
-TEST_LINES: Final = {
-    "test": pl.String,
+TEST_LINES: Final[dict[str, pl.DataType]] = {
+    "test": pl.String(),
     "rules": CLUSTER_RULES.dtype,
-    "whole": pl.Boolean,
-    "iteration": pl.UInt32,
-    "swpout": pl.UInt64,
-    "swpout_fallback": pl.UInt64,
+    "whole": pl.Boolean(),
+    "iteration": pl.UInt32(),
+    "swpout": pl.UInt64(),
+    "swpout_fallback": pl.UInt64(),
 }
 """A row for each line that the test prints, under rules; ``whole``: folios are swapped in whole."""
 
 _OF_FOLIOS: Final = {
-    "stage": pl.UInt32,
-    "order": pl.UInt8,
-    "swapped_out": pl.UInt64,
-    "fallbacks": pl.UInt64,
+    "stage": pl.UInt32(),
+    "order": pl.UInt8(),
+    "swapped_out": pl.UInt64(),
+    "fallbacks": pl.UInt64(),
 }
-TURNOVER_RUNS: Final = {"rules": pl.String, "seed": pl.UInt64, **_OF_FOLIOS}
+TURNOVER_RUNS: Final = {"rules": pl.String(), "seed": pl.UInt64(), **_OF_FOLIOS}
 BUILD_RUNS: Final = {
-    "build": pl.String,
-    "gigabytes": pl.UInt32,
-    "in_use": pl.Float64,
-    "singles": pl.Float64,
-    "seed": pl.UInt64,
-    "rules": pl.String,
+    "build": pl.String(),
+    "gigabytes": pl.UInt32(),
+    "in_use": pl.Float64(),
+    "singles": pl.Float64(),
+    "seed": pl.UInt64(),
+    "rules": pl.String(),
     **_OF_FOLIOS,
 }
 """A row for each setting, rule set, stage and order: large folios swapped out whole, and split."""
@@ -179,9 +179,7 @@ kernel_builds: Final = Study(
 def _device(seed: int) -> pl.DataFrame:
     stream = requests.turnover(claims.measured_requests(TURNOVER), seed=seed)
     lists = summed_lists(folios.run(stream, CLUSTER_RULES.words).lists).drop("in_use")
-    long = lists.unpivot(
-        index=["rules", "seq"], variable_name="list", value_name="clusters"
-    )
+    long = lists.unpivot(index=["rules", "seq"], variable_name="list", value_name="clusters")
     return long.rename({"seq": "stage"}).with_columns(pl.col("rules").cast(pl.String))
 
 

@@ -7,13 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.patches.newer_kernels import (
-    global_lock,
-    large_folios,
-    measured,
-    meetings,
-    studies,
-)
+from swapsim.patches.newer_kernels import global_lock, large_folios, measured, meetings, studies
 from swapsim.patches.newer_kernels.tables import ON_NEWEST
 
 _KERNEL: Final = "7.3"

@@ -15,7 +15,7 @@ import polars as pl
 from swapsim.claims import Row, results
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import require_some
-from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.costs import LONGEST_TAGS_NS, change_costs, costs
 from swapsim.machine.fit import Fitted, residuals
 from swapsim.machine.run import labels
 from swapsim.patches.writeback_tags import prediction
@@ -74,7 +74,7 @@ def swapped_of(rows: pl.DataFrame, name: str) -> float:
 
 
 def with_tags_up_to(
-    rows: pl.DataFrame, longest_ns: float = prediction.LONGEST_TAGS_NS
+    rows: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS
 ) -> pl.DataFrame:
     """Return the fits in which tags hold the lock for at most this long."""
     short = rows.filter(pl.col("metric") == "tag_ns", pl.col("value") <= longest_ns)

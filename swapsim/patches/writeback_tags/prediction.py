@@ -18,7 +18,7 @@ from swapsim.checks import checked
 from swapsim.claims import results, window_of
 from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import LONGEST_TAGS_NS, costs, costs_by_name
+from swapsim.machine.costs import costs, costs_by_name
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.life import live
@@ -203,6 +203,7 @@ TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 MAP_SHARES: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
 """``map_ns / tree_ns``, doubled until si->lock is so busy that no tree_ns meets the base."""
+
 
 def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.DataFrame:
     """Simulate the table of patch A's mail.
