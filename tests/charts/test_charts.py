@@ -21,10 +21,7 @@ from swapsim import charts
 from swapsim.charts.theme import MIME
 from swapsim.claims import charts as claims_charts
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters.tables import (
-    CLUSTER_LIST_SUMS,
-    CLUSTER_RANKING,
-)
+from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.patches import stall_decisions

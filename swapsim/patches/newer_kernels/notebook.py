@@ -19,7 +19,7 @@ def skipped_heads() -> pl.DataFrame:
     """Count how often a list of 7.3 yielded another cluster than its first, whose lock was held."""
     rows = []
     for name in TRACES:
-        counts = clusters.verify_clusters(shipped("clusters")[name]).counts
+        counts = clusters.verify_clusters(shipped("clusters")[name]).figures
         rows.append((name, counts["picks"], counts["skipped_heads"]))
     found = pl.DataFrame(rows, schema=["trace", "picks", "skipped_heads"], orient="row")
     return found.with_columns(percent=100 * pl.col("skipped_heads") / pl.col("picks"))
@@ -58,7 +58,7 @@ def stretches(pictures: pl.DataFrame) -> pl.DataFrame:
 def queues(pictures: pl.DataFrame, *, title: str) -> alt.Chart:
     """Draw the lists of a device as queues, from the head on; a slider moves along the trace."""
     frame = pictures.with_columns(
-        pl.col("rules", "list").cast(pl.String),
+        pl.col("rules", "list", "order").cast(pl.String),
         picture=pl.col("seq").rank("dense").cast(pl.Int64),
         end=pl.col("position") + 1,
     )
