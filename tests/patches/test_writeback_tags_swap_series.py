@@ -10,7 +10,7 @@ import pytest
 from swapsim.claims import results
 from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import LONGEST_TAGS_NS, change_costs, costs
+from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, residuals
 from swapsim.machine.life import live
 from swapsim.patches import writeback_tags as patch

@@ -73,9 +73,7 @@ def swapped_of(rows: pl.DataFrame, name: str) -> float:
     return float(rows.filter(policy=name, metric=SWAPPED)["value"].item())
 
 
-def with_tags_up_to(
-    rows: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS
-) -> pl.DataFrame:
+def with_tags_up_to(rows: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS) -> pl.DataFrame:
     """Return the fits in which tags hold the lock for at most this long."""
     short = rows.filter(pl.col("metric") == "tag_ns", pl.col("value") <= longest_ns)
     return rows.join(short, on="policy", how="semi", maintain_order="left")
