@@ -73,7 +73,7 @@ def compared_with_kernels() -> pl.DataFrame:
 
     The source is the kernel, and the program's copy where two differ.
     """
-    printed = claims.measured_folios(KERNEL_TEST).filter(order=4)
+    printed = claims.measured_table(KERNEL_TEST, "folios").filter(order=4)
     first = printed.filter(pl.col("seed") == pl.col("seed").min().over("kernel", "policy"))
     frames = []
     for (kernel, policy), part in first.group_by("kernel", "policy", maintain_order=True):
@@ -243,7 +243,7 @@ def turnover_compared() -> pl.DataFrame:
     """Compare the harder test on identical requests with both real kernels, in percent split."""
     keys = ("kernel", "order")
     measured = (
-        claims.measured_folios(studies.TURNOVER)
+        claims.measured_table(studies.TURNOVER, "folios")
         .filter(pl.col("iteration") > 10, pl.col("order") > 0)
         .rename({"swpout": "swapped_out", "swpout_fallback": "fallbacks"})
         .with_columns(pl.col("order").cast(pl.UInt8))
