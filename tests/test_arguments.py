@@ -263,12 +263,12 @@ WRONG: Mapping[str, tuple[Callable[[], object], str]] = {
         "field 'patch': table RESULTS has no such column; it has: value",
     ),
     "a frame of another table for a chart": (
-        partial(mapping.charts.acquisitions_by_site, costs()),
+        partial(mapping.charts.work_by_site, costs()),
         "table LOCK_SITES_PER_PAGE has no such column",
     ),
     "None for a chart's frame": (
-        partial(mapping.charts.acquisitions_by_site, None),
-        "acquisitions_by_site needs a polars.DataFrame",
+        partial(mapping.charts.work_by_site, None),
+        "work_by_site needs a polars.DataFrame",
     ),
     "None for a table": (partial(frames.show, None), "frame=None: show needs a polars.DataFrame"),
     "a config of another simulator": (

@@ -57,7 +57,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     per_page = mapping.per_page(sites)
     return Found(
         [Printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
-        chart=lambda: mapping.charts.acquisitions_by_site(per_page),
+        chart=lambda: mapping.charts.work_by_site(per_page),
     )
 
 

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from swapsim.mapping.config import MappingConfig as MappingConfig
     from swapsim.mapping.replay import mix as mix
     from swapsim.mapping.replay import per_page as per_page
-    from swapsim.mapping.replay import replay_rows as replay_rows
     from swapsim.mapping.replay import totals_per_page as totals_per_page
-    from swapsim.mapping.replay import writeback_rows as writeback_rows
     from swapsim.mapping.replay import writeback_tags as writeback_tags
     from swapsim.mapping.replay import writeback_tags_by_kernel as writeback_tags_by_kernel
     from swapsim.mapping.replay import writeback_tags_of as writeback_tags_of

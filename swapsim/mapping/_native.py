@@ -72,7 +72,7 @@ def nodes_after_swap_out(offsets: Iterable[int], config: MappingConfig) -> int:
 
 
 def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig) -> pl.DataFrame:
-    """Replay chunks of REPLAY_ROWS, in trace order and without nulls, into LOCK_SITES.
+    """Replay chunks of rows, in trace order and without nulls, into LOCK_SITES.
 
     There is one row per flow and site, with zeros. InputError quotes the seq of a row that cannot
     be replayed.

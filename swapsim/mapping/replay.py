@@ -17,7 +17,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX
 from swapsim.mapping._native import File, Op, Shadow, replay_writeback_tags
 from swapsim.mapping.config import MappingConfig
-from swapsim.mapping.tables import LOCK_SITES, LOCK_SITES_PER_PAGE, MIX, REPLAY_ROWS
+from swapsim.mapping.tables import LOCK_SITES, LOCK_SITES_PER_PAGE
 from swapsim.progress import bar
 from swapsim.traces import require_events
 from swapsim.traces.event_fields import (
@@ -35,9 +35,8 @@ VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
 """Start of vmemmap without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
 
 
-@checked
 def writeback_rows(folder: Path | str) -> pl.DataFrame:
-    """Read the events that touch a mapping, in trace order (REPLAY_ROWS).
+    """Read the events that touch a mapping, in trace order: rows for `replay_rows`.
 
     The events are those of `mapping.writeback_tags`. InputError is raised if a required event or
     field is missing, or the trace swaps to more than one device.
@@ -59,7 +58,7 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
         place = {"folio": pl.col("new"), "index": pl.col("old")}
         frames.append(_rows(moved, Op.MOVE, **place, file=File.UNKNOWN))
     frames += _file_rows(folder, present)
-    return REPLAY_ROWS.check(pl.concat(frames).sort("seq"))
+    return pl.concat(frames).sort("seq")
 
 
 def _rows(
@@ -71,7 +70,7 @@ def _rows(
     folio: pl.Expr | int = 0,
     shadow: pl.Expr | Shadow = Shadow.NONE,
 ) -> pl.DataFrame:
-    """Return an event's rows with the columns of REPLAY_ROWS."""
+    """Return an event's rows with ``seq`` and the columns of ``struct sws_mapping_replay_rows``."""
     values = {"folio": folio, "index": index, "file": file, "shadow": shadow}
     return frame.select(
         "seq",
@@ -226,30 +225,13 @@ def writeback_tags_by_kernel(folder: Path | str) -> pl.DataFrame:
     return pl.concat([writeback_tags(folder, kernel=kernel) for kernel in MAPPING_KERNELS])
 
 
-@checked
 def replay_rows(
     rows: pl.DataFrame, config: MappingConfig, *, progress: bool = False
 ) -> pl.DataFrame:
-    """Replay rows in memory through one kernel's mappings.
+    """Replay rows in memory through one kernel's mappings, into the sites reached (LOCK_SITES).
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema REPLAY_ROWS, sorted by seq.
-    config : MappingConfig
-    progress : bool
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema LOCK_SITES, one row per flow and site that was reached.
-
-    Raises
-    ------
-    InputError
-        Rows are not sorted, or one cannot be replayed.
+    InputError is raised if rows are not sorted by seq, or one cannot be replayed.
     """
-    REPLAY_ROWS.check(rows)
     if not rows["seq"].is_sorted():
         raise InputError("rows are out of order: sort them", field="seq")
     for field in rows.columns:
@@ -313,38 +295,22 @@ def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
 def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Compare traces by the share of file pages and the acquisitions per page written.
 
-    Parameters
-    ----------
-    sites_of : mapping of str to polars.DataFrame
-        Name of a trace -> its LOCK_SITES of one kernel.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MIX, one row per trace and tags. The acquisitions are those at the sites of written
-        pages, of swap and of files.
+    ``sites_of`` has the LOCK_SITES of one kernel by the trace's name. There is a row per trace and
+    ``tags``: the pages written, of swap and of files, the share of files among them, and the
+    acquisitions per page at their sites.
     """
-    frames = [
-        LOCK_SITES.check(sites)
-        .filter(pl.col("flow") != "swap, not written")
-        .group_by("tags", maintain_order=True)
+    sites = pl.concat(frame.with_columns(trace=pl.lit(name)) for name, frame in sites_of.items())
+    written = pl.col("calls").filter(pl.col("site") == "start")
+    of_files = pl.col("calls").filter(pl.col("site") == "start", pl.col("flow") == "file")
+    return (
+        sites.filter(pl.col("flow") != "swap, not written")
+        .group_by("trace", "tags", maintain_order=True)
         .agg(
-            acquisitions=pl.col("acquisitions").sum(),
-            pages=pl.col("calls").filter(pl.col("site") == "start").sum(),
-            file_pages=pl.col("calls")
-            .filter((pl.col("site") == "start") & (pl.col("flow") == "file"))
-            .sum(),
+            pages=written.sum(),
+            file_share=of_files.sum() / written.sum(),
+            acquisitions=pl.col("acquisitions").sum() / written.sum(),
         )
-        .select(
-            trace=pl.lit(name),
-            tags=pl.col("tags"),
-            pages=pl.col("pages"),
-            file_share=pl.col("file_pages") / pl.col("pages"),
-            acquisitions=pl.col("acquisitions") / pl.col("pages"),
-        )
-        for name, sites in sites_of.items()
-    ]
-    return MIX.check(pl.concat(frames))
+    )
 
 
 def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:

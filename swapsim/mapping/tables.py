@@ -22,19 +22,6 @@ FLOW: Final = Vocabulary(
     ("swap, written", "swap, not written", "file"),
 )
 
-REPLAY_ROWS: Final = Table(
-    "REPLAY_ROWS",
-    "One row per event that touches a mapping, in trace order.",
-    columns.SEQ,
-    Column("op", pl.UInt8, "operation, by its number in ``mapping_replay.h``"),
-    Column("folio", pl.UInt64, "address of the folio, or a number that stands for it"),
-    Column("index", pl.UInt64, "position of the page in its mapping"),
-    Column("file", pl.UInt64, "number of the file; a value of its own for the swap cache"),
-    Column(
-        "shadow", pl.UInt64, "entry that a removed page leaves; a value of its own for no entry"
-    ),
-)
-
 _TAGS: Final = Column(
     "tags", pl.Boolean, "whether the swap cache has writeback tags (before patch A)"
 )
@@ -72,14 +59,4 @@ LOCK_SITES_PER_PAGE: Final = Table(
     Column("descents", pl.Float64, "walks of the tree from its root under the lock", "1/page"),
     Column("nodes", pl.Float64, "nodes of the tree touched under the lock", "1/page"),
     Column("tag_words", pl.Float64, "words of tags touched under the lock", "1/page"),
-)
-
-MIX: Final = Table(
-    "MIX",
-    "One row per trace and setting of the tags.",
-    columns.TRACE,
-    _TAGS,
-    Column("pages", pl.UInt64, "pages that were written"),
-    Column("file_share", pl.Float64, "share of file pages among the pages written"),
-    Column("acquisitions", pl.Float64, "times that a mapping's lock was taken", "1/page"),
 )

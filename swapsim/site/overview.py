@@ -81,10 +81,10 @@ def _all(table: Table, frames: Iterable[pl.DataFrame | None]) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=table.schema), *found])
 
 
-def picture() -> "alt.Chart":
+def picture() -> "alt.ConcatChart":
     """Draw the picture at the top of README and the report: patch A on a trace, by site."""
     sites = mapping.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
-    return mapping.charts.acquisitions_by_site(mapping.per_page(sites))
+    return mapping.charts.work_by_site(mapping.per_page(sites))
 
 
 def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:

@@ -23,7 +23,7 @@ from swapsim.claims import charts as claims_charts
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
 from swapsim.mapping import charts as mapping_charts
-from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
+from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
@@ -35,11 +35,6 @@ SITES = pl.DataFrame(
         for site in ("add", "delete")
     ],
     schema=LOCK_SITES_PER_PAGE.schema,
-    orient="row",
-)
-TRACES = pl.DataFrame(
-    [("slow-disk", True, 100, 0.4, 4.2), ("slow-disk", False, 100, 0.4, 3.1)],
-    schema=MIX.schema,
     orient="row",
 )
 HEADLINES = pl.DataFrame(
@@ -85,13 +80,11 @@ RANKS = pl.DataFrame(
 )
 
 DRAWN: dict[str, Callable[[], Any]] = {
-    "acquisitions_by_site": lambda: mapping_charts.acquisitions_by_site(SITES),
     "agreement": lambda: stall_decisions.charts.agreement(stall.PAIRS, "T"),
     "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, "T"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
-    "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
     "metric_along": lambda: slots_charts.metric_along(
         RANKING, title="T", axis="slots", setting_axis="CPUs"
     ),
@@ -101,9 +94,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
     "rules_table": lambda: stall_decisions.charts.rules_table(stall.SPANS, title="T"),
     "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
-    "work_by_site": lambda: mapping_charts.work_by_site(
-        SITES, "nodes", title="T", axis="nodes a page"
-    ),
+    "work_by_site": lambda: mapping_charts.work_by_site(SITES, "nodes", title="T"),
     **machine.MADE,
 }
 

@@ -3,6 +3,7 @@
 """A user's own policy: the same rule gives the same slots, and errors name file and line."""
 
 import pickle
+import re
 import textwrap
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -159,38 +160,26 @@ def test_names_are_those_that_stored_tables_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "advice"),
+    ("field", "values"),
     [
-        ("kernel", "6.2", "choose one of 4.8, 5.7, 5.7+scan-more, 5.8, 6.1"),
-        ("slots", 0, "from 2 to 4294966783 (slot 0 is the header)"),
-        ("slots", 1, "from 2 to"),
-        ("slots", 2**32 - 512, "from 2 to 4294966783"),
-        ("slots", 1e6, "choose a whole number"),
-        ("cluster_size", 128, "choose 256 or 512"),
-        ("trunk_shift", 0, "from 1 to 31"),
-        ("trunk_shift", 32, "from 1 to 31"),
-        ("rotational", "no", "True or False"),
-        ("possible_cpus", 0, "from 1 to 4096"),
-        ("possible_cpus", 4097, "from 1 to 4096"),
-        ("online_cpus", 9, "from 1 to 8"),
-        ("online_cpus", 0, "from 1 to 8"),
-        ("address_spaces", -1, "from 0 to 16777216"),
-        ("address_spaces", 2**24 + 1, "from 0 to 16777216"),
-        ("policy", "random", "choose one of shared, percpu"),
-        ("policy", linear, "@swapsim.policy"),
-        ("slot_cache", 1, "True or False"),
-        ("seed", -1, "from 0 to"),
-        ("seed", 2**64, "from 0 to"),
+        ("kernel", ["6.2"]),
+        ("slots", [0, 1, 2**32 - 512, 1e6]),
+        ("cluster_size", [128]),
+        ("trunk_shift", [0, 32]),
+        ("rotational", ["no"]),
+        ("possible_cpus", [0, 4097]),
+        ("online_cpus", [0, 9]),
+        ("address_spaces", [-1, 2**24 + 1]),
+        ("policy", ["random", linear]),
+        ("slot_cache", [1]),
+        ("seed", [-1, 2**64]),
     ],
 )
-def test_a_config_out_of_range_names_field_and_value(field: str, value: Any, advice: str) -> None:
-    """The error is a ConfigError with the field, its value and what to choose."""
-    with pytest.raises(ConfigError) as caught:
-        replace(SlotsConfig(), **{field: value})
-    message = str(caught.value)
-    assert message.startswith(f"{field}={value!r}: ")
-    assert advice in message
-    assert "\n" not in message
+def test_a_config_out_of_range_names_field_and_value(field: str, values: list[Any]) -> None:
+    """The error is a ConfigError of one line with the field and its value."""
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{field}={re.escape(repr(value))}: .*$"):
+            replace(SlotsConfig(), **{field: value})
 
 
 def test_c_accepts_the_least_and_the_largest_config() -> None:
@@ -326,41 +315,35 @@ def test_first_bases_are_those_of_the_same_initial() -> None:
 @pytest.mark.parametrize(
     ("initial", "said"),
     [
-        (5000, "initial(0, 4, 1, 4999)=5000: give a whole number from 1 to 4999"),
-        (lambda i, n, low, high: i, "initial(0, 4, 1, 4999)=0: give a whole number"),
-        (lambda i, n, low, high: 1 + high / n, "=1250.75: give a whole number"),
-        (lambda i, n, low, high: None, "=None: give a whole number"),
-        (lambda i, n, low, high: high // i, "fails (ZeroDivisionError: "),
+        (5000, "=5000"),
+        (lambda i, n, low, high: i, "=0"),
+        (lambda i, n, low, high: 1 + high / n, "=1250.75"),
+        (lambda i, n, low, high: None, "=None"),
+        (lambda i, n, low, high: high // i, "ZeroDivisionError"),
     ],
 )
 def test_an_initial_that_is_no_slot_names_its_owner(initial: Any, said: str) -> None:
-    """The error has the call, its answer and what is wanted."""
-    with pytest.raises(ConfigError) as caught:
+    """The error has the call and its answer."""
+    with pytest.raises(ConfigError, match=rf"initial\(0, 4, 1, 4999\).*{said}"):
         native_slots.settings(replace(SMALL, policy=with_initial("cpu", initial)))
-    assert str(caught.value).startswith("policy linear: initial(0, 4, 1, 4999)")
-    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"base_of": "task"}, "base_of='task': choose one of device, cpu, mm"),
-        ({"base_of": "cpu", "initial": "any"}, "initial='any': choose one of first, random"),
-        ({"base_of": "cpu", "initial": 0}, "initial=0: choose one of first, random"),
-        (
-            {"base_of": "cpu", "initial": None},
-            "initial=None: policy needs a text, a whole number or a function",
-        ),
-        ({"base_of": "cpu", "initial": lambda owner: 1}, "must take (owner, n_owners, lowest"),
+        ({"base_of": "task"}, "base_of='task'.* mm"),
+        ({"base_of": "cpu", "initial": "any"}, "initial='any'.* random"),
+        ({"base_of": "cpu", "initial": 0}, "initial=0.* random"),
+        ({"base_of": "cpu", "initial": None}, "initial=None.* function"),
+        ({"base_of": "cpu", "initial": lambda owner: 1}, "n_owners"),
     ],
 )
 def test_a_decorator_with_wrong_arguments_lists_the_right_ones(
     arguments: dict[str, Any], said: str
 ) -> None:
     """base_of and initial are checked before the function."""
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match=said):
         swapsim.policy(**arguments)
-    assert said in str(caught.value)
 
 
 BAD = {

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 MAP = "00-map.ipynb"
 LONG = ("fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
-    "mapping.charts.acquisitions_by_site(mapping.per_page(sites['swap-w-seq']))",
+    "mapping.charts.work_by_site(mapping.per_page(sites['swap-w-seq']))",
     "print('begun')\nwhile True:\n    mapping.writeback_tags_of(shipped)",
 )
 SETTINGS = {
