@@ -4,9 +4,12 @@
 from collections.abc import Mapping
 from typing import Final
 
+import altair as alt
 import polars as pl
 
 from swapsim import claims
+from swapsim.charts import general
+from swapsim.charts.colours import TAGS
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
 from swapsim.machine import summary
@@ -95,6 +98,30 @@ def ends_drawn(ends: pl.DataFrame) -> pl.DataFrame:
         named.select("name", "low", "high", gain=side, end=pl.lit(f"at its {side}"))
         for side in ("low", "high")
     ).drop_nulls("gain")
+
+
+def draw_mix(mix: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the acquisitions of each trace of `mapping.mix`, the one with least files first."""
+    share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
+    frame = mix.sort("file_share", "trace").select(
+        pl.col("acquisitions").round(4),
+        tags=pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
+        trace=pl.format("{}, {} % file pages", "trace", share),
+    )
+    return general.dots(
+        frame,
+        "acquisitions",
+        "trace",
+        "tags",
+        figures=".2f",
+        colour=TAGS,
+        height=46 * frame["trace"].n_unique(),
+        title="The more file pages, the less saved",
+        words={
+            "acquisitions": "acquisitions of a mapping's lock per page written",
+            "tags": "swap cache",
+        },
+    )
 
 
 def verdict(
