@@ -364,11 +364,12 @@ def points(
     if "domain" in look:
         scale |= {"domain": list(look["domain"]), "nice": False, "padding": 0}
     flat = alt.Scale(**scale)
+    plain: Look = {"tight": look.get("tight", False)}
 
     def draw(rows: pl.DataFrame) -> list[alt.Chart]:
         base = alt.Chart(rows).encode(color=_colour(frame, by, look, bool(label)))
         at_x = alt.X(f"{x}:Q", scale=flat, **across)
-        at_y = _rows(rows, y) if named else _figure("y", y, _word(look, y), {})
+        at_y = _rows(rows, y) if named else _figure("y", y, _word(look, y), plain)
         marks = []
         for letter, column, at in (("x", x, at_y), ("y", y, at_x)):
             if f"{column}_low" in frame.columns:
@@ -459,6 +460,8 @@ def _figure(letter: str, column: str, title: Any, look: Look, **more: Any) -> An
         scale |= {"domain": list(look["domain"]), "nice": False}
     if look.get("tight"):
         scale |= {"zero": False, "padding": 8}
+    elif "figures" in look and letter == "y":
+        scale |= {"padding": 18}
     axis = alt.Axis(format=look.get("format", alt.Undefined), tickCount=5)
     if scale.get("type") == "symlog":
         powers = [0, *(10**power for power in range(10))]

@@ -287,24 +287,6 @@ THREE_COLUMNS: Final = Table(
     _MEASURED_VERDICT,
 )
 
-_VERDICT: Final = Column("verdict", VERDICT.dtype, "whether it agrees within the tolerance")
-
-GROWTH_IN_BOTH_MAILS: Final = Table(
-    "GROWTH_IN_BOTH_MAILS",
-    "One row per profile row that patch D's first and third mail print: its growth in percent.",
-    Column("row", pl.String, "row of the mail's profile"),
-    Column("published", pl.Float64, "growth in percent as the first mail prints it", BY_ROW),
-    Column("published_third", pl.Float64, "growth as the third mail prints it", "%"),
-    Column("published_together", pl.Float64, "geometric mean of both mails", "%"),
-    Column(
-        "simulated", pl.Float64, "simulated growth in percent from the first mail's base", BY_ROW
-    ),
-    Column("simulated_third", pl.Float64, "simulated growth from the third mail's base", "%"),
-    Column("simulated_together", pl.Float64, "geometric mean of both simulated figures", "%"),
-    Column("tolerance", pl.Float64, "largest difference in points that agrees", BY_ROW),
-    _VERDICT,
-)
-
 _CLAIMED: Final = Column("claimed", DIRECTION.dtype, "how the figure changes by the claim")
 _SEEN: Final = Column("seen", SEEN.dtype, "how the figure changes by the rounds")
 

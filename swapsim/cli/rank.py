@@ -94,11 +94,18 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     )
 
 
-def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.VConcatChart":
-    from swapsim import slots
+def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.ConcatChart":
+    """Draw each policy's median in its interval, the best on top, a panel for each metric."""
+    from swapsim.charts import general
 
-    return slots.charts.policy_ranks(
-        ranking,
+    panel = pl.format("{}, {} ({} is better)", "metric", "unit", "better")
+    return general.dots(
+        ranking.drop("tied_with").with_columns(panel=panel),
+        *("median", "policy", "policy"),
+        panel="panel",
+        columns=1,
+        own_axes=True,
+        tight=True,
         title=f"{', '.join(policies)} among the built-in policies",
         subtitle=f"medians of {seeds} seeds, and their 95 % intervals",
     )

@@ -83,21 +83,15 @@ def replay_batched_removal(folder: Path) -> Found:
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     from swapsim import slots
-    from swapsim.patches import cluster_next as patch
     from swapsim.slots.metrics import SLOT_METRICS
 
     measured = slots.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
-    means = patch.means(measured, patch.LEADING).drop("factor", "setting")
+    means = slots.means(measured, slots.LEADING).drop("factor", "setting")
     columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **SLOT_METRICS.by_name}
+    title = f"Moved lines against locality: {folder.name}"
     return Found(
         [Printed("means", means, columns)],
-        chart=lambda: slots.charts.moves_against_locality(
-            slots.ranking(measured, "lock.moved.add"),
-            slots.ranking(measured, "run"),
-            title=f"Moved lines against locality: {folder.name}",
-            moves_axis="share of additions that fetch the lock's line from another CPU",
-            locality_axis="adjacent slots in sequence",
-        ),
+        chart=lambda: slots.charts.moves_against_locality(measured, title=title),
     )
 
 

@@ -83,21 +83,6 @@ FIT_ROWS: Final = Table(
     _CONVERGED,
 )
 
-_PREDICTION: Final = (
-    columns.CLAIM,
-    columns.PUBLISHED,
-    columns.TOLERANCE,
-    Column("simulated", pl.Float64, "predicted change", "%"),
-    Column("patched", pl.Float64, "predicted figure with the patch", BY_ROW),
-)
-
-PREDICTED_BY_AGE: Final = Table(
-    "PREDICTED_BY_AGE",
-    "One row per claim of patch D's first mail and age of the device, at which its bases are more "
-    "or less in step.",
-    Column("age", pl.String, "time since the device was filled, and how often tasks change CPU"),
-    *_PREDICTION,
-)
 SENSITIVITY: Final = Table(
     "SENSITIVITY",
     "One row per constant: the gain at both ends of its range, with the base fitted again.",

@@ -17,7 +17,7 @@ from swapsim.claims.tables import CHANCES, RESULTS, SIMULATED_CLAIMS, THREE_COLU
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
-from swapsim.patches.cluster_next.conclusions import slots_matched
+from swapsim.patches.cluster_next.notebook_04 import slots_matched
 from swapsim.site.patches import PATCHES
 from swapsim.site.tables import AT_A_GLANCE
 

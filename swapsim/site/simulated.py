@@ -13,15 +13,16 @@ from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
 _MODULES: Final = (*(patch.studies for patch in PATCHES), cluster_studies)
-"""The modules whose values are studies."""
+"""The modules whose values, or values of dictionaries, are studies."""
 
 
 def studies(names: Sequence[str] = ()) -> list[Study]:
     """Return the studies of all patches and subjects; each follows those that it depends on."""
     found: dict[str, Study] = {}
     for module in _MODULES:
-        values = vars(module).values()
-        found |= {each.name: each for each in values if isinstance(each, Study)}
+        for value in vars(module).values():
+            values = value.values() if isinstance(value, dict) else [value]
+            found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:
         raise InputError(f"{unknown[0]!r} is not a study: choose one of {', '.join(sorted(found))}")

@@ -4,7 +4,7 @@
 - ``verify_slots`` compares the slots that a real kernel handed out with those of the model,
 - ``measure`` runs one workload on one device and counts (``slot_workbench.h``: there is no time),
 - ``one_at_a_time`` does so around a base case for many settings, policies and seeds,
-- ``ranking`` orders the policies by one metric,
+- ``ranking`` orders the policies by one metric, ``means`` has several next to each other,
 - ``cluster_next`` runs the requests of a trace under each policy.
 """
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from swapsim.slots.events import slot_set_up as slot_set_up
     from swapsim.slots.events import thinned as thinned
     from swapsim.slots.events import traced_device as traced_device
+    from swapsim.slots.metrics import LEADING as LEADING
     from swapsim.slots.metrics import METRICS as METRICS
     from swapsim.slots.verify import verified_slots as verified_slots
     from swapsim.slots.verify import verify_slots as verify_slots
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from swapsim.slots.workbench import chance_of_trunks_apart as chance_of_trunks_apart
     from swapsim.slots.workbench import cluster_next as cluster_next
     from swapsim.slots.workbench import grid_points as grid_points
+    from swapsim.slots.workbench import means as means
     from swapsim.slots.workbench import measure as measure
     from swapsim.slots.workbench import one_at_a_time as one_at_a_time
     from swapsim.slots.workbench import ranking as ranking

@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, require_some
 from swapsim.slots.config import SlotsConfig
-from swapsim.slots.tables import HANDED_OUT, REQUEST_OP, REQUESTS, SLOT_EVENTS
+from swapsim.slots.tables import REQUEST_OP, REQUESTS, SLOT_EVENTS
 from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
 from swapsim.traces.verification import refuse
 
@@ -152,10 +152,11 @@ def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema HANDED_OUT, run after run.
+        ``run, nth`` (the position in the order of the run), ``cpu, pid, offset, trunk`` and
+        ``mebibytes`` (the place on the device), run after run.
     """
-    frames = [_handed_out(name, folder) for name, folder in folders.items()]
-    return HANDED_OUT.check(pl.concat(frames) if frames else HANDED_OUT.schema.to_frame())
+    require_some(folders, "folders")
+    return pl.concat(_handed_out(name, folder) for name, folder in folders.items())
 
 
 def _handed_out(name: str, folder: Path) -> pl.DataFrame:
@@ -183,7 +184,7 @@ def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
     Parameters
     ----------
     handed_out : polars.DataFrame
-        Schema HANDED_OUT.
+        As `handed_out` returns.
     points : int
         At least 1.
     """

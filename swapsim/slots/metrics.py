@@ -2,25 +2,22 @@
 """The metrics of the slot workbench: quotients of what its runs count."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 from swapsim.frames.table import Column, Table
 from swapsim.slots._native import LockSite
+from swapsim.study.metrics import Metric, Metrics
 
 
-class Metric(NamedTuple):
-    """One metric: ``over`` / ``under``, each the sum of some counts (`Counts.of`).
+@dataclass(frozen=True, slots=True)
+class Quotient(Metric):
+    """A metric that is ``over`` / ``under``, each the sum of some counts (`Counts.of`)."""
 
-    ``better`` is "higher", "lower" or "neither".
-    """
-
-    over: tuple[str, ...]
-    under: tuple[str, ...]
-    unit: str
-    meaning: str
-    better: str = "lower"
+    over: tuple[str, ...] = ()
+    under: tuple[str, ...] = ()
 
 
 def _device(*names: str) -> tuple[str, ...]:
@@ -46,113 +43,149 @@ _SITES: Final = {
     ".free": ((LockSite.FREE,), "those that clear a freed slot's shadow"),
 }
 
-METRICS: Final[dict[str, Metric]] = {
-    "scanned": Metric(_TESTED, _GIVEN, "slots/slot", "slots tested per slot handed out"),
-    "scanned.unlocked": Metric(
-        _UNLOCKED, _GIVEN, "slots/slot", "of these, by the scan with no lock held"
+QUOTIENTS: Final[dict[str, Quotient]] = {
+    "scanned": Quotient("slots/slot", "slots tested per slot handed out", "lower", _TESTED, _GIVEN),
+    "scanned.unlocked": Quotient(
+        "slots/slot", "of these, by the scan with no lock held", "lower", _UNLOCKED, _GIVEN
     ),
-    "scanned.quick": Metric(
-        _QUICK, _GIVEN, "slots/slot", "of these, by the quick scan under si->lock"
+    "scanned.quick": Quotient(
+        "slots/slot", "of these, by the quick scan under si->lock", "lower", _QUICK, _GIVEN
     ),
-    "scanned.cluster": Metric(_CLUSTER, _GIVEN, "slots/slot", "of these, in the CPU's own cluster"),
-    "scanned.again": Metric(
-        ("tested_again",),
-        ("on_trails",),
+    "scanned.cluster": Quotient(
+        "slots/slot", "of these, in the CPU's own cluster", "lower", _CLUSTER, _GIVEN
+    ),
+    "scanned.again": Quotient(
         "share",
         "of the scanned slots, those that another CPU had just scanned",
+        "lower",
+        ("tested_again",),
+        ("on_trails",),
     ),
-    "trunk.met": Metric(
-        ("rounds_met",),
-        _ROUNDS,
+    "trunk.met": Quotient(
         "share",
         "of the rounds, those after which the last slots of two CPUs are in one trunk",
+        "lower",
+        ("rounds_met",),
+        _ROUNDS,
     ),
-    "trunk.pairs": Metric(("pair_rounds",), _ROUNDS, "pairs", "number of such pairs of CPUs"),
-    "trunk.stay": Metric(
-        ("pair_rounds",), ("meetings",), "rounds", "how long such a pair stays in one trunk"
+    "trunk.pairs": Quotient(
+        "pairs", "number of such pairs of CPUs", "lower", ("pair_rounds",), _ROUNDS
     ),
-    "trunk.shared": Metric(
-        ("pages_met",),
-        _PAGES,
+    "trunk.stay": Quotient(
+        "rounds",
+        "how long such a pair stays in one trunk",
+        "lower",
+        ("pair_rounds",),
+        ("meetings",),
+    ),
+    "trunk.shared": Quotient(
         "share",
         "of the pages, those whose slot is in the trunk of another CPU's last slot",
-    ),
-    "changes": Metric(
-        ("changes",), _PAGES, "1/page", "times that a task changes CPU, per page", "neither"
-    ),
-    "lock": Metric(
-        _locks("acquisitions"),
+        "lower",
+        ("pages_met",),
         _PAGES,
+    ),
+    "changes": Quotient(
+        "1/page", "times that a task changes CPU, per page", "neither", ("changes",), _PAGES
+    ),
+    "lock": Quotient(
         "1/page",
         "acquisitions of trunks' locks per page swapped out",
         "neither",
+        _locks("acquisitions"),
+        _PAGES,
     ),
     **{
-        f"lock.{count}{site}": Metric(
-            _locks(count, numbers),
-            _locks("acquisitions", numbers),
+        f"lock.{count}{site}": Quotient(
             "share",
             f"of {which}, those after another CPU's{when}",
+            "lower",
+            _locks(count, numbers),
+            _locks("acquisitions", numbers),
         )
         for count, when in (("moved", ""), ("close", " within the lock window"))
         for site, (numbers, which) in _SITES.items()
     },
-    "run": Metric(
-        _PAGES,
-        ("runs",),
+    "run": Quotient(
         "slots",
         "adjacent slots that an address space gets in sequence",
         "higher",
+        _PAGES,
+        ("runs",),
     ),
-    "call": Metric(
-        _GIVEN, _device("calls"), "slots/call", "slots that a call of the device gets", "higher"
+    "call": Quotient(
+        "slots/call", "slots that a call of the device gets", "higher", _GIVEN, _device("calls")
     ),
-    "si_lock": Metric(_device("si_lock"), _GIVEN, "1/slot", "acquisitions of si->lock per slot"),
-    "si_lock.work": Metric(
-        (*_QUICK, *_CLUSTER, *_device("looked_at")),
-        _GIVEN,
+    "si_lock": Quotient(
+        "1/slot", "acquisitions of si->lock per slot", "lower", _device("si_lock"), _GIVEN
+    ),
+    "si_lock.work": Quotient(
         "steps/slot",
         "slots tested and bases read under si->lock, per slot",
-    ),
-    "reclaims": Metric(
-        _device("reclaims"),
+        "lower",
+        (*_QUICK, *_CLUSTER, *_device("looked_at")),
         _GIVEN,
+    ),
+    "reclaims": Quotient(
         "1/slot",
         "slots that only the swap cache held and that were tried, per slot",
+        "lower",
+        _device("reclaims"),
+        _GIVEN,
     ),
-    "seeks": Metric(
-        ("seeks",), _PAGES, "1/page", "writes that are not adjacent to the last one, per page"
+    "seeks": Quotient(
+        "1/page",
+        "writes that are not adjacent to the last one, per page",
+        "lower",
+        ("seeks",),
+        _PAGES,
     ),
-    "seeks.distance": Metric(("seek_slots",), ("seeks",), "slots", "distance of a seek"),
-    "span": Metric(
-        ("span_slots",),
-        ("spans",),
+    "seeks.distance": Quotient("slots", "distance of a seek", "lower", ("seek_slots",), ("seeks",)),
+    "span": Quotient(
         "slots",
         "from the lowest to the highest slot written in a window",
+        "lower",
+        ("span_slots",),
+        ("spans",),
     ),
-    "nonsense": Metric(
-        _device("nonsense"),
-        _device("stores"),
+    "nonsense": Quotient(
         "share",
         "of the answers of a user's policy, those that are invalid",
+        "lower",
+        _device("nonsense"),
+        _device("stores"),
     ),
-    "without_slot": Metric(
-        ("without_slot",),
-        ("pages_out", "without_slot"),
+    "without_slot": Quotient(
         "share",
         "of the pages, those that found the device full",
+        "lower",
+        ("without_slot",),
+        ("pages_out", "without_slot"),
     ),
 }
-"""The metrics by name, without FAIRNESS."""
 
-FAIRNESS: Final = "fairness"
-"""Jain's index over the CPUs of the slots tested per page: 1 where all are equal."""
+METRICS: Final = Metrics(
+    "the slot workbench",
+    QUOTIENTS
+    | {"fairness": Metric("index", "Jain's index of slots tested per page, by CPU", "higher")},
+)
+"""The metrics of a run of the workbench, by name."""
+
+LEADING: Final = (
+    "lock.moved.add",
+    "lock.moved.free",
+    "trunk.pairs",
+    "scanned",
+    "scanned.again",
+    "run",
+)
+"""The metrics that describe a policy best: moved lock lines, repeated scanning, locality."""
 
 SLOT_METRICS: Final = Table(
     "SLOT_METRICS",
     "One figure per metric of the slot workbench, in long form or as a column of its own.",
     *(
         Column(name, pl.Float64, f"{metric.meaning} (better: {metric.better})", metric.unit)
-        for name, metric in METRICS.items()
+        for name, metric in QUOTIENTS.items()
     ),
 )

@@ -6,9 +6,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.claims.tables import DIRECTION_VERDICT
 from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
+from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
 
 SLOT_OP: Final = Vocabulary(
     "SLOT_OP",
@@ -46,18 +45,6 @@ SLOT_EVENTS: Final = Table(
     Column("next", pl.UInt32, "scan base after the call"),
     Column("lowest", pl.UInt32, "lowest slot of the device that the call may use"),
     Column("highest", pl.UInt32, "highest slot of the device that the call may use"),
-)
-
-HANDED_OUT: Final = Table(
-    "HANDED_OUT",
-    "One row per slot of a SLOT_EVENTS trace, in the order in which slots were handed out.",
-    Column("run", pl.String, "name of the run"),
-    Column("nth", pl.UInt32, "position in the order in which slots were handed out"),
-    columns.CPU,
-    columns.PID,
-    _OFFSET,
-    Column("trunk", pl.UInt32, "trunk of the slot"),
-    Column("mebibytes", pl.Float64, "position of the slot on the device", "MiB"),
 )
 
 REQUESTS: Final = Table(
@@ -106,57 +93,19 @@ VERIFIED_SLOTS: Final = Table(
     Column("reuses", pl.UInt64, "slots of the swap cache alone that the kernel tried"),
 )
 
-_N_CPUS: Final = Column("n_cpus", pl.UInt32, "CPUs that ask for slots")
-_METRIC: Final = Column("metric", pl.String, "one of ``slots.METRICS``, or ``fairness``")
-_SETTING: Final = Column("setting", pl.String, "value to which the factor is set")
-
-SLOT_MEASURES: Final = Table(
-    "SLOT_MEASURES",
-    "One row per metric of one run of the slot workbench.",
+SLOT_SWEEP: Final = Table(
+    "SLOT_SWEEP",
+    "One row per metric of one run of the slot workbench, at a setting of a factor.",
+    columns.FACTOR,
+    Column("setting", pl.String, "value to which the factor is set"),
     columns.POLICY,
-    _N_CPUS,
+    Column("n_cpus", pl.UInt32, "CPUs that ask for slots"),
     columns.SEED,
-    _METRIC,
+    Column("metric", pl.String, "one of ``slots.METRICS``"),
     Column("value", pl.Float64, "quotient of two counts; null where the divisor is 0", BY_ROW),
     columns.UNIT,
 )
 
-SLOT_SWEEP: Final = Table(
-    "SLOT_SWEEP",
-    "One row per setting, run and metric: SLOT_MEASURES of many runs.",
-    columns.FACTOR,
-    _SETTING,
-    *SLOT_MEASURES.columns,
-)
-
-_SEEDS: Final = Column("seeds", pl.UInt32, "number of runs")
-_RANK: Final = Column("rank", pl.String, "place in the order, or the places that intervals allow")
-_TIED_WITH: Final = Column(
-    "tied_with", pl.List(pl.String), "policies whose interval overlaps this one's"
-)
-_MEDIAN: Final = Column("median", pl.Float64, "median over the seeds", BY_ROW)
-_LOWEST: Final = Column("lowest", pl.Float64, "lowest value over the seeds", BY_ROW)
-_HIGHEST: Final = Column("highest", pl.Float64, "highest value over the seeds", BY_ROW)
-
-SLOT_RANKING: Final = Table(
-    "SLOT_RANKING",
-    "One row per setting and policy: one metric of a SLOT_SWEEP over its seeds.",
-    columns.FACTOR,
-    _SETTING,
-    columns.POLICY,
-    _N_CPUS,
-    _METRIC,
-    columns.UNIT,
-    _SEEDS,
-    Column("mean", pl.Float64, "mean over the seeds", BY_ROW),
-    Column("low", pl.Float64, "lower end of the mean's bootstrap interval", BY_ROW),
-    Column("high", pl.Float64, "upper end of the mean's bootstrap interval", BY_ROW),
-    _MEDIAN,
-    _LOWEST,
-    _HIGHEST,
-    _RANK,
-    _TIED_WITH,
-)
 
 POLICY_RANKING: Final = Table(
     "POLICY_RANKING",
@@ -164,46 +113,14 @@ POLICY_RANKING: Final = Table(
     columns.METRIC,
     columns.UNIT,
     Column("better", pl.String, "which direction of the metric is the better one"),
-    _RANK,
+    Column("rank", pl.String, "place in the order, or the places that intervals allow"),
     columns.POLICY,
     Column("user", pl.Boolean, "whether it is a user's own policy"),
-    _MEDIAN,
+    Column("median", pl.Float64, "median over the seeds", BY_ROW),
     Column("low", pl.Float64, "lower end of the median's bootstrap interval, 95 %", BY_ROW),
     Column("high", pl.Float64, "upper end of the median's bootstrap interval, 95 %", BY_ROW),
-    _TIED_WITH,
-    _LOWEST,
-    _HIGHEST,
-    _SEEDS,
-)
-
-SLOT_ANSWERS: Final = Table(
-    "SLOT_ANSWERS",
-    "One row per question of patch D's thread: a metric on both sides of what was asked.",
-    columns.CLAIM,
-    Column("asks", pl.String, "question of the thread"),
-    Column("guess", pl.String, "answer that was guessed there"),
-    columns.METRIC,
-    Column("base_mean", pl.Float64, "mean of the side that is compared with", BY_ROW),
-    Column("base_low", pl.Float64, "lower end of its bootstrap interval", BY_ROW),
-    Column("base_high", pl.Float64, "upper end of its bootstrap interval", BY_ROW),
-    Column("other_mean", pl.Float64, "mean of the side that was asked about", BY_ROW),
-    Column("other_low", pl.Float64, "lower end of that side's bootstrap interval", BY_ROW),
-    Column("other_high", pl.Float64, "upper end of that side's bootstrap interval", BY_ROW),
-    Column("verdict", DIRECTION_VERDICT.dtype, "whether the model agrees with the guess"),
-)
-
-_IN_SHARED: Final = "share of slots in a trunk that another task uses"
-
-WANDERINGS: Final = Table(
-    "WANDERINGS",
-    "One row per rule for a scan's start and behaviour of the tasks.",
-    Column("base", pl.String, "rule for where scans begin"),
-    Column("tasks", pl.String, "whether tasks stay on their CPUs or change"),
-    Column("pages_a_cpu", pl.Float64, "pages that a task swaps out between two changes of CPU"),
-    Column("measured", pl.Float64, f"measured {_IN_SHARED}", RATIO),
-    Column("measured_low", pl.Float64, "lower end of the measured interval", RATIO),
-    Column("measured_high", pl.Float64, "upper end of the measured interval", RATIO),
-    Column("simulated", pl.Float64, f"simulated {_IN_SHARED}", RATIO),
-    Column("simulated_low", pl.Float64, "lower end of the simulated interval", RATIO),
-    Column("simulated_high", pl.Float64, "upper end of the simulated interval", RATIO),
+    Column("tied_with", pl.List(pl.String), "policies whose interval overlaps this one's"),
+    Column("lowest", pl.Float64, "lowest value over the seeds", BY_ROW),
+    Column("highest", pl.Float64, "highest value over the seeds", BY_ROW),
+    Column("seeds", pl.UInt32, "number of runs"),
 )

@@ -21,9 +21,14 @@ from swapsim.policies.policy import Policy
 from swapsim.slots._native import Counts, run
 from swapsim.slots.config import MeterConfig, SlotsConfig, StreamsConfig, Workload
 from swapsim.slots.events import first_free, request_streams, traced_device
-from swapsim.slots.metrics import FAIRNESS, METRICS, Metric
-from swapsim.slots.tables import SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+from swapsim.slots.metrics import METRICS, QUOTIENTS, Quotient
+from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.study.ranking import CONFIDENCE, check_confidence, over_seeds, rank
+from swapsim.study.summary import over, wide
+
+_OF_ONE_RUN: Final = {
+    name: dtype for name, dtype in SLOT_SWEEP.schema.items() if name not in ("factor", "setting")
+}
 
 GIGABYTE_SLOTS: Final = 2**18
 """Slots of a gigabyte: pages of 4 KB."""
@@ -46,7 +51,7 @@ def measure(
     Returns
     -------
     polars.DataFrame
-        Schema SLOT_MEASURES: one row per metric of METRICS, and ``fairness``.
+        One row per metric of METRICS: SLOT_SWEEP without its factor and setting.
 
     Raises
     ------
@@ -65,12 +70,13 @@ def measure(
     counts = run(device, workload, meter or MeterConfig())
     policy = device.policy.name if isinstance(device.policy, Policy) else device.policy
     head = (policy, device.online, device.seed)
-    rows = [(*head, name, _quotient(counts, each), each.unit) for name, each in METRICS.items()]
-    rows.append((*head, FAIRNESS, _fairness(counts), "index"))
-    return SLOT_MEASURES.check(pl.DataFrame(rows, schema=SLOT_MEASURES.schema, orient="row"))
+    values = {name: _quotient(counts, each) for name, each in QUOTIENTS.items()}
+    values["fairness"] = _fairness(counts)
+    rows = [(*head, name, value, METRICS[name].unit) for name, value in values.items()]
+    return pl.DataFrame(rows, schema=_OF_ONE_RUN, orient="row")
 
 
-def _quotient(counts: Counts, metric: Metric) -> float | None:
+def _quotient(counts: Counts, metric: Quotient) -> float | None:
     under = sum(counts.of[name] for name in metric.under)
     return sum(counts.of[name] for name in metric.over) / under if under else None
 
@@ -294,15 +300,17 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     measures : polars.DataFrame
         Schema SLOT_SWEEP.
     metric : str
-        Of METRICS, or ``fairness``.
+        Of METRICS.
     confidence : float
         Between 0 and 1, of the bootstrap interval of the mean over the seeds.
 
     Returns
     -------
     polars.DataFrame
-        Schema SLOT_RANKING, one row per setting and policy; settings in the order of the sweep.
-        Runs without a value are left out, and so is a policy that has only such runs.
+        One row per setting and policy, settings in the order of the sweep: ``factor, setting,
+        policy, n_cpus, metric, unit, seeds, mean, low, high, median, lowest, highest, rank`` (the
+        place, or the places that intervals allow) and ``tied_with``. Runs without a value are left
+        out, and so is a policy that has only such runs.
 
     Raises
     ------
@@ -311,16 +319,46 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     """
     SLOT_SWEEP.check(measures)
     check_confidence(confidence)
-    chosen = measures.filter(metric=metric)
-    if chosen.is_empty():
-        raise InputError(f"no such metric: {metric!r}; choose of slots.METRICS", field="metric")
-    better = "higher" if metric == FAIRNESS else METRICS[metric].better
+    chosen, better = measures.filter(metric=metric), METRICS[metric].better
+    if not chosen["value"].count():
+        raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
     ranked = [
         row
         for case in chosen.partition_by("factor", "setting", maintain_order=True)
         for row in rank(over_seeds(case, np.mean, confidence), "mean", better)
     ]
-    return SLOT_RANKING.check(pl.DataFrame(ranked, schema=SLOT_RANKING.schema))
+    tied = pl.List(pl.String)
+    return pl.DataFrame(ranked, schema_overrides={"seeds": pl.UInt32, "tied_with": tied}).drop(
+        "value"
+    )
+
+
+@checked
+def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the means of some metrics over the seeds, a column for each.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema SLOT_SWEEP.
+    metrics : sequence of str
+        Of METRICS, in the order of the columns.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``factor, setting, policy`` and a column per metric, rounded to four digits.
+
+    Raises
+    ------
+    InputError
+        The table has another schema or lacks a metric.
+    """
+    chosen = SLOT_SWEEP.check(measures).filter(pl.col("metric").is_in(list(metrics)))
+    rows = chosen.select("factor", "setting", "policy", "seed", "metric", "value")
+    found = over(rows, statistic="mean").drop("runs", "low", "high")
+    rounded = found.with_columns(pl.col("middle").round_sig_figs(4))
+    return wide(rounded, value="middle", only=metrics)
 
 
 @checked

@@ -26,7 +26,7 @@ from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
-from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
+from swapsim.slots.tables import SLOT_SWEEP
 
 SITES = pl.DataFrame(
     [
@@ -40,18 +40,14 @@ SITES = pl.DataFrame(
 HEADLINES = pl.DataFrame(
     {"patch": ["01-writeback-tags"] * 2, "metric": ["rate", "time"], "published": [22.3, -4.5]}
 )
-SLOTS = pl.DataFrame(
-    [("shared", nth, nth % 2, 1, nth, 0, nth / 256) for nth in range(4)],
-    schema=HANDED_OUT.schema,
-    orient="row",
-)
-RANKING = pl.DataFrame(
+SWEEP = pl.DataFrame(
     [
-        ("cpus", str(cpus), policy, 8, "run", "slots", 3, 2.0 + cpus, 1.0, 12.0, 2, 1, 12, 1, [])
+        ("cpus", "8", policy, 8, seed, metric, seed / 2, "slots")
         for policy in ("shared", "mine")
-        for cpus in (2, 4, 8)
+        for metric in ("lock.moved.add", "run")
+        for seed in (1, 2)
     ],
-    schema=SLOT_RANKING.schema,
+    schema=SLOT_SWEEP.schema,
     orient="row",
 )
 LISTS_OF_CLUSTERS = pl.DataFrame(
@@ -68,16 +64,6 @@ CHANGED_RULES = pl.DataFrame(
     schema=CLUSTER_RANKING.schema,
     orient="row",
 )
-ONE = RANKING.filter(setting="2")
-RANKS = pl.DataFrame(
-    [
-        (metric, unit, "higher", rank, policy, policy == "mine", 5.0, 4.0, 6.0, [], 3.0, 7.0, 8)
-        for metric, unit in (("run", "slots"), ("pages moved", "pages/s"))
-        for rank, policy in enumerate(("shared", "mine"), 1)
-    ],
-    schema=POLICY_RANKING.schema,
-    orient="row",
-)
 
 DRAWN: dict[str, Callable[[], Any]] = {
     "agreement": lambda: stall_decisions.charts.agreement(stall.PAIRS, "T"),
@@ -85,15 +71,8 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
-    "metric_along": lambda: slots_charts.metric_along(
-        RANKING, title="T", axis="slots", setting_axis="CPUs"
-    ),
-    "moves_against_locality": lambda: slots_charts.moves_against_locality(
-        ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
-    ),
-    "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
     "rules_table": lambda: stall_decisions.charts.rules_table(stall.SPANS, title="T"),
-    "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
+    "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
     "work_by_site": lambda: mapping_charts.work_by_site(SITES, "nodes", title="T"),
     **machine.MADE,
 }
@@ -192,7 +171,7 @@ def test_each_legend_of_names_selects(name: str) -> None:
             assert "param" in str(mark["encoding"]["opacity"])
 
 
-@pytest.mark.parametrize("name", ["slots_over_time", "gain_along", "metric_along"])
+@pytest.mark.parametrize("name", ["gain_along"])
 def test_numeric_axes_move_and_zoom(name: str) -> None:
     """By dragging, and by the wheel with Ctrl; the wheel alone moves the page."""
     moved = [param for param in params_of(spec_of(name)) if param.get("bind") == "scales"]
@@ -204,7 +183,7 @@ def test_a_spec_does_not_depend_on_earlier_charts() -> None:
     """Names are the chart's own, not altair's, which count all charts of a process."""
     for name in DRAWN:
         assert not re.search(r'"(param|view)_\d+"', json.dumps(spec_of(name))), name
-    for name in ("gain_along", "policy_ranks"):
+    for name in ("gain_along",):
         assert DRAWN[name]().to_dict() == spec_of(name)
 
 

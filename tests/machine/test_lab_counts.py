@@ -13,7 +13,7 @@ from swapsim.machine import lab
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.patches import writeback_tags
-from swapsim.patches.cluster_next.lab import lock_ledger
+from swapsim.patches.cluster_next.machines import lock_ledger
 from swapsim.patches.writeback_tags.lab import lab_machine as writers
 
 METRIC = "xa_lock acquisitions"

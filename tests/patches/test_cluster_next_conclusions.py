@@ -6,12 +6,10 @@ import pytest
 
 from swapsim import slots, traces
 from swapsim.claims import results
-from swapsim.errors import InputError
-from swapsim.machine.tables import WHAT_IF_RANGES
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next.alternatives import Question
-from swapsim.slots.tables import SLOT_ANSWERS, SLOT_SWEEP, VERIFIED_SLOTS
-from swapsim.slots.workbench import cluster_next as slots_replay
+from swapsim.patches.cluster_next import studies
+from swapsim.patches.cluster_next.notebook_05 import Question, answer
+from swapsim.slots.tables import SLOT_SWEEP, VERIFIED_SLOTS
 from swapsim.study import SerialExecutor
 
 
@@ -25,19 +23,6 @@ def sweep(metric: str, values_of: dict[tuple[str, str], list[float]]) -> pl.Data
         ],
         schema=SLOT_SWEEP.schema,
         orient="row",
-    )
-
-
-def question(metric: str, *, falls: bool | None) -> Question:
-    """Ask whether a metric falls from the shared base to that of each CPU."""
-    return Question(
-        claim="D-test",
-        asks="a base per CPU",
-        guess="fewer meetings",
-        metric=metric,
-        base=("cpus", "8", "shared"),
-        other=("cpus", "8", "percpu"),
-        falls=falls,
     )
 
 
@@ -58,30 +43,17 @@ def test_a_guess_holds_if_the_metric_moves_as_it_says(
     other: list[float], falls: bool | None, holds: bool
 ) -> None:
     """A change counts if it is more than a twentieth and the intervals do not overlap."""
-    measures = sweep("trunk.pairs", {("8", "shared"): [10.0, 10.1, 9.9], ("8", "percpu"): other})
-    answers = patch.answers((question("trunk.pairs", falls=falls),), measures)
-    assert answers.schema == SLOT_ANSWERS.schema
-    assert answers["verdict"].to_list() == ["agrees" if holds else "contradicts"]
-
-
-def test_a_side_that_was_not_measured_is_named() -> None:
-    """A question about a setting that the sweep lacks is refused."""
-    measures = sweep("trunk.pairs", {("8", "shared"): [10.0]})
-    with pytest.raises(InputError, match="policy percpu"):
-        patch.answers((question("trunk.pairs", falls=True),), measures)
-
-
-def test_means_are_columns() -> None:
-    """There is one row per setting and policy, one column per metric, in the given order."""
-    measures = pl.concat(
-        [
-            sweep("run", {("8", "shared"): [2.0, 4.0]}),
-            sweep("scanned", {("8", "shared"): [5.0, 7.0]}),
-        ]
+    asked = Question(
+        claim="D-test",
+        asks="a base per CPU",
+        guess="fewer meetings",
+        metric="trunk.pairs",
+        base=("few", "8", "shared"),
+        other=("few", "8", "percpu"),
+        falls=falls,
     )
-    table = patch.means(measures, ["scanned", "run"])
-    assert table.columns == ["factor", "setting", "policy", "scanned", "run"]
-    assert table.row(0) == ("cpus", "8", "shared", 6.0, 3.0)
+    rows = sweep("trunk.pairs", {("8", "shared"): [10.0, 10.1, 9.9], ("8", "percpu"): other})
+    assert answer(asked, {"few": rows})["verdict"] == ("agrees" if holds else "contradicts")
 
 
 def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
@@ -111,53 +83,86 @@ def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
             for policy, share in shares.items()
         },
     )
-    predicted = scores([90.0, 110.0], [110.0, 115.0])
-    gains = {
-        "percpu, 50 ms": 17.5,
-        "percpu, half a second": 11.1,
-        "percpu, settled, tasks stay": -0.3,
-        "percpu, settled, 1 changes a second": 3.9,
-        "percpu, settled, 0.1 changes a second": 6.2,
-        "percpu-rerandomise, 50 ms": 18.0,
-        "percpu-rerandomise, settled, 0.1 changes a second": 6.5,
-    }
+    by_age = {"50 ms": 17.5, "settled, tasks stay": -0.3, "settled, 0.1 changes a second": 6.2}
     life = pl.DataFrame(
-        [("f", 0.0, label, gain, gain, gain, 9.0, 9.0, False) for label, gain in gains.items()],
-        schema=WHAT_IF_RANGES.schema,
+        [(age, policy, gain) for policy in ("percpu", "other") for age, gain in by_age.items()],
+        schema=["label", "policy", "middle"],
         orient="row",
     )
-    gains_by = {"tasks": patch.studies.gain_by_tasks.load(), "drives": drives()}
-    lead = patch.verdict(verified, measures, predicted, life, **gains_by)
-    assert "the model repeats 100 of 100 slots of a real kernel" in lead
-    assert "20 % of the additions to the swap cache fetch" in lead
-    assert "in place of 98 %" in lead
-    assert "40 % of the additions fetch the line at first and 50 % in the end" in lead
-    assert "gains +17.5 % at first and -0.3 to +6.2 % in the end" in lead
-    assert "(published: +15.9 %, open)" in lead
-    assert "gains +12.5 % (+4.5 to +22.2 %) in pmbench's score" in lead
-    assert "on drives of 80 us a page or slower (-0.4 to +0.3 %)" in lead
+    drives = pl.DataFrame(
+        [
+            ("20 us a page", 2.0, 4.0, False),
+            ("80 us a page", -0.4, 0.2, True),
+            ("120 us a page", -0.1, 0.3, True),
+        ],
+        schema=["latency", "low", "high", "flips"],
+        orient="row",
+    )
+    tasks = drives.with_columns(setting=pl.Series([256.0, 512.0, 1024.0]))
+    gains_by = {"tasks": tasks, "drives": drives}
+    lead = patch.verdict(verified, measures, scores([90, 110], [110, 115]), life, **gains_by)
+    for part in (
+        "100 of 100 slots",
+        "20 % of the additions",
+        "in place of 98 %",
+        "40 % of the additions fetch the line at first and 50 % in the end",
+        "+17.5 % at first and -0.3 to +6.2 % in the end",
+        "(published: +15.9 %, open)",
+        "gains +12.5 % (+4.5 to +22.2 %)",
+        "80 us a page or slower (-0.4 to +0.3 %)",
+        "512 tasks",
+    ):
+        assert part in lead
     slower = patch.verdict(verified, measures, scores([100.0], [93.2]), life, **gains_by)
-    assert "the predicted gain contradicts the published +18.5 %" in slower
-
-
-def drives() -> pl.DataFrame:
-    """Return the gain on three drives, of which the slower two have both signs."""
-    rows = [
-        ("20 us a page", 4e5, "fast", 2.0, 3.0, 4.0, 9.0, 9.0, False),
-        ("80 us a page", 1e5, "slow", -0.4, 0.0, 0.2, 9.0, 9.0, True),
-        ("120 us a page", 5e4, "slower", -0.1, 0.0, 0.3, 9.0, 9.0, True),
-    ]
-    return pl.DataFrame(rows, schema=WHAT_IF_RANGES.schema, orient="row")
+    assert "contradicts the published +18.5 %" in slower
 
 
 def test_the_requests_of_a_trace_differ_by_policy() -> None:
     """With the shared base the lock moves far more often; the free path is the same."""
     folder = traces.shipped("cluster-next")["slots-8-shared"]
-    again = slots_replay(
+    again = slots.cluster_next(
         folder, policies=("shared", "percpu-rerandomise"), seeds=2, executor=SerialExecutor()
     )
     assert again.schema == SLOT_SWEEP.schema
-    table = patch.means(again, patch.LEADING)
-    shared, merged = table.iter_rows(named=True)
+    shared, merged = slots.means(again, slots.LEADING).iter_rows(named=True)
     assert shared["lock.moved.add"] > 2 * merged["lock.moved.add"]
     assert abs(shared["lock.moved.free"] - merged["lock.moved.free"]) < 0.02
+
+
+def test_a_gain_is_that_of_each_seed_over_the_shared_base() -> None:
+    """Fits and seeds give its range; waits are medians; a range of both signs flips."""
+    rows = pl.DataFrame(
+        [
+            (label, policy, "V1", seed, metric, value)
+            for label, policy, values in (
+                ("few", "shared", (100.0, 200.0)),
+                ("few", "avoid", (110.0, 190.0)),
+                ("many", "shared", (100.0, 100.0)),
+                ("many", "avoid", (120.0, 130.0)),
+            )
+            for seed, accesses in enumerate(values, 1)
+            for metric, value in (("accesses", accesses), ("waits", accesses / 10))
+        ],
+        schema=["label", "policy", "fit", "seed", "metric", "value"],
+        orient="row",
+    )
+    few, many = patch.gains(rows).iter_rows(named=True)
+    assert (few["low"], few["middle"], few["high"]) == pytest.approx((-5.0, 2.5, 10.0))
+    assert (few["base_waits"], few["patched_waits"], few["flips"]) == (15.0, 15.0, True)
+    assert (many["low"], many["high"], many["flips"]) == pytest.approx((20.0, 30.0, False))
+
+
+def test_each_claim_of_the_first_mail_has_a_figure_at_each_age() -> None:
+    """The score is that of V1's life, and the range of a claim has all ages."""
+    rows = patch.claims_by_age()
+    assert rows["age"].unique(maintain_order=True).to_list() == list(studies.ages_of_v1())
+    scores = rows.filter(claim="D-prose-score")["simulated"].to_list()
+    life = patch.gains(studies.life(), "pmbench score").filter(policy="percpu")
+    assert scores == pytest.approx(life["middle"].to_list(), abs=0.1)
+    figures = patch.simulated_claims().filter(range_over="ages")
+    assert figures["claim"].to_list() == rows["claim"].unique(maintain_order=True).to_list()
+    ends = rows.group_by("claim", maintain_order=True).agg(
+        least=pl.col("simulated").min(), most=pl.col("simulated").max()
+    )
+    assert (figures["low"] <= ends["least"]).all()
+    assert (figures["high"] >= ends["most"]).all()

@@ -7,9 +7,11 @@ import pytest
 from swapsim import claims
 from swapsim.claims.tables import RESULTS
 from swapsim.machine import lab
+from swapsim.machine.config import MachineConfig
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import lab as lab_of_d
-from swapsim.slots.tables import SLOT_SWEEP, WANDERINGS
+from swapsim.patches.cluster_next import machines, notebook_04
+from swapsim.patches.cluster_next.machines import lock_ledger
+from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.study import SerialExecutor
 
 UNDER_HALF = "scan-base-under-half"
@@ -32,9 +34,9 @@ PAGE_SITES = (
 """Call sites that each page passes wherever its slot lies; those of scans are not among them."""
 
 
-def simulated(experiment: str, seeds: int = SEEDS) -> pl.DataFrame:
+def simulated(configs: list[MachineConfig], seeds: int) -> pl.DataFrame:
     """Return what the machines of an experiment counted."""
-    return patch.lab_runs(experiment, seeds, executor=SerialExecutor())
+    return lab.runs(configs, seeds, executor=SerialExecutor())
 
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
@@ -45,13 +47,18 @@ def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def under_half() -> pl.DataFrame:
     """Return the six bases on a device under half full."""
-    return simulated(UNDER_HALF)
+    configs = [machines.scan_bases(policy=base, drop_percent=60) for base in machines.BASES]
+    return simulated(configs, SEEDS)
 
 
-@pytest.mark.parametrize("experiment", ["lock-ledger-brd", "lock-ledger-virtio"])
-def test_a_page_of_either_device_takes_its_locks_as_often_as_measured(experiment: str) -> None:
+@pytest.mark.parametrize(
+    ("experiment", "channels"), [("lock-ledger-brd", 0), ("lock-ledger-virtio", 8)]
+)
+def test_a_page_of_either_device_takes_its_locks_as_often_as_measured(
+    experiment: str, channels: int
+) -> None:
     """All locks but the two that a call takes once are within the tolerance; for brd, all sites."""
-    table = held(experiment, simulated(experiment, 12))
+    table = held(experiment, simulated([lock_ledger(channels=channels)], 12))
     locks = table.filter(
         pl.col("metric").is_in(lab.LEDGER),
         ~pl.col("metric").str.contains("si->lock|swap_avail_lock"),
@@ -97,47 +104,39 @@ def test_bases_are_in_the_order_of_the_kernel(under_half: pl.DataFrame, metric: 
     assert table["agrees"].all(), table
 
 
-@pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
-    """Replace the shipped results by three rounds of each value, the middle one 0.3."""
-    metrics = ((lab_of_d.SHARED, (0.2, 0.3, 0.9)), ("pages out between changes", (0.0, 50.0, 70.0)))
+def test_a_real_kernels_slots_are_compared_with_the_workbench(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each value has its simulated one, unless the kernel moves the tasks."""
+    metrics = {
+        "slots in a trunk with another task": (0.2, 0.3, 0.9),
+        # A round without a change of CPU counts as infinite.
+        "pages out between changes": (0.0, 50.0, 70.0),
+    }
     results = pl.DataFrame(
         [
             (patch.PATCH, "measured", "6.1", value, 8, seed, metric, figure, "1")
-            for value in lab_of_d.TWINS
-            for metric, figures in metrics
+            for value in notebook_04.TWINS
+            for metric, figures in metrics.items()
             for seed, figure in enumerate(figures, 1)
         ],
         schema=RESULTS.schema,
         orient="row",
     )
-    monkeypatch.setattr(lab_of_d.claims, "measured_results", lambda _: results)
-    return results
-
-
-@pytest.mark.usefixtures("measured")
-def test_a_real_kernels_slots_are_compared_with_the_workbench() -> None:
-    """Each value has its simulated one, unless the kernel moves the tasks."""
+    monkeypatch.setattr(notebook_04.claims, "measured_results", lambda _: results)
     simulated = pl.DataFrame(
         [
-            ("pages_a_cpu", str(stay), policy, 24, seed, "trunk.shared", 0.1 * seed, "share")
-            for twin in lab_of_d.TWINS.values()
-            if twin is not None
-            for policy, stay in [twin]
+            ("pages_a_cpu", setting, policy, 24, seed, "trunk.shared", 0.1 * seed, "share")
+            for policy, _, setting in notebook_04.TWINS.values()
             for seed in (1, 2, 3)
+            if setting is not None
         ],
         schema=SLOT_SWEEP.schema,
         orient="row",
     )
     table = patch.measured_beside_simulated(simulated)
-    assert table.schema == WANDERINGS.schema
-    assert table["base"].to_list()[:3] == ["shared", "percpu-rerandomise", "percpu"]
-    assert table["tasks"].to_list()[2:] == [
-        *("stay", "change CPU", "change CPU"),
-        "are the kernel's",
-    ]
+    assert table["policy"].to_list()[:3] == ["shared", "percpu-rerandomise", "percpu"]
     assert table["measured"].to_list() == [0.3] * 6
     assert table["simulated"].to_list()[:5] == pytest.approx([0.2] * 5)
     assert table["simulated"].to_list()[5] is None
-    # A round without a change of CPU counts as infinite.
     assert table["pages_a_cpu"].to_list() == [70.0] * 6

@@ -17,7 +17,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import run
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next.prediction import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
+from swapsim.patches.cluster_next.machines import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
 
 
 def value(results: pl.DataFrame, metric: str) -> float:
@@ -130,21 +130,18 @@ def test_a_trace_waits_less_for_the_swap_cache_under_the_merged_patch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    "rows",
     [
-        (pl.int_range(pl.len()) < 500, "no slot is freed in this trace"),
-        (
-            pl.int_range(pl.len()) <= pl.arg_where(pl.col("op") == "free").first(),
-            "no page goes out after the first slot is freed",
-        ),
+        pl.int_range(pl.len()) < 500,
+        pl.int_range(pl.len()) <= pl.arg_where(pl.col("op") == "free").first(),
     ],
 )
-def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, rows: pl.Expr, message: str) -> None:
+def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, rows: pl.Expr) -> None:
     """One line with the file and what to do, before anything runs."""
     source = traces.shipped("cluster-next")["slots-4-shared"]
     events = pl.read_parquet(source / "slot_events.parquet").filter(rows)
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
     traces.sign(tmp_path)
-    with pytest.raises(InputError, match=f"slot_events.parquet: {message}"):
+    with pytest.raises(InputError, match="longer"):
         patch.traced_machine(tmp_path, policy="shared")

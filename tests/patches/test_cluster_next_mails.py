@@ -10,14 +10,13 @@ import pytest
 
 from swapsim import claims
 from swapsim.claims.tables import RESULTS
-from swapsim.errors import ConfigError, InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted, Target
-from swapsim.machine.run import run
+from swapsim.machine.run import metric_values, run
 from swapsim.machine.tables import FIT
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import prediction
+from swapsim.patches.cluster_next import machines, mails
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         given.update(config=config, targets=targets, start=start, **more)
         return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT.schema), converged=True)
 
-    monkeypatch.setattr(prediction, "fit_machine", fit)
+    monkeypatch.setattr(mails, "fit_machine", fit)
     return given
 
 
@@ -45,7 +44,7 @@ def test_each_mail_is_fitted_to_its_own_base(
     asked: dict[str, Any], version: str, kernel: str, swap_out: float, lru: str, xa_lock: float
 ) -> None:
     """Kernel, rate and lock rows are the mail's, the device is an eighth, the policy the base's."""
-    patch.fit(version=version)
+    mails.fit(version=version)
     config, targets = asked["config"], {target.name: target for target in asked["targets"]}
     assert (config.kernel, config.policy, config.slots) == (kernel, "shared", 6 * 2**18)
     assert asked["runs"] > 1
@@ -56,18 +55,18 @@ def test_each_mail_is_fitted_to_its_own_base(
     sites = {metric for target in asked["targets"] for metric in target.metrics}
     ran = run(replace(config, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000))
     assert sites <= set(ran["metric"])
-    assert (config, asked["targets"]) == prediction.to_meet(version)
+    assert (config, asked["targets"]) == mails.to_meet(version)
 
 
 def test_the_targets_of_v3_do_not_depend_on_its_patched_column(
     asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the base columns alone its targets are the same."""
-    patch.fit(version="V3")
+    mails.fit(version="V3")
     before = asked["targets"]
     base = claims.published_tables().filter(pl.col("kernel") == "v3 before")
     monkeypatch.setattr("swapsim.machine.fit.published_tables", lambda: base)
-    patch.fit(version="V3")
+    mails.fit(version="V3")
     assert asked["targets"] == before
 
 
@@ -76,81 +75,35 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a small machine for a short time: the tests look at the table, not at its figures."""
 
     def brief(**fields: Any) -> MachineConfig:
-        usual = patch.machine(**fields)
+        usual = machines.machine(**fields)
         small = {"frames": 3 * 2**12, "pages": 2**12, "slots": 2**16}
         return replace(usual, **small, duration_ns=10_000_000)
 
-    monkeypatch.setattr(prediction, "machine", brief)
-
-
-def simulated(results: pl.DataFrame) -> set[str]:
-    """Return the claims of the patch that a result belongs to."""
-    table = claims.three_columns(claims.published_claims(), results, claims.tolerances())
-    mine = table.filter(pl.col("patch") == patch.PATCH, pl.col("simulated").is_not_null())
-    return set(mine["claim"])
+    monkeypatch.setattr(mails, "machine", brief)
 
 
 @pytest.mark.usefixtures("short")
-def test_each_figure_of_the_first_mail_meets_its_claim() -> None:
-    """The score, two throughputs and the lock rows, from before to after."""
-    results = patch.predict(costs(), [1])
-    assert results.height == 2 * (3 + len(prediction.VERSIONS["V1"].rows))
-    found = simulated(results)
-    assert {"D-lock-add", "D-lock-charge", "D-lock-free-entries"} <= found
-    assert {"D-prose-score", "D-prose-swap-in", "D-prose-swap-out"} <= found
-
-
-@pytest.mark.usefixtures("short")
-def test_the_third_mail_has_its_own_kernels_rows_and_policy() -> None:
-    """V3 is the merged policy on 5.8, and meets the claims of V3's table."""
-    rows = prediction.VERSIONS["V3"].rows
-    results = patch.predict(costs(), [1], version="V3")
+@pytest.mark.parametrize(("version", "prefix", "claims_met"), [("V1", "D-", 8), ("V3", "D3-", 6)])
+def test_each_mail_has_its_own_kernels_rows_and_policy(
+    version: str, prefix: str, claims_met: int
+) -> None:
+    """The score, both throughputs and the lock rows of base and patch meet the mail's claims."""
+    mail = mails.VERSIONS[version]
+    results = pl.concat(mails.predict(version, kernel, costs(), 1) for kernel in mail.kernels)
     assert results.schema == RESULTS.schema
-    assert results.height == 2 * (3 + len(rows))
-    kernels = results.select("kernel", "policy").unique(maintain_order=True).rows()
-    assert kernels == [("v3 before", "shared"), ("v3 after", "percpu-rerandomise")]
-    assert set(rows) < set(results["metric"])
-    config = prediction.machine(policy="shared", kernel="5.8", gigabytes=prediction.TABLE_GIGABYTES)
-    base = dict(run(config).select("metric", "value").iter_rows())
-    for row, sites in rows.items():
-        cell = results.filter(kernel="v3 before", metric=row)
+    assert results.height == 2 * (3 + len(mail.rows))
+    named = results.select("kernel", "policy").unique(maintain_order=True).rows()
+    assert named == list(mail.kernels.items())
+    base = metric_values(
+        mails.machine(policy="shared", kernel=mail.machine, gigabytes=mails.TABLE_GIGABYTES)
+    )
+    for row, sites in mail.rows.items():
+        cell = results.filter(kernel=mail.base, metric=row)
         assert cell["value"].item() == sum(base[f"cycles.{site}"] for site in sites)
-    locks = {"D3-lock-cgroup-record", "D3-lock-free-entries", "D3-lock-shrink-inactive"}
-    assert simulated(results) == locks | {
-        *("D3-prose-score", "D3-prose-swap-in", "D3-prose-swap-out")
-    }
-
-
-@pytest.mark.usefixtures("short")
-def test_the_patched_kernel_may_have_another_policy() -> None:
-    """The base stays shared, and only the patched kernel's rows change."""
-    usual = patch.predict(costs(), [1])
-    other = patch.predict(costs(), [1], policy="avoid")
-    for kernel, policy, same in (("before", "shared", True), ("after", "avoid", False)):
-        sides = [results.filter(kernel=kernel) for results in (usual, other)]
-        assert sides[1]["policy"].unique().to_list() == [policy]
-        assert sides[0]["value"].equals(sides[1]["value"]) is same
-
-
-def test_what_cannot_be_simulated_is_named() -> None:
-    """An unknown version and no seed are one line each; V2 prints the figures of V3."""
-    refused = "version='V2': choose one of V1, V3"
-    with pytest.raises(ConfigError, match=refused):
-        patch.fit(version="V2")
-    with pytest.raises(ConfigError, match=refused):
-        patch.predict(costs(), [1], version="V2")
-    with pytest.raises(InputError, match="field 'seeds': nothing to run"):
-        patch.predict(costs(), [])
-
-
-@pytest.mark.usefixtures("short")
-def test_runs_of_policies_are_those_of_the_machine() -> None:
-    """One complete run under each policy's name."""
-    ran = patch.runs(costs(), ["shared", "spread"], seed=3)
-    assert list(ran) == ["shared", "spread"]
-    for policy in ("shared", "spread"):
-        config = prediction.machine(policy=policy, seed=3, gigabytes=prediction.TABLE_GIGABYTES)
-        assert ran[policy].equals(run(config))
+    table = claims.three_columns(claims.published_claims(), results, claims.tolerances())
+    met = table.filter(pl.col("simulated").is_not_null(), patch=patch.PATCH)["claim"]
+    assert len(met) == claims_met
+    assert met.str.starts_with(prefix).all()
 
 
 def grown_by(percent: float) -> pl.DataFrame:
@@ -158,9 +111,10 @@ def grown_by(percent: float) -> pl.DataFrame:
     head = {"patch": patch.PATCH, "policy": "", "n_tasks": 16, "seed": 1}
     frames = []
     for version, prefix in (("V1", "D-lock-"), ("V3", "D3-lock-")):
-        mail = prediction.VERSIONS[version]
         mine = claims.published_claims().filter(pl.col("claim").str.starts_with(prefix))
-        for kernel, value in ((mail.base, 1.0), (mail.patched, 1 + percent / 100)):
+        for kernel, value in zip(
+            mails.VERSIONS[version].kernels, (1.0, 1 + percent / 100), strict=True
+        ):
             rows = [(metric, value, "% of cycles") for metric in mine["metric"]]
             frames.append(claims.results(rows, head | {"kernel": kernel}))
     return pl.concat(frames)
@@ -185,14 +139,5 @@ def test_growth_is_judged_by_both_mails(percent: float, agree: str) -> None:
     grown = grown_by(percent)
     wanted = [{"1": "agrees", "0": "contradicts"}[each] for each in agree]
     assert patch.growth_in_both_mails(grown)["verdict"].to_list() == wanted
-    table = patch.growth_in_both_mails(grown.filter(pl.col("kernel") == "before"))
+    table = patch.growth_in_both_mails(grown.filter(kernel="before"))
     assert table["verdict"].to_list() == [None, None]
-
-
-def test_the_profile_has_its_two_rows_of_the_swap_cache() -> None:
-    """The rows that the patch is about, before and after, as printed."""
-    rows = {row["waiting_in"]: row for row in patch.profile().iter_rows(named=True)}
-    add = rows["add_to_swap_cache.add_to_swap.shrink_page_list"]
-    assert (add["before"], add["after"]) == (7.93, 0.53)
-    remove = rows["__remove_mapping.shrink_page_list"]
-    assert (remove["before"], remove["after"]) == (7.03, None)

@@ -57,7 +57,7 @@ def test_types_errors_and_tables_are_links(pages: dict[str, str]) -> None:
     assert measure.count('<a href="#SlotsConfig">SlotsConfig</a>') == 1
     assert 'api/swapsim/slots.html#SlotsConfig">SlotsConfig</a>)' in measure
     assert 'api/swapsim/errors.html#ConfigError">ConfigError</a>' in measure
-    assert '<a href="../../words.html#SLOT_MEASURES">SLOT_MEASURES</a>' in measure
+    assert '<a href="../../words.html#SLOT_SWEEP">SLOT_SWEEP</a>' in measure
     assert '<code><a href="swapsim/slots.html">slots</a></code>' in pages["swapsim.html"]
     assert {table.name for table in glossary.tables()} >= set(re.findall(r"words.html#(\w+)", page))
 

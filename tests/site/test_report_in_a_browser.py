@@ -235,9 +235,9 @@ def test_a_link_to_a_table_opens_it(pages: Path, browser: Page) -> None:
     """Also when a filter has hidden it."""
     browser.open(f"{(pages / 'words.html').as_uri()}#q=nothing-has-this-name")
     assert browser.evaluate("document.querySelector('form.filter output').textContent")[:2] == "0 "
-    browser.evaluate("location.hash = 'SLOT_MEASURES'")
-    browser.wait_for("document.getElementById('SLOT_MEASURES').offsetHeight > 100")
-    top = browser.evaluate("document.getElementById('SLOT_MEASURES').getBoundingClientRect().top")
+    browser.evaluate("location.hash = 'SLOT_SWEEP'")
+    browser.wait_for("document.getElementById('SLOT_SWEEP').offsetHeight > 100")
+    top = browser.evaluate("document.getElementById('SLOT_SWEEP').getBoundingClientRect().top")
     assert 0 < top < 300
 
 

@@ -22,7 +22,7 @@ from swapsim.policies.policy import POLICIES
 from swapsim.slots._native import _flat
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import request_streams, traced_device
-from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_SWEEP
 from swapsim.study import SerialExecutor
 
 METER = ("overlap_calls", "lock_window", "span_window")
@@ -238,14 +238,14 @@ def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
 def values(device: SlotsConfig, workload: Any, **more: Any) -> dict[str, float]:
     """Return a run's metrics by name."""
     frame = slots.measure(device, workload, **more)
-    assert frame.schema == SLOT_MEASURES.schema
+    assert frame.columns == SLOT_SWEEP.names()[2:]
     return dict(frame.select("metric", "value").iter_rows())
 
 
 def test_each_metric_is_there_once() -> None:
     """A run has every metric once; shares lie between 0 and 1."""
     found = values(SlotsConfig(slots=1 << 15, possible_cpus=4), SMALL)
-    assert list(found) == [*slots.METRICS, "fairness"]
+    assert list(found) == list(slots.METRICS)
     for name, metric in slots.METRICS.items():
         if metric.unit == "share" and found[name] is not None:
             assert 0 <= found[name] <= 1, name
@@ -413,7 +413,6 @@ def test_a_ranking_has_the_best_first_and_names_ties() -> None:
         sweep_of({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.5, 2.0], "c": [None, 1.4], "d": [None]}),
         "scanned",
     )
-    assert found.schema == SLOT_RANKING.schema
     assert found["policy"].to_list() == ["c", "b", "a"]
     assert found["seeds"].to_list() == [1, 3, 3]
     assert found["rank"].to_list() == ["1-2", "1-2", "3"]
@@ -421,7 +420,7 @@ def test_a_ranking_has_the_best_first_and_names_ties() -> None:
     assert found["mean"].to_list() == pytest.approx([1.4, 1.5, 5.1])
     higher = slots.ranking(sweep_of({"a": [5.0], "b": [1.0]}, "run"), "run")
     assert higher["policy"].to_list() == ["a", "b"]
-    with pytest.raises(InputError, match="no such metric: 'colour'"):
+    with pytest.raises(InputError, match="colour"):
         slots.ranking(sweep_of({"a": [1.0]}), "colour")
     with pytest.raises(InputError, match="field 'confidence'"):
         slots.ranking(sweep_of({"a": [None]}), "scanned", confidence=1)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mails of patch D: the fits of their bases, and their tables as the machine predicts them.
+
+Simulated rows have the names of the mails' rows, so that `claims.three_columns` compares them with
+the published ones. A lock of the mails that the machine does not have has no row.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.fit import Fitted, Target, base_figure
+from swapsim.machine.fit import fit as fit_machine
+from swapsim.machine.run import labels, metric_values
+from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_MEMORY, PATCH, machine
+
+FIT_RUNS: Final = 4
+"""Runs per set of constants: the rows of one base differ from seed to seed."""
+
+TABLE_GIGABYTES: Final = DEVICE_GIGABYTES // 2
+"""Size of a device for the simulated tables. Its 384 trunks are enough that nine CPUs hardly meet,
+as on the mail's 768, and it takes half as long to fill."""
+
+_KIB_PER_GB: Final = 1e9 / 1024
+_GB_PER_KIB: Final = 1024 / 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """One of patch D's mails: its kernels, and the sites of the machine for its profile rows.
+
+    ``kernels`` are the names of the base and of the patched kernel in data/published, with the
+    policies of their scans; ``machine`` is the kernel that the machine simulates. ``rows`` are the
+    mail's rows with the sites whose sum each is, ``fitted`` the rows of each lock that the base is
+    fitted to.
+    """
+
+    kernels: dict[str, str]
+    machine: str
+    rows: dict[str, tuple[str, ...]]
+    fitted: dict[str, tuple[str, ...]]
+
+    @property
+    def base(self) -> str:
+        """The name of the base in data/published."""
+        return next(iter(self.kernels))
+
+
+_ADD: Final = ("tree_lock.add_to_swap_cache.shrink_page_list",)
+_REMOVE: Final = ("tree_lock.__remove_mapping",)
+_FREE: Final = ("si_lock.swapcache_free_entries", "cluster_lock.swapcache_free_entries")
+_INACTIVE: Final = ("lru_lock.shrink_inactive_list",)
+_RECORD: Final = tuple(
+    f"record_lock.swap_cgroup_record.{caller}"
+    for caller in ("mem_cgroup_swapout", "mem_cgroup_charge", "swapcache_free_entries")
+)
+
+_V1_ADD: Final = "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list"
+_V1_REMOVE: Final = "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list"
+_V1_CHARGE: Final = "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page"
+
+VERSIONS: Final = {
+    "V1": Mail(
+        kernels={"before": "shared", "after": "percpu"},
+        machine="5.7+scan-more",
+        rows={
+            _V1_ADD: _ADD,
+            _V1_REMOVE: _REMOVE,
+            _V1_CHARGE: ("lru_lock.mem_cgroup_commit_charge",),
+            "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free": _FREE,
+            "_raw_spin_lock_irq.shrink_inactive_list.shrink_lruvec.shrink_node": _INACTIVE,
+            "_raw_spin_lock_irq.shrink_active_list.shrink_lruvec.shrink_node": (
+                "lru_lock.shrink_active_list",
+            ),
+            "_raw_spin_lock.scan_swap_map_slots.get_swap_pages.get_swap_page": (
+                "si_lock.scan_swap_map_slots",
+            ),
+        },
+        fitted={"xa_lock": (_V1_ADD, _V1_REMOVE), "lru_lock": (_V1_CHARGE,)},
+    ),
+    "V3": Mail(
+        kernels={"v3 before": "shared", "v3 after": "percpu-rerandomise"},
+        machine="5.8",
+        rows={
+            "add_to_swap_cache": _ADD,
+            "__remove_mapping": _REMOVE,
+            "swapcache_free_entries": _FREE,
+            "swap_cgroup_record": _RECORD,
+            "shrink_inactive_list": _INACTIVE,
+        },
+        fitted={
+            "xa_lock": ("add_to_swap_cache", "__remove_mapping"),
+            "lru_lock": ("shrink_inactive_list",),
+        },
+    ),
+}
+"""Patch D's first mail and its third. The row of the free path includes the cluster locks under
+si->lock, whose code is inlined there; nothing is fitted to it, because the cost of freeing a slot
+is measured. The row of free_pcppages_bulk is left out: there the function drains the lists of CPUs,
+and the machine simulates its usual caller only."""
+
+
+def fit(
+    *, version: str = "V1", in_memory: float = IN_MEMORY, constants: pl.DataFrame | None = None
+) -> Fitted:
+    """Fit the base of patch D's first mail, or of its third: a rate and the cycles in two locks.
+
+    It moves ``unmap_ns`` (the rate), ``tree_ns`` (the wait for xa_lock) and ``lru_page_ns`` (that
+    for lru_lock, which V1's base takes to charge a page, V3's to isolate a batch), on devices of an
+    eighth of the size: with one base all CPUs are in one trunk of any device. V2 prints the figures
+    of V3.
+
+    Source
+    ------
+    data/published/04-percpu-cluster-next.csv, kernels before and v3 before.
+    """
+    return fit_machine(
+        *to_meet(version, in_memory=in_memory),
+        {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300},
+        runs=FIT_RUNS,
+        constants=constants,
+        # The rows of one base differ by as much between sets of four seeds.
+        tolerance=0.03,
+        rounds=20,
+    )
+
+
+def to_meet(
+    version: str, *, in_memory: float = IN_MEMORY
+) -> tuple[MachineConfig, tuple[Target, ...]]:
+    """Return the machine of a mail's base and the figures that it has to meet; see `fit`."""
+    mail = VERSIONS[version]
+    targets = (
+        Target(
+            name="swap_out",
+            metrics=("swap_out",),
+            wanted=base_figure(PATCH, mail.base, "swapout throughput") * _KIB_PER_GB,
+        ),
+        *(
+            Target(
+                name=lock,
+                metrics=tuple(f"cycles.{site}" for row in rows for site in mail.rows[row]),
+                wanted=math.fsum(base_figure(PATCH, mail.base, row) for row in rows),
+            )
+            for lock, rows in mail.fitted.items()
+        ),
+    )
+    gigabytes = DEVICE_GIGABYTES // 8
+    base = machine(policy="shared", kernel=mail.machine, gigabytes=gigabytes, in_memory=in_memory)
+    return base, targets
+
+
+def predict(version: str, kernel: str, constants: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Simulate one column of a mail's table once, with the constants of its fit (RESULTS)."""
+    mail = VERSIONS[version]
+    config = machine(
+        policy=mail.kernels[kernel], seed=seed, kernel=mail.machine, gigabytes=TABLE_GIGABYTES
+    )
+    value = metric_values(config, constants)
+    return claims.results(rows_of(mail, value), labels(config, kernel=kernel))
+
+
+def rows_of(mail: Mail, value: Mapping[str, float]) -> list[claims.Row]:
+    """Return the metrics of a run by the names of a mail's table."""
+    return [
+        ("pmbench score", value["accesses"], "accesses/s"),
+        ("swapin throughput", value["swap_in"] * _GB_PER_KIB, "GB/s"),
+        ("swapout throughput", value["swap_out"] * _GB_PER_KIB, "GB/s"),
+        *(
+            (row, math.fsum(value[f"cycles.{site}"] for site in sites), "% of cycles")
+            for row, sites in mail.rows.items()
+        ),
+    ]

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What notebook 04 asks of the studies, its verdict, and patch D's part of the pages on all."""
+
+import math
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims, slots, traces
+from swapsim.claims.judging import agreement
+from swapsim.machine import summary
+from swapsim.machine.costs import costs
+from swapsim.machine.tables import SENSITIVITY, WHAT_IF_RANGES
+from swapsim.patches.cluster_next import machines, studies
+from swapsim.patches.cluster_next.machines import PATCH
+from swapsim.patches.cluster_next.mails import VERSIONS
+from swapsim.slots.tables import VERIFIED_SLOTS
+from swapsim.study.summary import against, ends, over
+
+LOCK_METRICS: Final = (
+    *("slots in a trunk with another CPU", "xa_lock acquisitions"),
+    *("xa_lock contended acquisitions", "si->lock acquisitions"),
+)
+"""Metrics of both locks that the lab kernel's switch changes."""
+
+# Tasks that change CPU, in the lab kernel and on the workbench.
+
+TWINS: Final = {
+    "shared": ("shared", "stay", "0"),
+    "percpu-rerandomise": ("percpu-rerandomise", "stay", "0"),
+    "percpu": ("percpu", "stay", "0"),
+    "percpu 1500": ("percpu", "change CPU", "1000"),
+    "percpu 150": ("percpu", "change CPU", "100"),
+    "percpu free": ("percpu", "are the kernel's", None),
+}
+"""A value of the lab's experiment -> its policy, its tasks, and the workbench's pages a CPU."""
+
+
+def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
+    """Compare the slots in a trunk with another task: a real kernel and the workbench.
+
+    Source: data/measured/tasks-that-change-cpu, the second half of each run, five rounds.
+    """
+    results = claims.measured_results("tasks-that-change-cpu")
+    # A round without a change of CPU has 0 and counts as infinite.
+    pages_a_cpu = (
+        results.filter(metric="pages out between changes")
+        .group_by("policy")
+        .agg(pages_a_cpu=pl.col("value").replace(0.0, math.inf).median())
+        .with_columns(pl.when(pl.col("pages_a_cpu").is_finite()).then("pages_a_cpu"))
+    )
+    measured = claims.medians(results).filter(metric="slots in a trunk with another task")
+    chosen = simulated.filter(metric="trunk.shared").select("policy", "setting", "seed", "value")
+    twins = pl.DataFrame(
+        [(value, *twin) for value, twin in TWINS.items()],
+        schema=["value", "policy", "tasks", "setting"],
+        orient="row",
+    )
+    found = over(chosen, statistic="mean", spread="interval")
+    return (
+        twins.join(found, on=["policy", "setting"], how="left", maintain_order="left")
+        .join(measured, left_on="value", right_on="policy", how="left", suffix="_measured")
+        .join(pages_a_cpu, left_on="value", right_on="policy", how="left", maintain_order="left")
+        .select(
+            *("policy", "tasks", "pages_a_cpu"),
+            measured="median",
+            measured_low="low_measured",
+            measured_high="high_measured",
+            simulated="middle",
+            simulated_low="low",
+            simulated_high="high",
+        )
+    )
+
+
+# What-ifs.
+
+
+def gains(rows: pl.DataFrame, metric: str = "accesses") -> pl.DataFrame:
+    """Return the gain over the shared base in percent over fits and seeds, and the lock waits.
+
+    ``base_waits`` and ``patched_waits`` are medians in percent of the busy time; ``flips`` says
+    that some runs gain and others lose.
+    """
+    changed = against(rows.filter(metric=metric).drop("metric"), {"policy": "shared"})
+    ranges = over(changed.drop("value", "base"), "fit", "seed", value="change").drop("runs")
+    keys = [name for name in ranges.columns if name not in {"middle", "low", "high"}]
+    medians = over(rows.filter(metric="waits").drop("metric"), "fit", "seed")
+    waits = against(medians.select(*keys, "middle"), {"policy": "shared"}, value="middle")
+    waited = waits.select(*keys, base_waits="base", patched_waits="middle")
+    return ranges.join(waited, on=keys, maintain_order="left").with_columns(
+        flips=(pl.col("low") < 0) & (pl.col("high") > 0)
+    )
+
+
+def describe_gains(ranges: pl.DataFrame) -> str:
+    """Return two sentences on the smallest and the largest of some `gains`."""
+    named = ranges.with_columns(pl.col("policy").alias("factor"))
+    return summary.describe_gains(named.select(WHAT_IF_RANGES.names()))
+
+
+def gain_by_constant() -> pl.DataFrame:
+    """Return young V1's gain at the ends of each constant, the widest apart first (SENSITIVITY)."""
+    rows = studies.gain_by_constant().filter(metric="accesses").drop("metric", "fit")
+    ranges = costs().select("name", at_low=pl.col("low") * 1.0, at_high=pl.col("high") * 1.0)
+    in_memory = ("in_memory", machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)
+    at = ranges.vstack(pl.DataFrame([in_memory], schema=ranges.schema, orient="row"))
+    found = ends(against(rows, {"policy": "shared"}), value="change")
+    named = found.join(at, left_on="constant", right_on="name", maintain_order="left")
+    return named.select(SENSITIVITY.names())
+
+
+# The claims of both mails.
+
+
+def claims_by_age() -> pl.DataFrame:
+    """Return the change of each claim of the first mail by V1's age, a row per age and claim."""
+    rows = studies.life().filter(pl.col("policy") != studies.MERGED, pl.col("metric") != "waits")
+    kernel = {policy: kernel for kernel, policy in VERSIONS["V1"].kernels.items()}
+    unit = {name: metric.unit for name, metric in studies.METRICS.items()}
+    results = rows.with_columns(
+        kernel=pl.col("policy").replace_strict(kernel), unit=pl.col("metric").replace_strict(unit)
+    )
+    return pl.concat(
+        _of_first_mail(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
+        for each in results.partition_by("label", maintain_order=True)
+    )
+
+
+def _of_first_mail(results: pl.DataFrame, age: str) -> pl.DataFrame:
+    """Return the claims of the first mail that were simulated, with the age of V1's bases."""
+    stated = claims.published_claims().filter(pl.col("change").is_not_null(), patch=PATCH)
+    three = claims.three_columns(stated, results, claims.tolerances())
+    simulated = three.filter(pl.col("simulated").is_not_null())
+    return simulated.select("claim", "published", "tolerance", "simulated", age=pl.lit(age))
+
+
+def simulated_claims() -> pl.DataFrame:
+    """Return the figures of both mails' claims (SIMULATED_CLAIMS).
+
+    The first mail's are of V1 50 ms after the fill, with a range over the ages of its bases: the
+    mail's test ran until they had settled, but how often its tasks changed CPU is not known.
+    """
+    stated = claims.published_claims().filter(patch=PATCH)
+    predicted = studies.predicted()
+    first = predicted.filter(pl.col("kernel").is_in(list(VERSIONS["V1"].kernels)))
+    by_age = summary.claim_figures(
+        claims_by_age().vstack(_of_first_mail(first, "the table")),
+        pl.col("age") == "the table",
+        over="ages",
+    )
+    return claims.simulated_claims(stated, predicted).update(by_age, on="claim")
+
+
+def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
+    """Return how the profile rows that both mails print grow, in each mail and in both together.
+
+    Both together are the geometric mean of the two quotients; its tolerance is that of one mail,
+    divided by the root of two. Source: the claims D-lock-* and D3-lock-* in data/published.
+    """
+    stated = claims.published_claims().filter(patch=PATCH, unit="% of cycles")
+    three = claims.three_columns(stated, predicted, claims.tolerances())
+    named = three.filter(pl.col("published").is_not_null()).with_columns(
+        pl.col("claim").str.extract_groups(r"^(?<mail>D3?)-lock-(?<row>.+)$").struct.unnest()
+    )
+    figures = ("published", "simulated")
+    first, third = (
+        named.filter(mail=mail).select("row", "tolerance", *figures) for mail in ("D", "D3")
+    )
+    off = (pl.col("simulated_together") - pl.col("published_together")).abs()
+    return (
+        first.join(third.drop("tolerance"), on="row", suffix="_third", maintain_order="left")
+        .with_columns(
+            pl.col("tolerance") / math.sqrt(2),
+            *(_together(name, f"{name}_third").alias(f"{name}_together") for name in figures),
+        )
+        .with_columns(verdict=agreement(off <= pl.col("tolerance")))
+        .select(
+            "row",
+            *(f"{name}{which}" for name in figures for which in ("", "_third", "_together")),
+            "tolerance",
+            "verdict",
+        )
+    )
+
+
+def _together(first: str, third: str) -> pl.Expr:
+    """Return the percentage whose quotient is the geometric mean of two percentages' quotients."""
+    return 100 * (((1 + pl.col(first) / 100) * (1 + pl.col(third) / 100)).sqrt() - 1)
+
+
+# Locks.
+
+
+def runs() -> dict[str, pl.DataFrame]:
+    """Return the runs of the mail's test under each posted rule, by the rule."""
+    rows = studies.runs()
+    return {policy: rows.filter(policy=policy) for policy in studies.POSTED}
+
+
+def lock_relief() -> pl.DataFrame:
+    """Compare how V1 relieves the swap cache's lock: mail (5.7), machine, real kernel (6.1)."""
+    rules = ("shared", "percpu")
+    ran = runs()
+    return summary.lock_relief(
+        claims.published_tables().filter(
+            pl.col("metric").str.contains("add_to_swap_cache|__remove_mapping"),
+            patch=PATCH,
+            table="perf profile",
+        ),
+        (ran["shared"], ran["percpu"]),
+        claims.medians(claims.measured_results("scan-base-under-half")),
+        rules,
+    )
+
+
+# The verdict, and what the pages on all patches call.
+
+
+def verdict(
+    verified: pl.DataFrame,
+    aged: pl.DataFrame,
+    predicted: pl.DataFrame,
+    life: pl.DataFrame,
+    *,
+    tasks: pl.DataFrame,
+    drives: pl.DataFrame,
+) -> str:
+    """Return the lead of notebook 04.
+
+    ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``predicted`` are
+    RESULTS of the third mail; ``life``, ``tasks`` and ``drives`` are `gains` by V1's age, by the
+    number of tasks and by drive.
+    """
+    handed_out, alike = slots_matched(verified)
+    moved = aged.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
+    means = over(moved, statistic="mean").with_columns(pl.col("middle") * 100)
+    of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
+    first, last = means["setting"][0], means["setting"][-1]
+    stated = claims.published_claims().filter(claim="D3-prose-score")
+    simulated = claims.simulated_claims(stated, predicted)
+    three = claims.three_columns(stated, predicted.clear(), claims.tolerances(), simulated)
+    score, texts = (found.row(0, named=True) for found in (three, claims.claim_texts(three)))
+    slow, many = drives.filter("flips"), tasks.filter("flips")
+    return claims.lead_on(
+        f"With the merged patch {of[last, studies.MERGED]:.0f} % of the additions to the swap "
+        f"cache fetch the lock's line from another CPU in place of {of[last, 'shared']:.0f} %, "
+        f"and the predicted gain {_VERBS[score['simulated_verdict']]} the published "
+        f"{texts['published']}.",
+        does=f"Each CPU scans from a base of its own, so CPUs are in different trunks and use "
+        f"different locks; the model repeats {alike:,} of {handed_out:,} slots of a real kernel. "
+        f"As first posted, {of[first, 'percpu']:.0f} % of the additions fetch the line at first "
+        f"and {of[last, 'percpu']:.0f} % in the end, when all CPUs are in the same trunks.",
+        worth=f"Fitted to the base column of V3's mail, the merged patch gains "
+        f"{texts['simulated']} ({texts['range']}) in pmbench's score. {by_age(life)}",
+        when=f"On rotational disks, which have one base, and on drives of {slow['latency'][0]} or "
+        f"slower ({_ends(slow)}). Nor with {many['setting'][0]:.0f} tasks or more, where other "
+        f"locks decide ({_ends(many)}).",
+    )
+
+
+_VERBS: Final = {"agrees": "agrees with", "contradicts": "contradicts", "open": "leaves open"}
+
+
+def _ends(ranges: pl.DataFrame) -> str:
+    """Return the range over several ranges of a gain."""
+    low, high = min(ranges["low"].to_list()), max(ranges["high"].to_list())
+    return claims.range_text(low, high, "%", relative=True)
+
+
+def by_age(life: pl.DataFrame) -> str:
+    """Return what V1 gains by age, in one sentence."""
+    gain = dict(life.filter(policy="percpu").select("label", "middle").iter_rows())
+    settled = [at for label, at in gain.items() if label.startswith("settled")]
+    stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
+    span = claims.range_text(min(settled), max(settled), "%", relative=True)
+    return (
+        f"As first posted it gains {gain['50 ms']:+.1f} % at first and {span} in the end, "
+        f"by how often tasks change CPU (published: {stated:+.1f} %, open)."
+    )
+
+
+def slots_matched(verified: pl.DataFrame) -> tuple[int, int]:
+    """Return the number of slots that a real kernel handed out, and of those that match."""
+    VERIFIED_SLOTS.check(verified)
+    exact, raced, given = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
+    return given, exact + raced
+
+
+def counted() -> str:
+    """Return a sentence on the slots of the shipped traces that match."""
+    verified = slots.verified_slots(traces.shipped("cluster-next"))
+    handed_out, alike = slots_matched(verified)
+    return (
+        f"Of {handed_out:,} swap slots that a real kernel handed out in {verified.height} runs, "
+        f"the model of patch D's allocator hands out {alike:,}."
+    )
+
+
+def chances() -> None:
+    """Return None: the scores of the mail deviate by 1 % at most."""
+
+
+def measured_as_mailed() -> None:
+    """Return None: the lab's tests count locks and have no row of the mail's tables."""
+
+
+def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:  # noqa: ARG001
+    """Return `lock_relief` of the stored runs, which have the constants of the headline fit."""
+    return lock_relief()

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A user's policies for where scans begin, ranked among the built-in ones."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from swapsim import slots
+from swapsim.checks import checked
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi import POLICIES
+from swapsim.machine.run import PAGES_MOVED, run_policies
+from swapsim.patches.cluster_next.machines import aged_device
+from swapsim.patches.cluster_next.studies import CHURN, DEVICE
+from swapsim.policies.policy import Policy
+from swapsim.slots.tables import POLICY_RANKING
+from swapsim.study import ranking
+
+RANKED_BY: Final = {
+    PAGES_MOVED: "higher",
+    **{name: slots.METRICS[name].better for name in ("lock.moved.add", "run", "scanned")},
+}
+"""A metric -> its better end; the first is the machine's, the others are the workbench's."""
+
+
+@checked
+def rank(
+    policies: Sequence[Policy],
+    *,
+    seeds: int = 8,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Rank a user's policies among the built-in ones.
+
+    Parameters
+    ----------
+    policies : sequence of Policy
+        `policies.policy.policies_in` reads those of a file.
+    seeds : int
+        Runs of each policy on the workbench and on the machine `aged_device`: seeds 1 to this.
+    executor, progress
+        As for `study.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema POLICY_RANKING: metrics in the order of RANKED_BY, for each the best policy first.
+
+    Raises
+    ------
+    InputError
+        A policy raises, does not end or returns no slot on the workbench (`slots.require_sound`);
+        or two have one name.
+    ConfigError
+        seeds is below 1.
+    """
+    if seeds < 1:
+        raise ConfigError(f"seeds={seeds}: choose at least 1")
+    names = [policy.name for policy in policies]
+    twins = [name for name in names if names.count(name) > 1]
+    if twins:
+        raise InputError(f"two policies are called {twins[0]}: rename one", field="policies")
+    for policy in policies:
+        slots.require_sound(policy, DEVICE, CHURN)
+    ranked: list[str | Policy] = [*POLICIES, *policies]
+    counted = slots.one_at_a_time(
+        DEVICE,
+        CHURN,
+        {"used_share": [CHURN.used_share]},
+        policies=ranked,
+        seeds=seeds,
+        executor=executor,
+        progress=progress,
+    )
+    _require_valid_answers(counted, policies)
+    moved = run_policies(aged_device, ranked, seeds=seeds, executor=executor, progress=progress)
+    columns = ["metric", "unit", "policy", "seed", "value"]
+    values = pl.concat([moved.select(columns), counted.select(columns)])
+    rows = [
+        {**row, "better": better, "user": row["policy"] not in POLICIES}
+        for metric, better in RANKED_BY.items()
+        for row in ranking.rank(
+            ranking.over_seeds(values.filter(metric=metric), np.median), "median", better
+        )
+    ]
+    return POLICY_RANKING.check(pl.DataFrame(rows, schema=POLICY_RANKING.schema))
+
+
+def _require_valid_answers(counted: pl.DataFrame, policies: Sequence[Policy]) -> None:
+    """Observe a policy under each seed with which it returned an invalid answer."""
+    invalid = counted.filter(pl.col("metric") == "nonsense", pl.col("value") > 0)
+    for policy in policies:
+        for seed in invalid.filter(policy=policy.name)["seed"]:
+            slots.require_sound(policy, replace(DEVICE, seed=seed), CHURN)
