@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from swapsim.study import store as store
     from swapsim.study import summary as summary
     from swapsim.study import tables as tables
-    from swapsim.study.batches import How as How
-    from swapsim.study.batches import SerialExecutor as SerialExecutor
-    from swapsim.study.batches import run as run
-    from swapsim.study.batches import table as table
+    from swapsim.study.processes import SerialExecutor as SerialExecutor
     from swapsim.study.study import Study as Study
     from swapsim.study.study import picked as picked
     from swapsim.study.study import recap as recap
+    from swapsim.study.sweep import How as How
+    from swapsim.study.sweep import run as run
+    from swapsim.study.sweep import table as table
 else:
     lazy.export(__name__)

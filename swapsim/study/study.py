@@ -31,8 +31,9 @@ from swapsim import io as swapsim_io
 from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.io.paths import data_root
-from swapsim.study.batches import SerialExecutor, table
 from swapsim.study.code import code_digest
+from swapsim.study.processes import SerialExecutor
+from swapsim.study.sweep import table
 
 FOLDER: Final = "simulated"
 
