@@ -31,7 +31,6 @@ static void draw_memory(struct sws_reclaim_config *config, struct input *input)
 	config->read_around_pages = input_or(input, 32);
 	config->cached_pages = input_or(input, 0);
 	config->cached_normal_percent = input_or(input, 100);
-	config->simplified_reclaim = input_bit(input);
 	config->min_free_pages = input_or(input, 24);
 	config->reserve_ratio = input_or(input, 64);
 	config->swappiness = input_or(input, 60);

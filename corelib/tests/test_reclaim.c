@@ -521,29 +521,6 @@ static void a_writer_that_waits_for_too_much_writes_no_file(void)
 	sws_reclaim_free(reclaim);
 }
 
-/* The loops of mmotm end at priority 0 without balance: kswapd then naps, or begins again. */
-static void kswapd_does_not_nap_while_a_zone_is_not_balanced(void)
-{
-	const uint32_t files[] = { 500 };
-	uint64_t runs[2] = { 0 };
-
-	for (int simplified = 0; simplified < 2; simplified++) {
-		struct sws_reclaim_config config = small(SWS_STALL_MMOTM);
-		struct sws_reclaim *reclaim = NULL;
-
-		config.items = 105;
-		config.file_pages = files;
-		config.disk_rate = 5000;
-		config.serve_ns = 400 * MS;
-		config.simplified_reclaim = simplified;
-		reclaim = make(&config);
-		CHECK(run(reclaim, ALL));
-		runs[simplified] = sws_reclaim_counts_of(reclaim).wakeups;
-		sws_reclaim_free(reclaim);
-	}
-	CHECK(runs[0] > 2 * runs[1]);
-}
-
 static void a_run_is_the_same_however_it_is_cut(void)
 {
 	const uint32_t files[] = { 400 };
@@ -859,7 +836,6 @@ int main(void)
 	RUN(a_shared_cpu_does_one_thing_at_a_time);
 	RUN(a_new_page_begins_inactive_with_refault_distances);
 	RUN(a_writer_that_waits_for_too_much_writes_no_file);
-	RUN(kswapd_does_not_nap_while_a_zone_is_not_balanced);
 	RUN(a_run_is_the_same_however_it_is_cut);
 	RUN(an_event_is_little_work);
 	RUN(another_seed_draws_other_items);

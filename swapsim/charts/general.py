@@ -16,11 +16,11 @@ above legends and in tooltips alike. Rows are drawn as they are: `study.summary`
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypedDict, Unpack
 
-import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import with_interaction
+from swapsim.charts.quick import alt
 from swapsim.errors import InputError
 
 MOST_ROWS: Final = 5_000

@@ -9,11 +9,11 @@ from functools import wraps
 from itertools import count
 from typing import Any, Final, ParamSpec, TypeVar
 
-import altair as alt
 import polars as pl
 
 from swapsim.charts.description import describe
 from swapsim.charts.panels import KEYS, Field, Panel, fields_of, kind_of, with_marks
+from swapsim.charts.quick import alt
 from swapsim.checks import checked
 
 P = ParamSpec("P")

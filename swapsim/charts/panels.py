@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import altair as alt
 import polars as pl
+
+from swapsim.charts.quick import alt
 
 FACETS: Final = ("row", "column", "facet")
 AXES: Final = ("x", "y", "x2", "y2", "xOffset", "yOffset")

@@ -2,15 +2,16 @@
 """The theme of all charts, for light and dark pages, and charts in notebooks and files."""
 
 import base64
+import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import altair as alt
 import vl_convert
 
 from swapsim import frames
+from swapsim.charts.quick import alt
 from swapsim.checks import checked
 from swapsim.errors import InputError
 
@@ -91,7 +92,8 @@ def use() -> None:
     Frames are shown as by `frames.use`.
     JupyterLab draws the specification: marks have tooltips, a click into a legend selects, dragging
     and the wheel with Ctrl move and zoom numeric axes, a double click resets them. GitHub shows the
-    picture; nbval compares the specification.
+    picture; nbval compares the specification. With SWAPSIM_PICTURES=no in the environment there is
+    no picture, which takes most of the time of a chart.
     """
     alt.renderers.register("swapsim", _shown)
     alt.renderers.enable("swapsim")
@@ -174,7 +176,8 @@ def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[s
     text = title.get("text", "chart") if isinstance(title, dict) else title
     data = {
         MIME: plain_numbers(of_version(spec, _JUPYTERLAB) | _AS_SVG),
-        "image/png": base64.b64encode(png(spec)).decode(),
         "text/plain": f"<chart: {text}>",
     }
+    if os.environ.get("SWAPSIM_PICTURES") != "no":
+        data["image/png"] = base64.b64encode(png(spec)).decode()
     return data, {"image/png": {"alt": spec.get("description", text)}}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The reclaim simulator of ``reclaim.h``: config and costs in, counts and tables out."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,25 +14,17 @@ from swapsim.errors import ConfigError
 from swapsim.ffi import (
     RECLAIM_COST_MAX,
     RECLAIM_COSTS,
-    RECLAIM_DEFAULTS,
     RECLAIM_WHERE,
     STALL_RULES,
     STALL_SLEEPS,
     check,
+    headers,
+    structs,
 )
-from swapsim.frames.table import Table
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.parallelio import LAB_GUEST, MAIL, SECOND_NS, costs
-from swapsim.reclaim.tables import (
-    SIMULATED_ACTIVITY,
-    SIMULATED_COUNTERS,
-    SIMULATED_MEMORY,
-    SIMULATED_PAGES,
-    SIMULATED_ROUNDS,
-    SIMULATED_THROTTLES,
-    SIMULATED_ZONES,
-    ZONE,
-)
+from swapsim.reclaim.tables import WHERE, ZONE
+from swapsim.stall.tables import THROTTLE
 
 CHUNK_WORK: Final = 50_000
 """Work of one call into C, well under 0.1 s; Ctrl-C is handled between two calls."""
@@ -41,43 +34,34 @@ NEVER: Final = 2**64 - 1
 _POLL_NS: Final = 1_000_000
 """Time between two checks whether a round's serving has begun."""
 
-_PROBLEMS: Final = {
-    "SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY": (
-        "min_free_pages",
-        "watermarks above memory: choose a fourth of memory at most, and a reserve_ratio that "
-        "keeps a fourth of DMA32 at most",
-    ),
-    "SWS_RECLAIM_BAD_SHARE": ("background_percent", "choose dirty_percent at most"),
-    "SWS_RECLAIM_BAD_POOL": ("items", "a pool too large: choose fewer items, or fewer item_pages"),
-    "SWS_RECLAIM_BAD_TIME": ("seek_near_ns", "choose seek_far_ns at most"),
-    "SWS_RECLAIM_PROGRAMS_ABOVE_DISK": (
-        "working_pages",
-        "more pages than the disk: choose at most disk_pages less the largest file and "
-        "program_pages",
-    ),
-    "SWS_RECLAIM_BAD_START": (
-        "start_used_pages",
-        "more pages than memory: choose dma32_pages and normal_pages together at most",
-    ),
-}
-"""Problems of fields that are in their ranges but do not fit together: the field, what to do."""
-
 _NOT_IN_MEMORY: Final = ("untouched", "swapped-out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a simulation gives.
+    """What a simulation gives; ``reclaim.h`` explains the fields of each struct.
 
     Attributes
     ----------
     out_of_memory : bool
         Whether it ended out of memory; otherwise all of its rounds are done.
     elapsed_ns, events : int
-    rounds, counters, zones, sleeps : polars.DataFrame
-        Schemas SIMULATED_ROUNDS, SIMULATED_COUNTERS, SIMULATED_ZONES, SIMULATED_THROTTLES.
-    memory, activity : polars.DataFrame
-        Schemas SIMULATED_MEMORY and SIMULATED_ACTIVITY: each sample_ns, and at the end.
+    rounds : polars.DataFrame
+        A row per round that began: ``round`` from 0, ``file_pages``, the fields of ``struct
+        sws_reclaim_round``, and ``ops_per_second`` of serving.
+    counters : polars.DataFrame
+        ``name`` and ``value`` of each field of ``struct sws_reclaim_counts`` that is one number.
+    zones : polars.DataFrame
+        A row per ``zone``: the fields of ``struct sws_reclaim_zone``.
+    sleeps : polars.DataFrame
+        A row per ``reason`` for a throttle: how many ``slept``, how many were ``declined``, and
+        ``slept_ns``.
+    memory : polars.DataFrame
+        A row per sample and zone, each sample_ns and at the end: ``t_ns``, ``zone``, the fields by
+        zone of ``struct sws_reclaim_state``, and those of ``struct sws_reclaim_zone`` so far.
+    activity : polars.DataFrame
+        A row per sample: ``t_ns``, the other fields of ``struct sws_reclaim_state``, and the
+        counters so far.
     """
 
     out_of_memory: bool
@@ -104,8 +88,8 @@ class Window:
     io_ns : int
         How long the file took, also beyond the window; 0: no file.
     counters, zones, sleeps : dict of str to int
-        Counters of SIMULATED_COUNTERS; SIMULATED_ZONES, both zones together;
-        SIMULATED_THROTTLES as ``slept REASON`` and ``slept_ns REASON``.
+        As in `Result`: counters; zones, both together; sleeps as ``slept REASON`` and ``slept_ns
+        REASON``.
     """
 
     out_of_memory: bool
@@ -118,30 +102,30 @@ class Window:
 
 def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     """Return a ``struct sws_reclaim *`` with these costs at time 0; it frees itself."""
-    made = ffi.new("struct sws_reclaim_config *")
-    lib.sws_reclaim_config_init(made)
-    for name in RECLAIM_DEFAULTS:
-        if name not in ("rules", "rounds"):
-            setattr(made, name, getattr(config, name))
-    made.rules = STALL_RULES.index(config.rules)
+    files = ffi.new("uint32_t[]", list(config.files))
+    made = structs.config(
+        lib.sws_reclaim_config_init,
+        config,
+        rules=STALL_RULES.index(config.rules),
+        rounds=len(files),
+        file_pages=files,
+        costs=_costs(ns),
+    )
+    problem = lib.sws_reclaim_check(made)
+    if problem != lib.SWS_RECLAIM_NO_PROBLEM:
+        why = headers.problem("enum sws_reclaim_problem", problem)
+        named = {name: getattr(config, name, None) for name in re.findall(r"\w+", why)}
+        values = [f"{name}={value!r}" for name, value in named.items() if value is not None]
+        raise ConfigError(f"{', '.join(values)}: {why}")
+    return structs.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
+
+
+def _costs(ns: Mapping[str, int]) -> dict[str, int]:
     for name in RECLAIM_COSTS:
         if name not in ns:
             raise ConfigError(f"{name}: a cost that is missing; give it in ns")
         check_number(name, ns[name], 1, RECLAIM_COST_MAX)
-        setattr(made.costs, name, ns[name])
-    files = ffi.new("uint32_t[]", list(config.files))
-    made.rounds, made.file_pages = len(config.files), files
-    _check_problem(lib.sws_reclaim_check(made), config)
-    out = ffi.new("struct sws_reclaim **")
-    check(lib.sws_reclaim_new(made, out))
-    return ffi.gc(out[0], lib.sws_reclaim_free)
-
-
-def _check_problem(problem: int, config: ReclaimConfig) -> None:
-    if problem != lib.SWS_RECLAIM_NO_PROBLEM:
-        name = ffi.typeof("enum sws_reclaim_problem").elements[problem]
-        field, advice = _PROBLEMS[name]
-        raise ConfigError(f"{field}={getattr(config, field)!r}: {advice}")
+    return {name: ns[name] for name in RECLAIM_COSTS}
 
 
 def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: None) -> bool:
@@ -186,29 +170,28 @@ def run(
     ``reclaim.h``, which says what of the kernel it models.
     """
     self = make(config, costs(MAIL, constants))
-    memory: list[tuple[Any, ...]] = []
-    activity: list[tuple[Any, ...]] = []
+    memory: list[Mapping[str, Any]] = []
+    activity: list[Mapping[str, Any]] = []
     more, until = True, 0
     while more:
         until = min(until + sample_ns, NEVER)
         more = advance(self, until, tick)
-        memory += _memory(self)
-        activity.append(_activity(self))
+        state, counts = lib.sws_reclaim_state_of(self), lib.sws_reclaim_counts_of(self)
+        memory += _memory(self, state)
+        activity.append({**_numbers(state), **_numbers(counts)})
     return Result(
         out_of_memory=_is_out_of_memory(self),
         elapsed_ns=lib.sws_reclaim_state_of(self).now_ns,
         events=lib.sws_reclaim_events(self),
         rounds=_rounds(self, config),
-        counters=_frame(SIMULATED_COUNTERS, [*counters(self).items()]),
+        counters=pl.DataFrame(
+            [*counters(self).items()], schema={"name": pl.String, "value": pl.UInt64}, orient="row"
+        ),
         zones=_zones(self, config),
         sleeps=_sleeps(self),
-        memory=_frame(SIMULATED_MEMORY, memory),
-        activity=_frame(SIMULATED_ACTIVITY, activity),
+        memory=pl.DataFrame(memory, schema=_MEMORY),
+        activity=pl.DataFrame(activity, schema=_ACTIVITY).rename({"now_ns": "t_ns"}),
     )
-
-
-def _frame(table: Table, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=table.schema, orient="row")
 
 
 @checked
@@ -234,7 +217,8 @@ def follow_pages(
     Returns
     -------
     polars.DataFrame
-        Schema SIMULATED_PAGES, in order of time.
+        A row per change of a page, in order of time: ``page``, its number, ``t_ns``, ``where`` it
+        is from then on, and its ``zone``, null where it is not in memory.
 
     Raises
     ------
@@ -258,7 +242,7 @@ def follow_pages(
                 seen[page] = found
                 rows.append((page, now, *found))
         until += step_ns
-    return _frame(SIMULATED_PAGES, rows)
+    return pl.DataFrame(rows, schema=_PAGES, orient="row")
 
 
 def pool_page(self: Any, number: int) -> tuple[str, int, bool]:
@@ -329,62 +313,86 @@ def _is_out_of_memory(self: Any) -> bool:
 
 def counters(self: Any) -> dict[str, int]:
     """Return the counters that are one number, by name."""
-    counts = lib.sws_reclaim_counts_of(self)
-    return {
-        name: getattr(counts, name)
-        for name, field in ffi.typeof("struct sws_reclaim_counts").fields
-        if field.type.kind == "primitive"
-    }
+    return _numbers(lib.sws_reclaim_counts_of(self))
 
 
-_KINDS: Final = tuple(SIMULATED_MEMORY.schema)[2:-3]
-_SUMS: Final = {name for name, _ in ffi.typeof("struct sws_reclaim_counts").fields}
+# Structs as rows.
+
+_TYPES: Final = {
+    "uint64_t": pl.UInt64(),
+    "uint32_t": pl.UInt32(),
+    "uint8_t": pl.UInt8(),
+    "_Bool": pl.Boolean(),
+}
 
 
-def _memory(self: Any) -> Iterator[tuple[Any, ...]]:
-    state = lib.sws_reclaim_state_of(self)
+def _numbers_of(struct: str) -> dict[str, pl.DataType]:
+    """Return the fields of a struct that are one number, and their types."""
+    fields = ffi.typeof(struct).fields
+    return {name: _TYPES[f.type.cname] for name, f in fields if f.type.kind == "primitive"}
+
+
+_BY_ZONE: Final = {
+    name: _TYPES[field.type.item.cname]
+    for name, field in ffi.typeof("struct sws_reclaim_state").fields
+    if field.type.kind == "array"
+}
+_ZONES: Final = {"zone": ZONE.dtype, **_numbers_of("struct sws_reclaim_zone")}
+_MEMORY: Final = {"t_ns": pl.UInt64(), "zone": ZONE.dtype, **_BY_ZONE, **_ZONES}
+_ACTIVITY: Final = {
+    **_numbers_of("struct sws_reclaim_state"),
+    **_numbers_of("struct sws_reclaim_counts"),
+}
+_PAGES: Final[dict[str, pl.DataType]] = {
+    "page": pl.UInt32(),
+    "t_ns": pl.UInt64(),
+    "where": WHERE.dtype,
+    "zone": ZONE.dtype,
+}
+_ROUNDS: Final = {
+    "round": pl.UInt32(),
+    "file_pages": pl.UInt32(),
+    **_numbers_of("struct sws_reclaim_round"),
+    "ops_per_second": pl.Float64(),
+}
+
+
+def _numbers(struct: Any) -> dict[str, Any]:
+    """Return the fields of a struct that are one number."""
+    fields = ffi.typeof(struct).fields
+    return {name: getattr(struct, name) for name, f in fields if f.type.kind == "primitive"}
+
+
+def _memory(self: Any, state: Any) -> Iterator[dict[str, Any]]:
     for number, zone in enumerate(ZONE.words):
-        count = lib.sws_reclaim_zone_of(self, number)
-        kinds = tuple(getattr(state, name)[number] for name in _KINDS)
-        sums = (count.scanned_kswapd, count.reclaimed_kswapd, count.scanned_direct)
-        yield (state.now_ns, zone, *kinds, *sums)
-
-
-def _activity(self: Any) -> tuple[Any, ...]:
-    state, counts = lib.sws_reclaim_state_of(self), lib.sws_reclaim_counts_of(self)
-    return tuple(
-        getattr(counts if name in _SUMS else state, name if name != "t_ns" else "now_ns")
-        for name in SIMULATED_ACTIVITY.schema
-    )
+        by_zone = {name: getattr(state, name)[number] for name in _BY_ZONE}
+        count = _numbers(lib.sws_reclaim_zone_of(self, number))
+        yield {"t_ns": state.now_ns, "zone": zone, **by_zone, **count}
 
 
 def _rounds(self: Any, config: ReclaimConfig) -> pl.DataFrame:
     rows = []
     for number, pages in enumerate(config.files):
-        found = lib.sws_reclaim_round_of(self, number)
-        if number and not found.begin_ns:
+        found = _numbers(lib.sws_reclaim_round_of(self, number))
+        if number and not found["begin_ns"]:
             break
-        row = {name: getattr(found, name, None) for name in SIMULATED_ROUNDS.schema}
-        seconds = config.serve_ns / 1e9
-        row |= {"round": number, "file_pages": pages, "ops_per_second": found.ops / seconds}
-        rows.append(row)
-    return pl.DataFrame(rows, schema=SIMULATED_ROUNDS.schema)
+        rate = found["ops"] / (config.serve_ns / 1e9)
+        rows.append({"round": number, "file_pages": pages, **found, "ops_per_second": rate})
+    return pl.DataFrame(rows, schema=_ROUNDS)
 
 
 def _zones(self: Any, config: ReclaimConfig) -> pl.DataFrame:
-    zones = ZONE.dtype.categories[: 1 + (config.normal_pages > 0)]
-    names = SIMULATED_ZONES.names()[1:]
-    rows = []
-    for number, zone in enumerate(zones):
-        count = lib.sws_reclaim_zone_of(self, number)
-        rows.append((zone, *(getattr(count, name) for name in names)))
-    return _frame(SIMULATED_ZONES, rows)
+    rows = [
+        {"zone": zone, **_numbers(lib.sws_reclaim_zone_of(self, number))}
+        for number, zone in enumerate(ZONE.words[: 1 + (config.normal_pages > 0)])
+    ]
+    return pl.DataFrame(rows, schema=_ZONES)
 
 
 def _sleeps(self: Any) -> pl.DataFrame:
     counts = lib.sws_reclaim_counts_of(self)
-    rows = [
-        (reason, counts.sleeps[number], counts.declined[number], counts.slept_ns[number])
-        for number, reason in enumerate(STALL_SLEEPS)
-    ]
-    return _frame(SIMULATED_THROTTLES, rows)
+    columns = {"slept": counts.sleeps, "declined": counts.declined, "slept_ns": counts.slept_ns}
+    return pl.DataFrame(
+        {"reason": STALL_SLEEPS, **{name: list(column) for name, column in columns.items()}},
+        schema={"reason": THROTTLE.dtype, **dict.fromkeys(columns, pl.UInt64())},
+    )

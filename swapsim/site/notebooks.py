@@ -8,13 +8,14 @@ and ``make notebooks`` afterwards, so that git shows real changes only.
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import nbformat
 
 from swapsim import io
-from swapsim.charts.theme import plain_numbers
+from swapsim.charts.theme import MIME, plain_numbers
 from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io.paths import laboratory_root, notebooks_root
@@ -59,7 +60,7 @@ def normal_form(text: str, committed: str | None, path: Path) -> str:
     """Return a notebook's text in the form in which it is committed."""
     notebook = _parsed(text, path)
     before = None if committed is None else _parsed(committed, path)
-    pictures = _pictures(before)
+    drawn = {} if before is None else pictures(before)
     if before is not None:
         notebook.metadata = before.metadata
     notebook.metadata.pop("widgets", None)
@@ -73,9 +74,9 @@ def normal_form(text: str, committed: str | None, path: Path) -> str:
             for kind, data in output.get("data", {}).items():
                 if kind.endswith("json"):
                     output.data[kind] = plain_numbers(data)
-            chart = _chart(output)
-            if chart in pictures:
-                output.data["image/png"] = pictures[chart]
+            chart = specification(output)
+            if chart in drawn:
+                output.data["image/png"] = drawn[chart]
     for cell in notebook.cells:
         cell.metadata = {name: cell.metadata[name] for name in cell.metadata if name == "tags"}
     written: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)  # type: ignore[no-untyped-call]
@@ -110,21 +111,20 @@ def results_of(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     ]
 
 
-def _pictures(notebook: nbformat.NotebookNode | None) -> dict[str, str]:
+def pictures(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Return the pictures of a notebook by the specifications of their charts."""
     return {
         chart: output.data["image/png"]
-        for cell in (notebook.cells if notebook else [])
+        for cell in notebook.cells
         for output in cell.get("outputs", [])
-        if (chart := _chart(output)) is not None
+        if (chart := specification(output)) is not None and "image/png" in output.data
     }
 
 
-def _chart(output: Any) -> str | None:
-    """Return the specification that an output's picture was drawn from; None without one."""
-    data = output.get("data", {})
-    drawn = [plain_numbers(data[kind]) for kind in sorted(data) if kind.endswith("json")]
-    return repr(drawn) if drawn and "image/png" in data else None
+def specification(output: Mapping[str, Any]) -> str | None:
+    """Return the text of a chart's specification; None for another output."""
+    chart = output.get("data", {}).get(MIME)
+    return None if chart is None else repr(plain_numbers(chart))
 
 
 def _committed(path: Path) -> str | None:

@@ -6,6 +6,7 @@ decides: first a row of the rules, then one list, pass or round, then columns of
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from functools import reduce
 from itertools import zip_longest
 from operator import or_
@@ -23,11 +24,12 @@ from swapsim.ffi import (
     STALL_COUNTERS,
     STALL_FLAGS,
     STALL_LIST_MAX,
-    STALL_PRIORITY_MAX,
     STALL_RULES,
     STALL_SLEEPS,
     check,
     dtype_of,
+    headers,
+    structs,
 )
 from swapsim.frames.files import require_values
 from swapsim.stall.config import StallContext
@@ -38,7 +40,6 @@ from swapsim.stall.tables import (
     RECLAIM_PASSES,
     RECLAIM_ROUNDS,
     STALL_BRANCH,
-    STALL_PAGE_RESULTS,
     STALL_PAGES,
     THROTTLE,
     THROTTLES,
@@ -59,44 +60,11 @@ _SUMS: Final = (*STALL_COUNTERS, "taken", "file_taken")
 _DECISION: Final = dtype_of("struct sws_stall_decision")
 _RESULT: Final = dtype_of("struct sws_stall_result")
 
-_PROBLEMS: Final = {
-    lib.SWS_STALL_UNKNOWN_SET: ("rules", f"no such rule set: use one of {', '.join(STALL_RULES)}"),
-    lib.SWS_STALL_BAD_PRIORITY: ("priority", f"a priority is 0 to {STALL_PRIORITY_MAX}"),
-    lib.SWS_STALL_UNKNOWN_FLAGS: ("flags", "an unknown flag: flags are a sum of 1, 2 and 4"),
-    lib.SWS_STALL_UNKNOWN_CALLER: ("caller", "an unknown bit of the caller"),
-    lib.SWS_STALL_LEGACY_WITHOUT_MEMCG: (
-        "sane",
-        "global reclaim is always sane: drop one of the two",
-    ),
-    lib.SWS_STALL_UNKNOWN_PAGE_BITS: ("page", "an unknown bit of a page"),
-    lib.SWS_STALL_TWO_CALLBACKS: ("buffers", "only one file system can answer for a page"),
-    lib.SWS_STALL_UNKNOWN_STEP: ("step", "an unknown step"),
-    lib.SWS_STALL_STEP_WITHOUT_WRITEBACK: (
-        "step",
-        "a case of writeback, and the page is not in writeback",
-    ),
-    lib.SWS_STALL_NO_PAGES: ("pages", f"a folio has 1 to {STALL_LIST_MAX} pages"),
-    lib.SWS_STALL_EMPTY_LIST: ("taken", "nothing was taken: drop the list, it decides nothing"),
-    lib.SWS_STALL_LIST_TOO_LONG: ("taken", f"a list has at most {STALL_LIST_MAX} pages"),
-    lib.SWS_STALL_UNQUEUED_ABOVE_DIRTY: ("unqueued_dirty", "more pages are unqueued than dirty"),
-    lib.SWS_STALL_DIRTY_ABOVE_TAKEN: ("dirty", "more pages are dirty than were taken"),
-    lib.SWS_STALL_CONGESTED_ABOVE_DIRTY: ("congested", "more pages are congested than possible"),
-    lib.SWS_STALL_WRITEBACK_ABOVE_TAKEN: (
-        "writeback",
-        "more pages are in cases 1 and 2 than were taken",
-    ),
-    lib.SWS_STALL_FILE_ABOVE_TAKEN: ("file_taken", "more pages of files were taken than pages"),
-    lib.SWS_STALL_UNKNOWN_NODE: ("node", "no such node"),
-    lib.SWS_STALL_UNKNOWN_CLEARS: ("clears", "an unknown reason for clearing flags"),
-}
-"""The field at fault and a description for each ``enum sws_stall_problem``."""
-
 
 def _refuse(problem: int, where: str = "") -> None:
     """Raise an InputError for what C has a problem with; do nothing if it has none."""
     if problem != lib.SWS_STALL_NO_PROBLEM:
-        field, wrong = _PROBLEMS[problem]
-        raise InputError(f"{where}{wrong}", field=field)
+        raise InputError(f"{where}{headers.problem('enum sws_stall_problem', problem)}")
 
 
 # A row of the rules.
@@ -110,42 +78,36 @@ def number_of(rules: str) -> int:
     return STALL_RULES.index(rules)
 
 
+_WORDS_OF: Final = {"place": "AT_", "scope": "FOR_", "congested_by": "BY_", "number": "N_"}
+"""Prefixes of enums that are not the name of the enum."""
+
+
+def _words(enum: str) -> dict[int, str]:
+    """Return the words of ``enum sws_stall_ENUM`` by their values."""
+    start = f"SWS_STALL_{_WORDS_OF.get(enum, f'{enum.upper()}_')}"
+    constants = ffi.typeof(f"enum sws_stall_{enum}").elements
+    return {value: name.removeprefix(start).lower() for value, name in constants.items()}
+
+
 def rules_row(rules: str) -> dict[str, Any]:
     """Return ``struct sws_stall_rules`` with words instead of numbers; acts as a list of dicts."""
     row = lib.sws_stall_rules_of(number_of(rules))
-    words = {
-        field: _words(field, prefix)
-        for field, prefix in (
-            *(("counted", None), ("case_1", None), ("writes", None), ("congested_by", "BY_")),
-            *(("place", "AT_"), ("does", None), ("scope", "FOR_"), ("test", None)),
-            ("number", "N_"),
-        )
-    }
-    acts = []
-    for name, place in _PLACES.items():
-        for act in _acts(rules, place):
-            numbers = {"does": act.does, "scope": act.scope, "test": act.test, "number": act.number}
-            found = {field: words[field][value] for field, value in numbers.items()}
-            what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": STALL_SLEEPS[act.what]}
-            found |= {"place": name, "of": words["number"][act.of]}
-            acts.append(found | {"what": what.get(found["does"], "")})
-    causes = words["congested_by"].items()
-    named = {name: words[name][getattr(row, name)] for name in ("counted", "case_1", "writes")}
+    causes = _words("congested_by").items()
     return {name: getattr(row, name) for name, _ in ffi.typeof(row[0]).fields} | {
-        **named,
-        "decides": words["place"][row.decides],
+        **{name: _words(name)[getattr(row, name)] for name in ("counted", "case_1", "writes")},
+        "decides": _words("place")[row.decides],
         "congested_by": frozenset(word for bit, word in causes if row.congested_by & bit),
         "isolated": STALL_SLEEPS[row.isolated],
         "clears": {why: row.clears[place] for place, why in enumerate(STALL_CLEARS)},
-        "acts": acts,
+        "acts": [_act(name, act) for name, place in _PLACES.items() for act in _acts(rules, place)],
     }
 
 
-def _words(enum: str, prefix: str | None) -> dict[int, str]:
-    """Return the words of an enum by their values."""
-    start = f"SWS_STALL_{f'{enum}_'.upper() if prefix is None else prefix}"
-    constants = ffi.typeof(f"enum sws_stall_{enum}").elements
-    return {value: name.removeprefix(start).lower() for value, name in constants.items()}
+def _act(place: str, act: Any) -> dict[str, str]:
+    found = {field: _words(field)[getattr(act, field)] for field in ("does", "scope", "test")}
+    found |= {field: _words("number")[getattr(act, field)] for field in ("number", "of")}
+    what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": STALL_SLEEPS[act.what]}
+    return {"place": place, **found, "what": what.get(found["does"], "")}
 
 
 def _acts(rules: str, place: int) -> list[Any]:
@@ -166,51 +128,40 @@ def _sleeps_of(rules: str, place: int, done: int) -> list[str]:
 # Contexts and pages as bits.
 
 
-def _caller(
-    *,
-    kswapd: Any,
-    memcg: Any,
-    hibernation: Any,
-    sane: Any = True,
-    may_throttle: Any = True,
-    io: Any = False,
-    fs: Any = False,
-) -> Any:
+_CALLER: Final = {
+    "kswapd": lib.SWS_STALL_KSWAPD,
+    "memcg": lib.SWS_STALL_MEMCG,
+    "hibernation": lib.SWS_STALL_HIBERNATION,
+    "io": lib.SWS_STALL_IO,
+    "fs": lib.SWS_STALL_FS,
+}
+_CALLER_WITHOUT: Final = {
+    "sane": lib.SWS_STALL_LEGACY,
+    "may_throttle": lib.SWS_STALL_LOCAL_THROTTLE,
+}
+"""Bits of ``enum sws_stall_caller`` by what is true of a caller, and by what is false."""
+
+
+def _caller(known: Mapping[str, Any]) -> Any:
     """Return ``enum sws_stall_caller`` of booleans, or of arrays of them."""
-    return (
-        lib.SWS_STALL_KSWAPD * kswapd
-        + lib.SWS_STALL_MEMCG * memcg
-        + lib.SWS_STALL_LEGACY * (1 - sane)
-        + lib.SWS_STALL_HIBERNATION * hibernation
-        + lib.SWS_STALL_LOCAL_THROTTLE * (1 - may_throttle)
-        + lib.SWS_STALL_IO * io
-        + lib.SWS_STALL_FS * fs
+    bits = [bit * known[name] for name, bit in _CALLER.items() if name in known]
+    return sum(
+        bits + [b * (1 - known[name]) for name, b in _CALLER_WITHOUT.items() if name in known]
     )
 
 
 def _struct_of(context: StallContext) -> Any:
     """Return a new ``struct sws_stall_context``."""
-    names = ("kswapd", "memcg", "hibernation", "sane", "may_throttle", "io", "fs")
-    caller = _caller(**{name: getattr(context, name) for name in names})
-    fields = (number_of(context.rules), caller, context.priority, context.flags)
+    fields = (number_of(context.rules), _caller(asdict(context)), context.priority, context.flags)
     return ffi.new("struct sws_stall_context *", fields)
 
 
-_PAGE: Final = {
-    "file": lib.SWS_STALL_PAGE_FILE,
-    "lazyfree": lib.SWS_STALL_PAGE_LAZYFREE,
-    "dirty": lib.SWS_STALL_PAGE_DIRTY,
-    "writeback": lib.SWS_STALL_PAGE_WRITEBACK,
-    "reclaim": lib.SWS_STALL_PAGE_RECLAIM,
-    "under_writeback": lib.SWS_STALL_PAGE_UNDER_WRITEBACK,
-    "marked": lib.SWS_STALL_PAGE_MARKED,
-    "congested": lib.SWS_STALL_PAGE_DEVICE_CONGESTED,
-    "buffers": lib.SWS_STALL_PAGE_BUFFERS,
-    "fs_dirty": lib.SWS_STALL_PAGE_FS_DIRTY,
-    "fs_writeback": lib.SWS_STALL_PAGE_FS_WRITEBACK,
-    "clean": lib.SWS_STALL_PAGE_CAME_BACK,
-}
+_COLUMNS: Final = {"device_congested": "congested", "came_back": "clean"}
+_PAGE: Final = {_COLUMNS.get(word, word): bit for bit, word in _words("page").items()}
 """The bits of ``enum sws_stall_page`` by the columns of RECLAIM_FOLIOS; null stands for False."""
+
+
+_NO_BIT: Final = pl.lit(0, dtype=pl.UInt16)
 
 
 def page_bits(pages: pl.DataFrame) -> Numbers:
@@ -223,11 +174,13 @@ def page_bits(pages: pl.DataFrame) -> Numbers:
         pages = pages.with_columns(pl.col("marked").fill_null(pl.col("reclaim")))
     else:
         pages = pages.with_columns(under_writeback="writeback", marked="reclaim")
-    nfs = pl.col("fs_dirty").is_not_null() & ~pl.col("buffers").fill_null(value=True)
-    tests = [(pl.col(name), bit) for name, bit in _PAGE.items() if name in pages.columns]
+    pages = pages.with_columns(
+        nfs=pl.col("fs_dirty").is_not_null() & ~pl.col("buffers").fill_null(value=True)
+    )
     bits = [
-        pl.when(test).then(pl.lit(bit, dtype=pl.UInt16)).otherwise(pl.lit(0, dtype=pl.UInt16))
-        for test, bit in (*tests, (nfs, lib.SWS_STALL_PAGE_NFS))
+        pl.when(name).then(pl.lit(_PAGE[name], dtype=pl.UInt16)).otherwise(_NO_BIT)
+        for name in pages.columns
+        if name in _PAGE
     ]
     return _array(pages.select(reduce(or_, bits)).to_series())
 
@@ -297,17 +250,6 @@ def reasons(context: StallContext, counts: Mapping[str, int], place: str) -> lis
     return found
 
 
-def round_reason(context: StallContext, pages: Mapping[str, int]) -> Any | None:
-    """Return ``struct sws_stall_reason`` of a round's only act; None if the rules have none.
-
-    Pages are scanned, reclaimed and wanted, as `round_pages` returns them.
-    """
-    settings, reason = _struct_of(context), ffi.new("struct sws_stall_reason *")
-    _refuse(lib.sws_stall_check(settings))
-    round_ = ffi.new("struct sws_stall_round *", dict(pages))
-    return None if lib.sws_stall_explain_round(settings, round_, reason) else reason
-
-
 # One list, page by page.
 
 
@@ -323,6 +265,13 @@ def _meet(of_list: Any, bits: int, pages: int) -> str:
     if lib.sws_stall_meet(of_list, bits, pages) != lib.SWS_OK:
         raise InputError(f"a folio has 1 to {STALL_LIST_MAX} pages", field="pages")
     return STALL_BRANCHES[int(of_list.branch)]
+
+
+_PAGE_RESULTS: Final = {
+    "branch": STALL_BRANCH.dtype,
+    **dict.fromkeys(("activated", "marked", "slept", "waited", "freed"), pl.Boolean()),
+    "freed_under_writeback": pl.Boolean(),
+}
 
 
 @checked
@@ -344,7 +293,9 @@ def process_pages(
     Returns
     -------
     results : polars.DataFrame
-        Schema STALL_PAGE_RESULTS.
+        A row per page: its ``branch`` (STALL_BRANCH), and whether it is ``activated``, ``marked``,
+        ``slept`` for in case 1, ``waited`` for in case 3, ``freed``, or ``freed_under_writeback``,
+        mmotm's bug.
     end : dict
         The counters; flags_set, flags_cleared, flags_after; sleeps at the end, in order; slept,
         the number of sleeps of case 1 before the end.
@@ -366,11 +317,11 @@ def process_pages(
     end = {name: getattr(of_list.counts, name) for name in _SUMS}
     end |= {"flags_cleared": decision.cleared, "slept": of_list.slept}
     end |= _decided(context, "list", decision)
-    return pl.DataFrame(results, schema=STALL_PAGE_RESULTS.schema, orient="row"), end
+    return pl.DataFrame(results, schema=_PAGE_RESULTS, orient="row"), end
 
 
 def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
-    """Process one row of STALL_PAGES through its tests; return a row of STALL_PAGE_RESULTS."""
+    """Process one row of STALL_PAGES through its tests; return its results."""
     branch = _meet(of_list, bits, page["pages"])
     slept = of_list.state == lib.SWS_STALL_STATE_ASLEEP
     waited = of_list.state == lib.SWS_STALL_STATE_WAITING
@@ -394,16 +345,6 @@ def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...
     freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
     outcome = bool(of_list.activates), bool(of_list.marks), slept, waited
     return branch, *outcome, freed, freed and under_writeback
-
-
-def tests_of_page(context: StallContext, page: pl.DataFrame) -> tuple[list[str], str, bool]:
-    """Return what a page counts as, its branch at the writeback test, and whether it is written."""
-    of_list = _begin(context, file=page["file"].item(), taken=1)
-    branch = _meet(of_list, int(page_bits(page)[0]), 1)
-    counted = [name for name in STALL_COUNTERS if getattr(of_list.counts, name)]
-    if branch == "goes-on":
-        check(lib.sws_stall_dirty(of_list))
-    return counted, branch, of_list.branch == lib.SWS_STALL_BRANCH_WRITE
 
 
 # Columns of lists, passes and rounds.
@@ -437,12 +378,8 @@ def decide_lists(
     nodes = 0 if history is None or not lists.height else int(of_lists["node"].max()) + 1
     node_flags = np.zeros(nodes, dtype=np.uint8)
     found, branches = np.zeros(lists.height, dtype=_RESULT), np.zeros(folios.height, dtype=np.uint8)
-    config = ffi.new("struct sws_stall_replay_config *")
-    lib.sws_stall_replay_config_init(config)
-    config.set = number_of(rules)
-    out = ffi.new("struct sws_stall_replay **")
-    check(lib.sws_stall_replay_new(config, out))
-    replay = ffi.gc(out[0], lib.sws_stall_replay_free)
+    config = structs.config(lib.sws_stall_replay_config_init, None, set=number_of(rules))
+    replay = structs.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
     for some, part in _chunks(ends):
         given, owners = _pointers("struct sws_stall_rows *", rows, part)
         given_lists, list_owners = _pointers("struct sws_stall_lists *", of_lists, some)
@@ -517,19 +454,18 @@ def _folio_columns(folios: pl.DataFrame, *, own_flags: bool) -> dict[str, Number
 
 def _list_columns(lists: pl.DataFrame, history: pl.DataFrame | None) -> dict[str, Numbers]:
     flags = pl.DataFrame({"flags": lists["flags_before"]}) if history is None else history
-    columns = _caller_columns(lists, "target", "io", "fs") | {
+    columns = _caller_columns(lists, "target") | {
         "file": _array(lists["file"].cast(pl.UInt8)),
         "taken": _array(lists["taken"]),
     }
     return columns | {name: _array(flags[name]) for name in flags.columns}
 
 
-def _caller_columns(rows: pl.DataFrame, target: str, *more: str) -> dict[str, Numbers]:
+def _caller_columns(rows: pl.DataFrame, target: str) -> dict[str, Numbers]:
     """Return callers and their priorities; one below 0 becomes one that C refuses."""
-    names = ("kswapd", "hibernation", "sane", *more)
-    caller = _caller(
-        memcg=rows[target].to_numpy() != 0, **{name: rows[name].to_numpy() for name in names}
-    )
+    known = {"memcg": rows[target].to_numpy() != 0}
+    names = (name for name in (*_CALLER, *_CALLER_WITHOUT) if name in rows.columns)
+    caller = _caller({name: rows[name].to_numpy() for name in names if name != "memcg"} | known)
     priority = rows["priority"].to_numpy()
     return {
         "caller": np.asarray(caller, dtype=np.uint8),
@@ -583,7 +519,7 @@ def _decide_passes(passes: pl.DataFrame, rules: str) -> Numbers:
     """Return ``struct sws_stall_decision`` for each row of RECLAIM_PASSES."""
     RECLAIM_PASSES.check(passes)
     require_values(passes, [name for name in passes.columns if name != "throttle"])
-    columns = _caller_columns(passes, "memcg", "may_throttle")
+    columns = _caller_columns(passes, "memcg")
     columns["flags"] = _array(passes["flags_before"])
     counts = np.zeros(passes.height, dtype=[(name, "u8") for name in _SUMS])
     for name in _SUMS:
@@ -605,24 +541,18 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
     """Return the sleep that each row of RECLAIM_ROUNDS requests by the rules of a set, or null."""
     RECLAIM_ROUNDS.check(rounds)
     require_values(rounds, [name for name in rounds.columns if name != "throttle"])
-    columns = _caller_columns(rounds.with_columns(sane=pl.lit(value=True)), "memcg")
-    context = ffi.new("struct sws_stall_context *", {"set": number_of(rules)})
     decision = ffi.new("struct sws_stall_decision *")
     acts = np.zeros(rounds.height, dtype=np.uint32)
     for n, row in enumerate(rounds.iter_rows(named=True)):
-        context.caller, context.priority = (int(column[n]) for column in columns.values())
-        _refuse(lib.sws_stall_check(context), f"the round of pass {row['pass']}: ")
-        pages = ffi.new("struct sws_stall_round *", round_pages(row))
-        check(lib.sws_stall_decide_round(context, pages, decision))
+        caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
+        context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
+        pages = ffi.new("struct sws_stall_round *")
+        pages.scanned, pages.reclaimed = row["scanned"], row["reclaimed"]
+        # Memory that can be compacted ends reclaim as enough reclaimed pages do.
+        pages.wanted = 0 if row["ready"] else row["wanted"]
+        check(lib.sws_stall_decide_round(_struct_of(context), pages, decision))
         acts[n] = decision.acts
     return _sleeps(acts, rules, "round").list.first().rename("throttle")
-
-
-def round_pages(row: Mapping[str, Any]) -> dict[str, int]:
-    """Return the pages of a row of RECLAIM_ROUNDS: scanned, reclaimed, wanted."""
-    # Memory that can be compacted ends reclaim as enough reclaimed pages do.
-    wanted = 0 if row["ready"] else row["wanted"]
-    return {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
 
 
 def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:

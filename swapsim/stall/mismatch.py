@@ -7,10 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.ffi import STALL_COUNTERS
-from swapsim.stall._native import round_pages
-from swapsim.stall.config import StallContext
 from swapsim.stall.recording import OUTCOME_COUNTERS, Recording
-from swapsim.stall.rules import explain_page, explain_round
 from swapsim.traces.verification import mismatch
 
 _WORDS: Final = {
@@ -37,7 +34,6 @@ def describe_first(
     recording: Recording,
     judged: Mapping[str, pl.DataFrame],
     folios: pl.DataFrame,
-    rules: str,
 ) -> tuple[str, ...]:
     """Describe in lines where a trace first differs: the kernel's row, the rules' values, folios.
 
@@ -49,14 +45,12 @@ def describe_first(
     more: Iterable[str] = ()
     if table == "reclaim_lists":
         of_list = folios.filter(pl.col("list") == row["list"])
-        sides, more = _of_list(row, recording), _folio_lines(of_list, row, rules)
+        sides, more = _of_list(row, recording), _folio_lines(of_list)
     elif table == "reclaim_passes":
         sides, more = _of_pass(row), _list_lines(row, recording)
     else:
         shown = {name: value for name, value in row.items() if name not in _NOT_SHOWN}
         sides = {"row": ", ".join(f"{name} {value}" for name, value in shown.items())}
-        if table == "reclaim_rounds":
-            sides["rules"] = "; ".join(_why(row, rules)) or "request nothing at the end of a round"
     return mismatch(where, _WORDS[fault], sides, *more)
 
 
@@ -70,13 +64,6 @@ def _name(table: str, row: Row) -> str:
         "reclaim_rounds": f"the round of pass {number}",
         "reclaim_clears": f"the clear of flags ({row.get('why')})",
     }[table]
-
-
-def _why(row: Row, rules: str) -> list[str]:
-    """Return why the rules request a sleep at the end of a round, or not."""
-    caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
-    context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
-    return explain_round(context, round_pages(row))
 
 
 def _fields(row: Row, names: tuple[str, ...], suffix: str = "") -> str:
@@ -103,28 +90,18 @@ def _of_list(row: Row, recording: Recording) -> dict[str, str]:
     }
 
 
-def _folio_lines(folios: pl.DataFrame, row: Row, rules: str) -> Iterator[str]:
-    """Yield the folios of a list; after one at fault what the rules make of it, and why."""
-    for folio in folios.head(_MOST_ROWS).iter_slices(1):
-        values = folio.row(0, named=True)
-        flags = [name for name in _FOLIO_FLAGS if values[name]]
-        if values["fs_dirty"] is not None:
-            flags.append(f"fs_dirty={values['fs_dirty']:d} fs_writeback={values['fs_writeback']:d}")
-        read = values["node_flags"]
-        if read is not None:
-            flags.append(f"saw {read}")
-        at_fault = values["step_differs"] or values["outcome_differs"]
-        end = f"{values['step']}, {values['outcome']}: {' '.join(flags)}"
-        yield f"    folio at seq {values['seq']}: {end}{'  <- here' if at_fault else ''}"
-        if at_fault:
-            names = ("priority", "kswapd", "sane", "hibernation", "io", "fs")
-            context = StallContext(
-                rules=rules,
-                memcg=row["target"] != 0,
-                flags=row["flags_before"] if read is None else read,
-                **{name: row[name] for name in names},
-            )
-            yield f"      rules: {'; '.join(explain_page(context, folio))}"
+def _folio_lines(folios: pl.DataFrame) -> Iterator[str]:
+    """Yield the folios of a list, and what the rules decide for one at fault."""
+    for folio in folios.head(_MOST_ROWS).iter_rows(named=True):
+        flags = [name for name in _FOLIO_FLAGS if folio[name]]
+        if folio["fs_dirty"] is not None:
+            flags.append(f"fs_dirty={folio['fs_dirty']:d} fs_writeback={folio['fs_writeback']:d}")
+        if folio["node_flags"] is not None:
+            flags.append(f"saw {folio['node_flags']}")
+        end = f"{folio['step']}, {folio['outcome']}: {' '.join(flags)}"
+        at_fault = folio["step_differs"] or folio["outcome_differs"]
+        here = f"  <- here; by the rules {folio['branch']}" if at_fault else ""
+        yield f"    folio at seq {folio['seq']}: {end}{here}"
     if folios.height > _MOST_ROWS:
         yield f"    and {folios.height - _MOST_ROWS} more folios"
 

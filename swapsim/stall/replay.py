@@ -32,7 +32,6 @@ from swapsim.stall.recording import ReclaimRows, Recording, gather, reclaim_rows
 from swapsim.stall.rules import rules_of
 from swapsim.stall.tables import (
     DECIDED_LISTS,
-    FOLIO_BRANCHES,
     FOLIO_SUMS,
     RECLAIM_LISTS,
     REQUESTED_SLEEPS,
@@ -58,6 +57,7 @@ _CERTAIN: Final = ("congestion_wait", "writeback")
 """Sleeps that no test can skip."""
 _FOR_CONGESTION: Final = ("wait_iff_congested", "congested")
 """Sleeps that need the flag congested."""
+_OF_FOLIO: Final = ("list", "seq", "file", "dirty", "writeback", "reclaim", "step")
 _FOLIO_SUMS: Final = [column.name for column in FOLIO_SUMS]
 _FACTOR: Final = 1_099_511_628_211
 """An odd number (the FNV hash has it) whose powers differ for all places of a list."""
@@ -159,7 +159,8 @@ def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -
     Returns
     -------
     polars.DataFrame
-        Schema FOLIO_BRANCHES, rule set after rule set.
+        A row per rule set and folio, in order: ``rules``, ``list``, ``seq``, ``file``, ``dirty``,
+        ``writeback``, ``reclaim``, ``step``, and the ``branch`` that these rules decide.
 
     Raises
     ------
@@ -171,10 +172,10 @@ def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -
     frames = [
         lists.folios.with_columns(branches.alias("branch"), rules=_rule_set(rules))
         .filter(pl.col("list").is_in(list(numbers)))
-        .select(FOLIO_BRANCHES.names())
+        .select("rules", *_OF_FOLIO, "branch")
         for rules, _, branches in _by_rules(rows, lists, progress=False)
     ]
-    return FOLIO_BRANCHES.check(pl.concat(frames))
+    return pl.concat(frames)
 
 
 @checked

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import polars as pl
-
 from swapsim.checks import checked
-from swapsim.ffi import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_TROUBLE
+from swapsim.ffi import STALL_PRIORITY_MAX
 from swapsim.stall import _native
 from swapsim.stall.config import StallContext
 
@@ -141,88 +139,6 @@ def explain(context: StallContext, counts: Mapping[str, int], place: str = "list
         _sentence(act, reason, context.priority, immediate)
         for act, reason in zip(acts, found, strict=True)
     ]
-
-
-def explain_round(context: StallContext, pages: Mapping[str, int]) -> list[str]:
-    """Return the reason of the only act at the end of a round; empty if the rules have none."""
-    reason = _native.round_reason(context, pages)
-    if reason is None:
-        return []
-    return [_sentence(rules_of(context.rules).at("round")[0], reason, context.priority, 0)]
-
-
-def explain_page(context: StallContext, page: pl.DataFrame) -> list[str]:
-    """Return what the rules make of one row of STALL_PAGES or of RECLAIM_FOLIOS, and why.
-
-    The first line says what the page counts as, the second the result of the writeback test, the
-    third that of the dirty test, if the page gets there. The context has the flags that they see.
-    """
-    rules, file = rules_of(context.rules), page["file"].item()
-    mark = page["marked"] if "marked" in page.columns else page["reclaim"]
-    marked = bool(mark.fill_null(page["reclaim"]).item())
-    counted, branch, written = _native.tests_of_page(context, page)
-    found = [f"counts as {', '.join(counted) or 'nothing'}"]
-    if branch != "goes-on":
-        return [*found, _case(branch, rules, context, file=file, marked=marked)]
-    late = "" if rules.counted == "at_top" else "counts, and "
-    why = _why_not_written(rules, context, marked=marked) if file else []
-    verdict = "is written" if written else f"is not written: {', '.join(why)}"
-    return [*found, "not under writeback: goes on", f"if dirty, it {late}{verdict}"]
-
-
-def _case(branch: str, rules: Rules, context: StallContext, *, file: bool, marked: bool) -> str:
-    """Return the case of writeback of a page, and why it is none of the others."""
-    no_1 = ", ".join(_why_not_1(rules, context, marked=marked))
-    no_3 = ", ".join(_why_not_3(rules, context, file=file, marked=marked))
-    of_v1 = " of v1" if rules.waits_for_legacy else ""
-    return {
-        "case-1": "case 1: kswapd, marked, and the zone is flagged writeback",
-        "case-2": f"case 2: no case 1 ({no_1}), no case 3 ({no_3})",
-        "case-3": f"case 3: a memory cgroup{of_v1}, marked; no case 1 ({no_1})",
-    }[branch]
-
-
-def _holding(reasons: Mapping[str, bool]) -> list[str]:
-    return [why for why, holds in reasons.items() if holds]
-
-
-def _why_not_1(rules: Rules, context: StallContext, *, marked: bool) -> list[str]:
-    if rules.case_1 == "none":
-        return [f"{rules.name} has none"]
-    flagged = bool(context.flags & STALL_FLAGS["writeback"])
-    return _holding(
-        {
-            "not kswapd": not context.kswapd,
-            "not marked": not marked,
-            "the zone is not flagged writeback": not flagged,
-        }
-    )
-
-
-def _why_not_3(rules: Rules, context: StallContext, *, file: bool, marked: bool) -> list[str]:
-    enters = context.fs or (context.io and not file)
-    return _holding(
-        {
-            "global reclaim": not context.memcg,
-            "cgroup v2": rules.waits_for_legacy and context.memcg and context.sane,
-            "not marked": not marked,
-            "may not enter the filesystem": rules.waits_entering_fs and not enters,
-            "no IO": not rules.waits_entering_fs and not context.io,
-        }
-    )
-
-
-def _why_not_written(rules: Rules, context: StallContext, *, marked: bool) -> list[str]:
-    flagged = rules.writes == "below_10" or bool(context.flags & STALL_FLAGS["tail_lru_dirty"])
-    in_trouble = rules.writes != "below_10" or context.priority < STALL_TROUBLE
-    return _holding(
-        {
-            "not kswapd": not context.kswapd,
-            f"priority {context.priority}": not in_trouble,
-            "the zone is not flagged tail_lru_dirty": not flagged,
-            "not marked": rules.writes == "flagged_and_marked" and not marked,
-        }
-    )
 
 
 def _sentence(act: Act, reason: Any, priority: int, immediate: int) -> str:

@@ -52,18 +52,6 @@ STALL_BRANCH: Final = Vocabulary(
 
 RULE_SET: Final = Vocabulary("RULE_SET", "The rule sets, in order of age.", ffi.STALL_RULES)
 
-STALL_FAULT: Final = Vocabulary(
-    "STALL_FAULT",
-    "Where a kernel's reclaim first differs from the rules: the ``counters`` of a list; the "
-    "``step`` of a folio or its ``outcome``; the ``sums`` of a pass; flags that were set, or seen "
-    "without a row that explains them; the throttles of a list, pass or round; the ``request`` of "
-    "a throttle, or its ``length``; flags that were ``cleared``.",
-    (
-        *("counters", "step", "outcome", "sums", "flags set"),
-        *("flags seen", "sleeps", "request", "length", "cleared"),
-    ),
-)
-
 _HEAD: Final = (columns.SEQ, columns.CPU, columns.PID)
 _LIST: Final = Column("list", pl.UInt64, "number of the list: what one shrink_inactive_list took")
 _PASS: Final = Column("pass", pl.UInt64, "number of the pass: a turn of shrink_node; 0 for none")
@@ -238,8 +226,6 @@ RECLAIM_CLEARS: Final = Table(
 _FLAGS_CLEARED: Final = Column("flags_cleared", pl.UInt8, "flags that case 1 cleared")
 _SLEEPS: Final = Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order")
 
-_TIMEOUT: Final = Column("timeout_us", pl.UInt32, "longest duration of the sleep; 0 if skipped")
-
 _OF_A_PAGE: Final = (
     Column("congested", pl.Boolean, "whether its device is congested"),
     Column("buffers", pl.Boolean, "whether the filesystem answers by buffers"),
@@ -258,68 +244,6 @@ STALL_PAGES: Final = Table(
     Column("file", pl.Boolean, "whether it is a file page"),
     *_PAGE_FLAGS,
     *_OF_A_PAGE,
-)
-
-STALL_PAGE_RESULTS: Final = Table(
-    "STALL_PAGE_RESULTS",
-    "One row per page of a list: what the rules decided.",
-    Column("branch", STALL_BRANCH.dtype, "what the rules decide for the page"),
-    Column("activated", pl.Boolean, "whether it goes to the active list"),
-    Column("marked", pl.Boolean, "whether it gets the reclaim flag"),
-    Column("slept", pl.Boolean, "whether kswapd sleeps for it in case 1"),
-    Column("waited", pl.Boolean, "whether it is waited for in case 3"),
-    Column("freed", pl.Boolean, "whether it passed all tests clean"),
-    Column(
-        "freed_under_writeback", pl.Boolean, "whether it was freed under writeback, mmotm's bug"
-    ),
-)
-
-_RACED: Final = Column("raced", pl.Boolean, "whether the order of rows allows another flag")
-_FAULT: Final = Column("fault", STALL_FAULT.dtype, "first difference from the rules; null for none")
-
-JUDGED_LISTS: Final = Table(
-    "JUDGED_LISTS",
-    "One row per list that the recording contains completely.",
-    columns.SEQ,
-    _LIST,
-    _PASS,
-    columns.PID,
-    Column("folios", pl.UInt32, "folios of the list"),
-    _RACED,
-    _FAULT,
-)
-
-JUDGED_PASSES: Final = Table(
-    "JUDGED_PASSES",
-    "One row per pass that the recording contains completely, with its round. A pass differs if it "
-    "or one of its lists decided otherwise.",
-    columns.SEQ,
-    _PASS,
-    columns.PID,
-    Column("lists", pl.UInt32, "lists of the pass"),
-    _RACED,
-    _FAULT,
-)
-
-JUDGED_THROTTLES: Final = Table(
-    "JUDGED_THROTTLES",
-    "One row per call that requested a throttle.",
-    columns.SEQ,
-    _PASS,
-    _LIST,
-    columns.PID,
-    _REASON,
-    _TIMEOUT,
-    _RACED,
-    _FAULT,
-)
-
-STALL_FAULTS: Final = Table(
-    "STALL_FAULTS",
-    "One row per row of a trace that differs from the rules, in order of seq.",
-    columns.SEQ,
-    Column("table", pl.String, "table of the row"),
-    _FAULT,
 )
 
 _RULES: Final = Column("rules", RULE_SET.dtype, "rule set, by the kernel that had it")
@@ -406,16 +330,4 @@ REQUESTED_SLEEPS: Final = Table(
     Column("can_sleep", pl.UInt64, "requests with the flag set that the call tests"),
     Column("longest_us", pl.UInt32, "longest duration of one sleep"),
     Column("most_us", pl.UInt64, "longest duration of all these sleeps"),
-)
-
-FOLIO_BRANCHES: Final = Table(
-    "FOLIO_BRANCHES",
-    "One row per rule set and folio of some lists, in order.",
-    _RULES,
-    _LIST,
-    columns.SEQ,
-    _FILE_LIST,
-    *_PAGE_FLAGS,
-    _STEP,
-    Column("branch", STALL_BRANCH.dtype, "what these rules decide for it"),
 )

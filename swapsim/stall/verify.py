@@ -227,7 +227,7 @@ def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> V
         frame.drop_nulls("fault").select("seq", pl.lit(name).alias("table"), "fault")
         for name, frame in judged.items()
     ).sort("seq")
-    first = describe_first(faults, recording, judged, folios, rules.name) if faults.height else ()
+    first = describe_first(faults, recording, judged, folios) if faults.height else ()
     return _verdict(recording, judged, faults, first, missing=int(missing["calls"].sum()))
 
 
@@ -320,7 +320,7 @@ def _compare_lists(
         found[np.searchsorted(recording.ends, np.flatnonzero(differs), side="right")] = True
         folios[name], of_lists[name] = pl.Series(differs), pl.Series(found)
     lists = lists.with_columns(folios=pl.col("rows").cast(pl.UInt32), **of_lists)
-    return lists, recording.folios.with_columns(**folios)
+    return lists, recording.folios.with_columns(decided.branches.alias("branch"), **folios)
 
 
 def _pick(table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:

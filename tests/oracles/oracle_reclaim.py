@@ -1167,9 +1167,8 @@ class Simulation:
         targets = self._set_targets(scan, zone)
         left = list(targets)
         adjusted = False
-        exact = not self.config["simplified_reclaim"]
         while True:
-            if exact and not left[INACTIVE_ANON] + left[INACTIVE_FILE] + left[ACTIVE_FILE]:
+            if not left[INACTIVE_ANON] + left[INACTIVE_FILE] + left[ACTIVE_FILE]:
                 break
             for place in range(4):
                 pages = min(left[place], 32)
@@ -1194,9 +1193,7 @@ class Simulation:
 
     def _too_much_writeback(self) -> bool:
         dirty = self._limits()[1]
-        pages = self._under_writeback()
-        if not self.config["simplified_reclaim"]:
-            pages += len(self.unstable) + len(self.committing)
+        pages = self._under_writeback() + len(self.unstable) + len(self.committing)
         return pages > dirty + dirty // 10
 
     @staticmethod
@@ -1342,8 +1339,7 @@ class Simulation:
         self.counts["reclaim_writes_file" if file else "swapped_out"] += 1
         nfs = self.config["nfs"]
         if file and self.config["delays_allocation"] and not nfs:
-            if not self.config["simplified_reclaim"]:
-                page.marks.discard("reclaim")
+            page.marks.discard("reclaim")
             return False
         self._start_writeback(frame)
         page.marks.add("reclaim")
@@ -1361,9 +1357,7 @@ class Simulation:
             while True:
                 self.counts["wakeups"] += 1
                 zones = yield from self._balance(scan)
-                if self.config["simplified_reclaim"]:
-                    zones = len(self.zones)
-                elif not self._balanced_up_to(zones):
+                if not self._balanced_up_to(zones):
                     continue
                 until = self.now + SECOND // 10
                 yield "doze", SECOND // 10, CALL
@@ -1460,9 +1454,8 @@ class Simulation:
             kswapd = self.tasks[KSWAPD]
             writes = self._n_dirty() or self._under_writeback()
             sleeps = kswapd.asleep_for == CALL and not kswapd.dozing
-            exact = not self.config["simplified_reclaim"]
-            idle = sleeps or (exact and not kswapd.scan.reclaimed)
-            busy = exact and (self.serving is not None or any(self.queues))
+            idle = sleeps or not kswapd.scan.reclaimed
+            busy = self.serving is not None or any(self.queues)
             stands_still = idle and not writes and not busy
             fruitless = 0 if scan.reclaimed or not stands_still else fruitless + 1
             worth_it = worth_it and fruitless < 16

@@ -16,7 +16,7 @@ from swapsim.io.paths import notebooks_root
 from swapsim.patches.newer_kernels.tables import ON_NEWEST
 from swapsim.site import overview
 from swapsim.site.notebooks import results_of
-from swapsim.site.report import build, reference
+from swapsim.site.report import build, current, reference
 from swapsim.site.report.pages import Claim, Figure, Verdicts
 
 FIGURES = (
@@ -36,7 +36,8 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out ban
     shown = Verdicts((claim,) * 5, (claim,), counted, newest)
     monkeypatch.setattr(build, "verdicts", lambda: shown)
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
-    monkeypatch.setattr(build, "notebooks_root", lambda: root / "notebooks")
+    for module in (build, current):
+        monkeypatch.setattr(module, "notebooks_root", lambda: root / "notebooks")
     monkeypatch.setattr(reference, "modules", lambda: ["swapsim", "swapsim.errors"])
     (root / "notebooks").mkdir()
     return root / "notebooks"
@@ -76,4 +77,4 @@ def of_stored_outputs(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build, "notebooks_root", notebooks_root)
     monkeypatch.setattr(build, "surroundings", lambda: b"")
     monkeypatch.setattr(build, "run", as_stored)
-    return build.write(root / "stored").parent
+    return current.write(root / "stored").parent

@@ -13,7 +13,7 @@ from reports import one_notebook, small
 
 from swapsim.errors import InputError, SwapsimError
 from swapsim.site import report
-from swapsim.site.report import build, cells
+from swapsim.site.report import build, cells, current
 from swapsim.site.report.pages import Articles
 
 MARK = "print(open('runs', 'a').write('{}'))"
@@ -165,16 +165,37 @@ def test_a_chart_is_a_picture_with_words_and_a_specification(pages: Path) -> Non
 
 
 def test_only_what_changed_is_run_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second report replaces the first and reuses its pages, unless package or data changed."""
+    """A second report is the first; after a change it reuses pages that do not depend on it."""
     one_notebook(folder, MARK.format(1))
     output = folder.parent / "report"
-    texts = [report.write(output).read_text(encoding="utf-8") for _ in range(2)]
+    index = report.write(output)
+    first = index.stat().st_ino
+    assert report.write(output).stat().st_ino == first
+    monkeypatch.setattr(current, "git", lambda *_: "another commit")
+    assert report.write(output).stat().st_ino != first
+    assert "reused from an earlier report" in index.read_text(encoding="utf-8")
     assert (folder / "runs").read_text() == "1"
-    assert ["reused from an earlier report" in text for text in texts] == [False, True]
     assert {path.name for path in folder.parent.iterdir()} == {"notebooks", "report"}
-    monkeypatch.setattr(build, "surroundings", lambda: b"others")
+    for module in (build, current):
+        monkeypatch.setattr(module, "surroundings", lambda: b"others")
     report.write(output)
     assert (folder / "runs").read_text() == "11"
+
+
+def test_a_notebook_sees_nothing_of_the_one_before(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one kernel: no name, no count of cells and no stored result; but processes can start."""
+    monkeypatch.setattr(cells, "NOTEBOOKS_AT_A_TIME", 1)
+    one_notebook(folder, "from swapsim.study import study\nstudy._READ['toy'] = mine = 1")
+    new = (
+        "from swapsim.study import recap, run\n"
+        "print('mine' in globals(), len(In), recap(), run(abs, [-1, -2]))"
+    )
+    one_notebook(folder, new, "01-two")
+    output = folder.parent / "report"
+    report.write(output)
+    assert "False 2 Stored results: none. [1, 2]" in (output / "01-two.html").read_text()
 
 
 def test_pages_that_are_complete_are_stored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,12 +84,6 @@ def test_a_mismatch_exits_with_1_and_is_described(
     assert "lists' counters" in printed.splitlines()[-1]
 
 
-def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The folios are needed to count."""
-    frames = {name: frame for name, frame in FRAMES.items() if name != "reclaim_folios"}
-    assert "reclaim_folios" in refused(frames, tmp_path, capsys)
-
-
 @pytest.mark.parametrize(
     ("table", "values", "words"),
     [
@@ -132,15 +126,9 @@ def test_a_row_that_contradicts_itself_is_named(
     assert f"seq {row_of(table, number)['seq']}" in line
 
 
-def test_rows_out_of_order_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each table is in order of seq, which no two rows share."""
-    frames = FRAMES | {"reclaim_lists": FRAMES["reclaim_lists"].reverse()}
-    assert "out of order" in refused(frames, tmp_path, capsys)
-    (tmp_path / "shared").mkdir()
-    seq = row_of("reclaim_folios", 40)["seq"]
-    later = FRAMES["throttles"].tail(1).with_columns(seq=pl.lit(seq, pl.UInt64))
-    line = refused(FRAMES | {"throttles": later}, tmp_path / "shared", capsys)
-    assert f"seq {seq}" in line
+def without(table: str, which: pl.Expr) -> pl.DataFrame:
+    """Return a table without some rows."""
+    return FRAMES[table].filter(~which)
 
 
 def long_list() -> dict[str, Any]:
@@ -151,28 +139,43 @@ def long_list() -> dict[str, Any]:
     return lists.row(lists.height // 2, named=True)
 
 
-def test_a_list_without_all_its_folios_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In the middle of a trace none can be missing."""
-    number = long_list()["list"]
-    folios = FRAMES["reclaim_folios"]
-    lost = folios.filter(pl.col("list") == number)["seq"][1]
-    frames = FRAMES | {"reclaim_folios": folios.filter(pl.col("seq") != lost)}
-    line = refused(frames, tmp_path, capsys)
-    assert f"list {number} " in line
-    assert "lacks folios" in line
+LONG = long_list()
+LOST = FRAMES["reclaim_folios"].filter(pl.col("list") == LONG["list"])["seq"][1]
+SEQ = row_of("reclaim_folios", 40)["seq"]
+OF_PASS = pl.col("pass") == LONG["pass"]
 
 
-def test_a_pass_that_never_ends_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"reclaim_folios": FRAMES["reclaim_folios"].clear()}, "reclaim_folios"),
+        ({"reclaim_lists": FRAMES["reclaim_lists"].reverse()}, "out of order"),
+        (
+            {"throttles": FRAMES["throttles"].tail(1).with_columns(seq=pl.lit(SEQ, pl.UInt64))},
+            f"seq {SEQ}",
+        ),
+        (
+            {"reclaim_folios": without("reclaim_folios", pl.col("seq") == LOST)},
+            f"list {LONG['list']} ",
+        ),
+        (
+            {name: without(name, OF_PASS) for name in ("reclaim_passes", "reclaim_rounds")},
+            f"pass {LONG['pass']} ",
+        ),
+    ],
+    ids=[
+        "no table",
+        "out of order",
+        "two rows of one seq",
+        "a lost folio",
+        "a pass without an end",
+    ],
+)
+def test_tables_that_contradict_each_other_are_refused(
+    changed: dict[str, pl.DataFrame], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its task goes on, so it has ended; the same of a list."""
-    number = long_list()["pass"]
-    passes = FRAMES["reclaim_passes"].filter(pl.col("pass") != number)
-    rounds = FRAMES["reclaim_rounds"].filter(pl.col("pass") != number)
-    frames = FRAMES | {"reclaim_passes": passes, "reclaim_rounds": rounds}
-    assert f"pass {number} " in refused(frames, tmp_path, capsys)
+    """The line names the table, the row, the list or the pass at fault."""
+    assert words in refused(FRAMES | changed, tmp_path, capsys)
 
 
 def test_two_open_lists_of_one_task_are_named(

@@ -11,7 +11,7 @@ from test_verify import PARTS, RATES, SEEDS, alone, kernel, rows_of
 from swapsim.errors import InputError
 from swapsim.stall import ReclaimRows, decided_lists, folio_branches
 from swapsim.stall.replay import requested_sleeps, summed_decisions
-from swapsim.stall.tables import DECIDED_LISTS, FOLIO_BRANCHES, REQUESTED_SLEEPS, STALL_DECISIONS
+from swapsim.stall.tables import DECIDED_LISTS, REQUESTED_SLEEPS, STALL_DECISIONS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -59,7 +59,6 @@ def test_the_branches_of_a_list_sum_to_its_counts(seed: int, data: st.DataObject
     decided = decided_lists(rows)
     number = data.draw(st.sampled_from(decided["list"].unique().sort().to_list()))
     branches = folio_branches(rows, [number])
-    assert branches.schema == FOLIO_BRANCHES.schema
     turned = branches.group_by("rules", maintain_order=True).agg(
         n=pl.col("branch").is_in(["case-1", "case-2"]).sum()
     )

@@ -116,13 +116,6 @@
  *                     do not start on the inactive list. The end of one write wakes a throttled
  *                     task; the failures of kswapd are not counted
  *
- * With simplified_reclaim also, as the simulator was until November 2026, to measure their effect:
- *   kswapd            naps although a zone is not balanced, and sleeps only if all zones are
- *   a zone's scan     a turn of its lists even if only active anonymous pages are targets
- *   pageout           a page that is dirtied again keeps its mark for immediate reclaim
- *   throttling        throttle_vm_writeout does not count unstable pages
- *   out of memory     does not wait for the disk, and waits for kswapd to sleep
- *
  * Left out: ZONE_DMA; huge pages and their compaction; memory cgroups; slab and its shrinkers (the
  * kernel's own pages lie outside of the zones); pagevecs and per-CPU lists; waits for isolated
  * pages (three reclaimers isolate at most 96) and for the reserve of the network; journals; the
@@ -292,10 +285,6 @@ struct sws_reclaim_config {
 	uint32_t nr_requests;
 	/* Maximum number of pages of a request, 1 .. 65536; default 128: 512 KB. */
 	uint32_t request_pages;
-	/*
-	 * True for the simplifications of reclaim that are listed in part 3; default false.
-	 */
-	bool simplified_reclaim;
 	/*
 	 * True if the file system allocates a block when the flusher writes a page, as ext4;
 	 * default true.
@@ -598,32 +587,35 @@ enum sws_reclaim_problem {
 	SWS_RECLAIM_UNKNOWN_RULES = 2,
 	/* DMA32 is empty, or memory has fewer than SWS_RECLAIM_PAGES_MIN pages or too many. */
 	SWS_RECLAIM_NO_MEMORY = 3,
-	/* The watermarks or the reserve leave too little of a zone. */
+	/*
+	 * The watermarks are above memory: min_free_pages is above a fourth of it, or reserve_ratio
+	 * reserves more than a fourth of DMA32.
+	 */
 	SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY = 4,
 	/* A cost is out of its range. */
 	SWS_RECLAIM_BAD_COST = 5,
-	/*
-	 * A percentage or swappiness is out of its range, or background_percent exceeds
-	 * dirty_percent.
-	 */
+	/* A percentage is out of its range, or background_percent exceeds dirty_percent. */
 	SWS_RECLAIM_BAD_SHARE = 6,
 	/* The disk has no rate or no pages, or its queue or its requests are out of range. */
 	SWS_RECLAIM_BAD_DISK = 7,
 	/* The swap area or its readahead is too large. */
 	SWS_RECLAIM_BAD_SWAP = 8,
-	/* The pool has no items, or the pages of an item are out of range. */
+	/* The pool is empty or too large: change items or item_pages. */
 	SWS_RECLAIM_BAD_POOL = 9,
 	/* The number of rounds is out of range, or the time to serve is 0. */
 	SWS_RECLAIM_BAD_ROUNDS = 10,
 	/* A file has more pages than the disk. */
 	SWS_RECLAIM_FILE_ABOVE_DISK = 11,
-	/* A time of the flusher, the writer, the timer or the disk is out of range. */
+	/*
+	 * A time of the flusher, the writer, the timer or the disk is out of range, or seek_near_ns
+	 * exceeds seek_far_ns.
+	 */
 	SWS_RECLAIM_BAD_TIME = 12,
 	/* The server has no rate or no latency, or its calls are out of range. */
 	SWS_RECLAIM_BAD_SERVER = 13,
-	/* The largest file and the pages of programs do not fit on the disk. */
+	/* The largest file, program_pages and working_pages together exceed disk_pages. */
 	SWS_RECLAIM_PROGRAMS_ABOVE_DISK = 14,
-	/* The writer waits for more pages than memory has. */
+	/* Memory never has start_used_pages: it has dma32_pages and normal_pages. */
 	SWS_RECLAIM_BAD_START = 15,
 };
 

@@ -225,7 +225,7 @@ enum sws_stall_problem {
 	SWS_STALL_UNKNOWN_FLAGS = 3,
 	/* A bit of the caller is unknown. */
 	SWS_STALL_UNKNOWN_CALLER = 4,
-	/* LEGACY is set without MEMCG. */
+	/* LEGACY is set without MEMCG: global reclaim is always sane. */
 	SWS_STALL_LEGACY_WITHOUT_MEMCG = 5,
 	/* A bit of the page is unknown. */
 	SWS_STALL_UNKNOWN_PAGE_BITS = 6,

@@ -128,7 +128,7 @@ static bool kswapd_is_idle(const struct sws_reclaim *self)
 	const struct engine_thread *thread = &kswapd->thread;
 
 	return (thread->asleep && !thread->dozes && thread->sleeps_for == WAIT_WAKE_UP) ||
-	       (!self->config.simplified_reclaim && !kswapd->scan.reclaimed);
+	       !kswapd->scan.reclaimed;
 }
 
 /*
@@ -140,7 +140,7 @@ static bool kswapd_is_idle(const struct sws_reclaim *self)
 static bool waits_for_nothing(const struct sws_reclaim *self)
 {
 	return !sws_reclaim__dirty(self) && !sws_reclaim__writeback(self) && kswapd_is_idle(self) &&
-	       (self->config.simplified_reclaim || !sws_reclaim__has_requests(self));
+	       !sws_reclaim__has_requests(self);
 }
 
 enum allocate_step { ATTEMPT, RECLAIMED };

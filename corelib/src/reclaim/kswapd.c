@@ -230,8 +230,8 @@ static int nap(struct actor *actor, struct kswapd_frame *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
 
-	my->zones = self->config.simplified_reclaim ? self->n_zones : actor->thread.result;
-	if (!self->config.simplified_reclaim && !sws_reclaim__balanced_up_to(self, my->zones)) {
+	my->zones = actor->thread.result;
+	if (!sws_reclaim__balanced_up_to(self, my->zones)) {
 		engine_go(&actor->thread, BALANCE);
 		return SWS_OK;
 	}

@@ -157,7 +157,7 @@ static int take_turn(struct actor *actor, struct shrink *my)
 	const uint32_t place = my->place;
 	uint32_t pages = 0;
 
-	if (!place && !actor->reclaim->config.simplified_reclaim && is_scanned(scan)) {
+	if (!place && is_scanned(scan)) {
 		engine_go(&actor->thread, AGE);
 		return SWS_OK;
 	}
@@ -186,9 +186,9 @@ static int take_turn(struct actor *actor, struct shrink *my)
 static bool too_much_writeback(const struct sws_reclaim *self)
 {
 	const uint64_t dirty = sws_reclaim__limits(self).dirty;
-	const uint32_t unstable = self->config.simplified_reclaim ? 0 : sws_reclaim__unstable(self);
 
-	return (uint64_t)sws_reclaim__writeback(self) + unstable > dirty + dirty / 10;
+	return (uint64_t)sws_reclaim__writeback(self) + sws_reclaim__unstable(self) >
+	       dirty + dirty / 10;
 }
 
 static int shrink(struct actor *actor, void *frame, uint32_t step)

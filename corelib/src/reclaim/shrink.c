@@ -103,8 +103,7 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 	else
 		self->counts.swapped_out++;
 	if (redirties) {
-		if (!self->config.simplified_reclaim)
-			page_clear(page, PAGE_RECLAIM);
+		page_clear(page, PAGE_RECLAIM);
 		return SWS_OK;
 	}
 	if (file)

@@ -3,8 +3,10 @@
 
 ::
 
+    current      nothing is done if nothing has changed
     build        the folder: complete or not at all; what is unchanged is reused
       cells      notebooks that are run, two at a time, and their cells as HTML
+      kernel     what a kernel does between two notebooks
       pages      all pages, in order, the stored articles, and each claim, judged
       shell      what surrounds each page, its origin, and markdown and its links as HTML
 """
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 from swapsim import lazy
 
 if TYPE_CHECKING:
-    from swapsim.site.report.build import MARK as MARK
-    from swapsim.site.report.build import write as write
+    from swapsim.site.report.current import MARK as MARK
+    from swapsim.site.report.current import write as write
 else:
     lazy.export(__name__)

@@ -21,62 +21,30 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import distributions
 from pathlib import Path
 from typing import Final
 
 import nbformat
+from nbclient import NotebookClient
 
-from swapsim import ffi, interrupt
-from swapsim.checks import checked
+from swapsim import interrupt
 from swapsim.errors import InputError
-from swapsim.io.paths import PACKAGE, data_root, notebooks_root
+from swapsim.io.paths import notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, pages, reference, shell
-from swapsim.site.report.cells import Runs, make_all, run
+from swapsim.site.report.cells import Kernels, make_all, run
+from swapsim.site.report.current import MARK, surroundings
 from swapsim.site.report.pages import verdicts
 from swapsim.site.report.shell import lead_from, provenance
-
-MARK: Final = "swapsim-report"
-"""The file that distinguishes a report's folder, which may be replaced, from any other."""
 
 _JUDGED: Final = {"index": pages.front, "claims": pages.claims_article}
 """Pages that show verdicts."""
 
-_MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
-
 _Notebooks = Mapping[Path, nbformat.NotebookNode]
 
 
-@checked
-def write(output: Path, *, progress: bool = False) -> Path:
-    """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
-
-    An earlier report at its place is replaced.
-
-    Parameters
-    ----------
-    output : Path
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    Path
-        The front page.
-
-    Raises
-    ------
-    InputError
-        The output exists and is no report, or there is no notebook.
-    SwapsimError
-        A cell failed; names notebook, cell and the error's last line. Complete pages are stored
-        for the next run, as they are on Ctrl-C.
-    """
-    if output.exists() and not (output / MARK).is_file():
-        raise InputError(
-            "is there and is no report: name a folder that does not exist", path=output
-        )
+def build(output: Path, made_of: str, *, progress: bool) -> None:
+    """Write a report that is made of files with this digest, as `current.write` describes."""
     found = sorted(notebooks_root().glob("[0-9][0-9]*-*.ipynb"))
     notebooks: _Notebooks = {path: nbformat.read(path, as_version=4) for path in found}  # type: ignore[no-untyped-call]
     if not notebooks:
@@ -100,9 +68,8 @@ def write(output: Path, *, progress: bool = False) -> Path:
                 shutil.copy(path, folder / "notebooks")
             bar.set_postfix_str(reference.FOLDER)
             reference.write(folder, output, around)
-            (folder / MARK).touch()
+            (folder / MARK).write_text(made_of)
         shutil.rmtree(unfinished)
-    return output / "index.html"
 
 
 def _run(
@@ -115,9 +82,9 @@ def _run(
     """Run notebooks and store their articles."""
     lead = lead_from(notebooks_root(), notebooks_root().parent, output)
 
-    def make(path: Path, runs: Runs) -> None:
+    def make(path: Path, kernels: Kernels, client: NotebookClient) -> None:
         begun, since = datetime.now(UTC), time.monotonic()
-        notebook = run(path, notebooks[path], runs, bar)
+        notebook = run(path, notebooks[path], kernels, client, bar)
         article = cells.article(notebook, lead, begun, time.monotonic() - since)
         articles.put(path.stem, article)
 
@@ -146,18 +113,6 @@ def _digests(notebooks: _Notebooks, around: bytes) -> dict[str, str]:
         name: hashlib.sha256(around + repr(made_of).encode()).hexdigest()
         for name, made_of in own.items()
     }
-
-
-def surroundings() -> bytes:
-    """Return a digest of what all articles depend on: package, core, data and libraries."""
-    files = [path for kind in _MADE_WITH for path in sorted(PACKAGE.rglob(kind))]
-    files += sorted(data_root().rglob("*.*"))
-    digest = hashlib.sha256(repr(ffi.code_digests()).encode())
-    digest.update(repr(sorted((each.name, each.version) for each in distributions())).encode())
-    for path in files:
-        if path.is_file():
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.digest()
 
 
 @contextmanager

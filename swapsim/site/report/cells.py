@@ -5,12 +5,15 @@ import atexit
 import base64
 import html
 import json
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any, Final
 
@@ -21,10 +24,10 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from swapsim import interrupt
-from swapsim.charts.theme import of_version
+from swapsim.charts.theme import MIME, of_version, png
 from swapsim.errors import SwapsimError
 from swapsim.progress import TextBar
-from swapsim.site.notebooks import results_of
+from swapsim.site.notebooks import pictures, results_of, specification
 from swapsim.site.report.shell import TEMPLATES, Lead, as_html
 
 CELL_SECONDS: Final = 3600
@@ -34,32 +37,72 @@ NOTEBOOKS_AT_A_TIME: Final = 2
 
 _WAIT_SECONDS: Final = 0.2
 
+_RESET: Final = "from swapsim.site.report import kernel; kernel.reset()"
+"""What a kernel runs after a notebook."""
+
+_ENVIRONMENT: Final = {**os.environ, "SWAPSIM_PICTURES": "no"}
+"""Of a kernel: the pictures of charts are in the notebooks already, unless a chart has changed."""
+
 _PICTURE_SCALE: Final = 1.5
 """Dots of a chart's picture per pixel of the page (`charts.png`)."""
 
 
-class Runs:
-    """The notebooks that run, so that all can be ended at once."""
+class Kernels:
+    """A kernel for each of a few threads, which runs notebooks one after the other.
+
+    The next notebook finds no name of the one before, but what that has imported and read.
+    """
 
     def __init__(self) -> None:
         self.ends = Event()
-        self.clients: list[NotebookClient] = []
-        """Clients of all notebooks that have begun; appending to a list is atomic."""
+        self._clients: list[NotebookClient] = []
+        """Appending to a list is atomic."""
+
+    @contextmanager
+    def kernel(self) -> Iterator[NotebookClient]:
+        """Yield a client whose kernel starts with its first notebook; end it afterwards."""
+        client = NotebookClient(
+            nbformat.v4.new_notebook(),  # type: ignore[no-untyped-call]
+            kernel_name="python3",
+            extra_arguments=["--log-level=ERROR"],
+            timeout=CELL_SECONDS,
+        )
+        self._clients.append(client)
+        try:
+            yield client
+        finally:
+            # A kernel that was killed may fail the client's cleanup, which would run again at exit.
+            with suppress(RuntimeError):
+                if client.km is not None:
+                    client._cleanup_kernel()
+            atexit.unregister(client._cleanup_kernel)
 
     def end(self) -> None:
         """Kill all kernels, so that each client that waits for its kernel fails."""
         self.ends.set()
-        for client in self.clients:
+        for client in self._clients:
             process = getattr(getattr(client.km, "provisioner", None), "process", None)
             if process is not None:
                 process.kill()
 
 
-def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
+Make = Callable[[Path, Kernels, NotebookClient], None]
+
+
+def make_all(make: Make, paths: Sequence[Path]) -> None:
     """Call `make` for each notebook, some at a time; end all when one fails, and on Ctrl-C."""
-    runs = Runs()
+    kernels = Kernels()
+    waiting: SimpleQueue[Path] = SimpleQueue()
+    for path in paths:
+        waiting.put(path)
+
+    def work() -> None:
+        with kernels.kernel() as client, suppress(Empty):
+            while not kernels.ends.is_set():
+                make(waiting.get_nowait(), kernels, client)
+
     pool = ThreadPoolExecutor(NOTEBOOKS_AT_A_TIME)
-    left: set[Future[None]] = {pool.submit(make, path, runs) for path in paths}
+    left: set[Future[None]] = {pool.submit(work) for _ in range(NOTEBOOKS_AT_A_TIME)}
     try:
         while left:
             done, left = wait(left, timeout=_WAIT_SECONDS, return_when="FIRST_COMPLETED")
@@ -69,38 +112,36 @@ def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         while any(not future.done() for future in left):
-            runs.end()
+            kernels.end()
             time.sleep(_WAIT_SECONDS)
         raise
     pool.shutdown()
 
 
 def run(
-    path: Path, notebook: nbformat.NotebookNode, runs: Runs, bar: TextBar
+    path: Path,
+    notebook: nbformat.NotebookNode,
+    kernels: Kernels,
+    client: NotebookClient,
+    bar: TextBar,
 ) -> nbformat.NotebookNode:
     """Run a notebook's cells and return it with their outputs; an error names the cell."""
 
     def begin(**_: object) -> None:
-        if runs.ends.is_set():
+        if kernels.ends.is_set():
             raise DeadKernelError("ended with another notebook")
 
     def end(**_: object) -> None:
         bar.set_postfix_str(path.stem)
         bar.update()
 
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        extra_arguments=["--log-level=ERROR"],
-        timeout=CELL_SECONDS,
-        resources={"metadata": {"path": str(path.parent)}},
-        on_cell_execute=begin,
-        on_cell_executed=end,
-    )
+    drawn = pictures(notebook)
     again = "'make report' then continues from the pages that are complete"
-    runs.clients.append(client)
+    client.resources = {"metadata": {"path": str(path.parent)}}
+    client.on_cell_execute, client.on_cell_executed = begin, end
+    client.nb = notebook
     try:
-        client.execute()
+        client.execute(cleanup_kc=False, env=_ENVIRONMENT)
     except CellExecutionError as error:
         raise SwapsimError(
             f"{path.name}, code cell {client.code_cells_executed}: {error.ename}: {error.evalue}: "
@@ -112,14 +153,24 @@ def run(
             f"{path.name}, code cell {client.code_cells_executed}: the kernel did not finish: "
             f"{reason}: run it in JupyterLab ('make lab'); {again}"
         ) from None
-    finally:
-        # A kernel that was killed may fail the client's cleanup, which would run again at exit.
-        atexit.unregister(client._cleanup_kernel)
+    client.on_cell_executed = lambda **_: None
+    client.nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(_RESET)])  # type: ignore[no-untyped-call]
+    client.execute(cleanup_kc=False)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = results_of(cell)
+            for output in cell.outputs:
+                draw(output, drawn)
     notebook.metadata.pop("widgets", None)
     return notebook
+
+
+def draw(output: nbformat.NotebookNode, drawn: Mapping[str, str]) -> None:
+    """Give a chart's output its picture: the one drawn of the same specification, or a new one."""
+    chart = specification(output)
+    if chart is not None and "image/png" not in output.data:
+        known = drawn.get(chart)
+        output.data["image/png"] = known or base64.b64encode(png(output.data[MIME])).decode()
 
 
 def article(notebook: nbformat.NotebookNode, lead: Lead, begun: datetime, seconds: float) -> str:

@@ -9,7 +9,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +29,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from swapsim.charts.theme import VEGA_LITE
-from swapsim.io.paths import laboratory_root
+from swapsim.site.report.current import git
 
 COMMITS: Final = "https://git.kernel.org/linus/"
 MAILS: Final = "https://lore.kernel.org/r/"
@@ -171,8 +170,8 @@ def provenance() -> Provenance:
     memory = re.match(r"\d+", _field(Path("/proc/meminfo"), "MemTotal"))
     return Provenance(
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        commit=_git("rev-parse", "--short=12", "HEAD"),
-        changed=bool(_git("status", "--porcelain", "--untracked-files=no")),
+        commit=git("rev-parse", "--short=12", "HEAD"),
+        changed=bool(git("status", "--porcelain", "--untracked-files=no")),
         versions=(*versions, ("Vega-Lite", VEGA_LITE)),
         machine=(
             f"{name or platform.machine()}, {os.cpu_count()} CPUs",
@@ -198,20 +197,6 @@ def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
         stored=tuple(_STORED.findall("".join(re.findall(r'<p class="stored">.*?</p>', article)))),
         recomputed=tuple(_RECOMPUTED.findall(printed)),
     )
-
-
-def _git(*arguments: str) -> str:
-    """Return the output of git; empty without a checkout."""
-    root = laboratory_root()
-    if not (root / ".git").exists():
-        return ""
-    # Read-only: git takes no lock of the index, which it would write again.
-    command = ["git", "--no-optional-locks", *arguments]
-    try:
-        found = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return found.stdout.strip()
 
 
 def _field(path: Path, name: str) -> str:
