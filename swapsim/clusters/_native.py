@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
@@ -18,17 +17,12 @@ from swapsim.ffi import (
     CLUSTER_OPS,
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
-    check,
+    structs,
 )
+from swapsim.ffi.structs import check, new
 
 CHUNK_ROWS: Final = 1 << 18
 """Rows per call of C; Ctrl-C takes effect between calls."""
-
-_ROW_TYPES: Final = {
-    name: f"{field.type.item.cname}[]"
-    for name, field in ffi.typeof("struct sws_cluster_replay_rows").fields
-}
-"""The C type of each column of CLUSTER_EVENTS."""
 
 LOOKS: Final = 24
 """How often the neighbours of slots are counted along a trace."""
@@ -93,46 +87,50 @@ def verify_rows(
     The rows passed `check_cluster_rows`; ``tick`` is called with the rows of each chunk. An
     ``InputError`` names the row, by its seq, that cannot be replayed.
     """
-    made, _alive = configured(rows, CLUSTER_RULES.index(rows.rules))
-    out = ffi.new("struct sws_cluster_replay **")
-    check(lib.sws_cluster_replay_new(made, out))
-    handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
+    made = configured(rows, rows.rules)
+    handle = new(lib.sws_cluster_replay_new, made, free=lib.sws_cluster_replay_free)
     for chunk in rows.events.iter_slices(CHUNK_ROWS):
-        columns, _arrays = columns_of(chunk)
-        code = lib.sws_cluster_replay_feed(handle, columns, chunk.height)
+        code = lib.sws_cluster_replay_feed(handle, columns_of(chunk), chunk.height)
         seq = ffi.new("uint64_t *")
         _refuse(lib.sws_cluster_replay_problem(handle, seq), seq[0])
         check(code)
         tick(chunk.height)
     totals = ffi.new("struct sws_cluster_replay_totals *")
     lib.sws_cluster_replay_totals(handle, totals)
-    counts = {name: int(getattr(totals, name)) for name, _ in ffi.typeof(totals[0]).fields}
+    _, counts = _numbers(totals[0])
     work = ffi.new("struct sws_clusters_work *")
     lib.sws_clusters_work(lib.sws_cluster_replay_clusters(handle), work)
     counts["skipped_heads"] = int(work.skipped_heads)
     return counts, int(lib.sws_cluster_replay_open(handle)), _mismatch(handle)
 
 
-def configured(rows: ClusterRows, rules: int) -> tuple[Any, list[Any]]:
-    """Return ``struct sws_clusters_config *``, and what it points to."""
-    made = ffi.new("struct sws_clusters_config *")
-    lib.sws_clusters_config_init(made)
-    check(lib.sws_cluster_rules_init(rules, ffi.addressof(made.rules)))
+def configured(rows: ClusterRows, rules: str) -> Any:
+    """Return ``struct sws_clusters_config *`` of the devices of a recording."""
     fields = ("slots", "priority", "file", "rotational", "discard")
-    devices = ffi.new("struct sws_clusters_device[]", rows.devices.select(fields).rows(named=True))
-    made.devices, made.n_devices = devices, len(devices)
-    made.cluster_size, made.cpus = rows.cluster_size, rows.cpus
-    return made, [devices]
+    return structs.config(
+        lib.sws_clusters_config_init,
+        rows,
+        rules=rules_struct(rules)[0],
+        devices=ffi.new(
+            "struct sws_clusters_device[]", rows.devices.select(fields).rows(named=True)
+        ),
+        n_devices=rows.devices.height,
+        cluster_size=rows.cluster_size,
+        cpus=rows.cpus,
+    )
 
 
-def columns_of(rows: pl.DataFrame) -> tuple[Any, list[Any]]:
-    """Return rows of CLUSTER_EVENTS as ``struct sws_cluster_replay_rows *``, and their arrays."""
+def rules_struct(rules: str) -> Any:
+    """Return a rule set as ``struct sws_cluster_rules *``."""
+    made = ffi.new("struct sws_cluster_rules *")
+    check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), made))
+    return made
+
+
+def columns_of(rows: pl.DataFrame) -> Any:
+    """Return rows of CLUSTER_EVENTS as ``struct sws_cluster_replay_rows *``."""
     filled = rows.with_columns(pl.col("op", "list").to_physical()).fill_null(0)
-    arrays = {name: np.ascontiguousarray(filled[name].to_numpy()) for name in _ROW_TYPES}
-    columns = ffi.new("struct sws_cluster_replay_rows *")
-    for name, kind in _ROW_TYPES.items():
-        setattr(columns, name, ffi.from_buffer(kind, arrays[name]))
-    return columns, [*arrays.values()]
+    return structs.columns("struct sws_cluster_replay_rows", filled)
 
 
 def _refuse(problem: int, seq: int) -> None:
@@ -220,8 +218,7 @@ class Served:
 
 def switches_of(rules: str) -> dict[str, bool | int]:
     """Return the switches of a rule set by their names; some are numbers."""
-    made = ffi.new("struct sws_cluster_rules *")
-    check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), made))
+    made = rules_struct(rules)
     return {name: getattr(made, name) for name in CLUSTER_SWITCHES}
 
 
@@ -233,15 +230,16 @@ def serves(
     return bool(known["global_next"]) or not devices["rotational"].any()
 
 
-def change_config(config: Any, serving: Serving) -> list[Any]:
-    """Write switches, owners and the user's function to a config; return what must stay alive."""
+def change_config(config: Any, serving: Serving) -> None:
+    """Write switches, owners, sizes and the user's function to a config."""
     for name, value in serving.switches.items():
         setattr(config.rules, name, value)
+    for number, slots in enumerate(serving.slots or ()):
+        config.devices[number].slots = slots
     if serving.owners is not None:
         config.rules.own_by_task = True
         config.owners = max(serving.owners.values()) + 1
     config.choose = ffi.cast(_CHOOSE, serving.choose)
-    return [serving]
 
 
 def serve(
@@ -258,29 +256,26 @@ def serve(
     About ``samples`` rows are sampled, and ``pictures`` chunks have all clusters. An ``InputError``
     names the row, by its seq, that cannot be replayed.
     """
-    made = ffi.new("struct sws_cluster_what_if_config *")
-    lib.sws_cluster_what_if_config_init(made)
-    config, alive = configured(rows, CLUSTER_RULES.index(rules))
-    alive += change_config(config, serving)
-    theirs = ffi.new("uint32_t[]", rows.devices["slots"].to_list())
-    for device, slots in zip(alive[0], serving.slots or theirs, strict=True):
-        device.slots = slots
-    made.clusters, made.trace_slots = config[0], theirs
-    made.trace_has_slot_cache = switches_of(rows.rules)["slot_cache"]
-    made.sample_rows = max(1, rows.events.height // samples) if samples else 0
-    out = ffi.new("struct sws_cluster_what_if **")
-    check(lib.sws_cluster_what_if_new(made, out))
-    handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
+    config = configured(rows, rules)
+    change_config(config, serving)
+    made = structs.config(
+        lib.sws_cluster_what_if_config_init,
+        None,
+        clusters=config[0],
+        trace_slots=ffi.new("uint32_t[]", rows.devices["slots"].to_list()),
+        trace_has_slot_cache=switches_of(rows.rules)["slot_cache"],
+        sample_rows=max(1, rows.events.height // samples) if samples else 0,
+    )
+    handle = new(lib.sws_cluster_what_if_new, made, free=lib.sws_cluster_what_if_free)
     for pid, owner in (serving.owners or {}).items():
         check(lib.sws_cluster_what_if_assign(handle, pid, owner))
     found, seen, neighbours = [], [], Counter[str]()
     rows_at_once = min(CHUNK_ROWS, -(-rows.events.height // (pictures or LOOKS)))
     for chunk in rows.events.iter_slices(rows_at_once):
-        columns, _arrays = columns_of(chunk)
         room = chunk.height // made.sample_rows + 1 if samples else 1
         sampled = ffi.new("struct sws_cluster_what_if_sample[]", room)
         count, seq = ffi.new("uint64_t *"), ffi.new("uint64_t *")
-        code = lib.sws_cluster_what_if_feed(handle, columns, chunk.height, sampled, count)
+        code = lib.sws_cluster_what_if_feed(handle, columns_of(chunk), chunk.height, sampled, count)
         _refuse(lib.sws_cluster_what_if_problem(handle, seq), seq[0])
         check(code)
         found += [(each.seq, each.in_use, list(each.clusters)) for each in sampled[0 : count[0]]]

@@ -5,23 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
+from swapsim.clusters._native import rules_struct
 from swapsim.errors import InputError
-from swapsim.ffi import CLUSTER_LISTS, CLUSTER_RULES, check
+from swapsim.ffi import CLUSTER_LISTS, structs
+from swapsim.ffi.structs import check, new
 
 PROCESSES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PROCESSES_MAX
 PAGES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PAGES_MAX
 
 COUNTS: Final = ("mapped", "swapped_in", "swapped_out", "fallbacks")
 """The counts by order, of ``struct sws_cluster_folios_totals``."""
-
-_ROW_TYPES: Final = {
-    name: f"{field.type.item.cname}[]"
-    for name, field in ffi.typeof("struct sws_cluster_folios_rows").fields
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,19 +44,25 @@ def run_steps(
 
     ``sizes`` has slots, cpus, processes, pages and swap_in_orders. An ``InputError`` names the row.
     """
-    made = ffi.new("struct sws_cluster_folios_config *")
-    lib.sws_cluster_folios_config_init(made)
-    clusters = made.clusters
-    check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), ffi.addressof(clusters.rules)))
+    chosen = rules_struct(rules)
     for name, value in switches.items():
-        setattr(clusters.rules, name, value)
-    device = ffi.new("struct sws_clusters_device *", {"slots": sizes["slots"]})
-    clusters.devices, clusters.n_devices, clusters.cpus = device, 1, sizes["cpus"]
-    made.processes, made.pages = sizes["processes"], sizes["pages"]
-    made.swap_in_orders, made.no_return_cache = sizes["swap_in_orders"], not return_cache
-    out = ffi.new("struct sws_cluster_folios **")
-    check(lib.sws_cluster_folios_new(made, out))
-    handle = ffi.gc(out[0], lib.sws_cluster_folios_free)
+        setattr(chosen, name, value)
+    clusters = structs.config(
+        lib.sws_clusters_config_init,
+        None,
+        rules=chosen[0],
+        devices=ffi.new("struct sws_clusters_device *", {"slots": sizes["slots"]}),
+        n_devices=1,
+        cpus=sizes["cpus"],
+    )
+    made = structs.config(
+        lib.sws_cluster_folios_config_init,
+        None,
+        clusters=clusters[0],
+        **{name: sizes[name] for name in ("processes", "pages", "swap_in_orders")},
+        no_return_cache=not return_cache,
+    )
+    handle = new(lib.sws_cluster_folios_new, made, free=lib.sws_cluster_folios_free)
     stages, done = [], 0
     for mark in marks:
         _feed(handle, steps.slice(done, mark - done))
@@ -71,11 +73,7 @@ def run_steps(
 
 
 def _feed(handle: Any, steps: pl.DataFrame) -> None:
-    physical = steps.with_columns(pl.col("step").to_physical())
-    arrays = {name: np.ascontiguousarray(physical[name].to_numpy()) for name in _ROW_TYPES}
-    rows = ffi.new("struct sws_cluster_folios_rows *")
-    for name, kind in _ROW_TYPES.items():
-        setattr(rows, name, ffi.from_buffer(kind, arrays[name]))
+    rows = structs.columns("struct sws_cluster_folios_rows", steps)
     code = lib.sws_cluster_folios_feed(handle, rows, steps.height)
     at = ffi.new("uint64_t *")
     problem = lib.sws_cluster_folios_problem(handle, at)

@@ -24,6 +24,7 @@ from swapsim.io import paths
 from swapsim.policies._native import Observation
 from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
+from swapsim.study.metrics import Metric, Metrics
 from swapsim.study.ranking import over_seeds, rank
 
 BASE: Final = "7.3"
@@ -109,29 +110,20 @@ class Stream:
     groups: Mapping[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Metric:
-    """The unit of a metric, and which direction is better."""
-
-    unit: str
-    better: str
-
-
-METRICS: Final = {
-    "fallbacks": _Metric(unit="%", better="lower"),
-    "visits": _Metric(unit="a grant", better="lower"),
-    "moves": _Metric(unit="a grant", better="lower"),
-    "si->lock": _Metric(unit="a grant", better="lower"),
-    "cluster lock": _Metric(unit="a grant", better="lower"),
-    "visits after another CPU": _Metric(unit="a grant", better="lower"),
-    "in sequence": _Metric(unit="%", better="higher"),
-    "mixed": _Metric(unit="%", better="lower"),
-    "free clusters": _Metric(unit="%", better="higher"),
-}
-"""Name -> unit and better direction. ``fallbacks``: large requests that are refused; ``in
-sequence``: runs that begin where the task's run before ended; ``mixed``: neighbouring slots of two
-tasks; ``free clusters``: mean share of clusters on the free list; and the work of a grant, frees
-included."""
+METRICS: Final = Metrics(
+    "a ranking of lists",
+    {
+        "fallbacks": Metric("%", "large requests that are refused", "lower"),
+        "visits": Metric("a grant", "visits of clusters", "lower"),
+        "moves": Metric("a grant", "clusters that go to a list", "lower"),
+        "si->lock": Metric("a grant", "acquisitions, frees included", "lower"),
+        "cluster lock": Metric("a grant", "acquisitions, frees included", "lower"),
+        "visits after another CPU": Metric("a grant", "visits where another CPU was", "lower"),
+        "in sequence": Metric("%", "runs that begin where the task's run before ended", "higher"),
+        "mixed": Metric("%", "neighbouring slots of two tasks", "lower"),
+        "free clusters": Metric("%", "mean share of clusters on the free list", "higher"),
+    },
+)
 
 
 @checked
@@ -329,9 +321,8 @@ def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> p
     base = measures.filter(policy=BASE).select(*keys, base="value")
     rows = []
     for metric in metrics:
+        declared = METRICS[metric]
         chosen = measures.filter(metric=metric).join(base, on=keys, how="left")
-        if chosen.is_empty() or metric not in METRICS:
-            raise InputError(f"no such metric: {metric!r}; choose of METRICS", field="metric")
         if chosen["base"].null_count() > chosen["value"].null_count():
             raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
         # Every stream and seed is one run of an alternative.
@@ -340,9 +331,9 @@ def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> p
             seed=pl.struct("stream", "seed").rank("dense"),
             value=pl.col("value") - pl.col("base"),
         )
-        better = METRICS[metric].better
+        better = declared.better
         for row in rank(over_seeds(values, np.median), "median", better):
-            labels = {"metric": metric, "unit": METRICS[metric].unit, "better": better}
+            labels = {"metric": metric, "unit": declared.unit, "better": better}
             rows.append(
                 {**row, **labels, "runs": row["seeds"], "user": not _is_ours(row["policy"])}
             )

@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import check_choice, checked
-from swapsim.clusters._native import Served, Serving, serve, serves, switches_of
+from swapsim.clusters._native import Served, Serving, serve, serves
 from swapsim.clusters._native_limits import OWNERS_MAX, SLOTS_MAX
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import (
@@ -53,29 +53,6 @@ class ClusterReplay:
     grants: pl.DataFrame
     work: pl.DataFrame
     lists: pl.DataFrame
-
-
-@checked
-def rules_of(rules: str) -> dict[str, bool | int]:
-    """Return the switches of a rule set, by the names of ``cluster_rules.h``.
-
-    Parameters
-    ----------
-    rules : str
-        One of CLUSTER_RULES.
-
-    Returns
-    -------
-    dict of str to bool or int
-        ``frag_tries`` is a number.
-
-    Raises
-    ------
-    ConfigError
-        There is no such rule set.
-    """
-    check_choice("rules", rules, CLUSTER_RULES)
-    return switches_of(rules)
 
 
 @checked

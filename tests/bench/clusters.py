@@ -20,7 +20,6 @@ from swapsim.clusters._native import columns_of, configured, switches_of
 from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.clusters.tables import CLUSTER_LIST
 from swapsim.errors import SwapsimError
-from swapsim.ffi import CLUSTER_RULES
 
 NAMES = ("clusters/replay", "clusters/verify")
 TRACE = "clusters-7.3-zram-1"
@@ -36,8 +35,8 @@ NOT_IN_ROWS = {"window", "relock", "visited", "discard", "discarded", "busy"}
 
 def verify(rows: ClusterRows) -> float:
     """Return the rows that C compares a second."""
-    config, _alive = configured(rows, CLUSTER_RULES.index(rows.rules))
-    columns, _arrays = columns_of(rows.events)
+    config = configured(rows, rows.rules)
+    columns = columns_of(rows.events)
     totals = ffi.new("struct sws_cluster_replay_totals *")
     spent = 0.0
     for _ in range(AGAIN):
@@ -58,10 +57,10 @@ def replay(rows: ClusterRows) -> float:
     """Return the rows that C serves a second under other rules."""
     made = ffi.new("struct sws_cluster_what_if_config *")
     lib.sws_cluster_what_if_config_init(made)
-    config, _alive = configured(rows, CLUSTER_RULES.index(OTHER))
+    config = configured(rows, OTHER)
     made.clusters = config[0]
     made.trace_has_slot_cache = switches_of(rows.rules)["slot_cache"]
-    columns, _arrays = columns_of(rows.events)
+    columns = columns_of(rows.events)
     none, count = ffi.new("struct sws_cluster_what_if_sample[1]"), ffi.new("uint64_t *")
     spent = 0.0
     for _ in range(AGAIN):

@@ -11,7 +11,8 @@ from test_verify_clusters import BAD, RECORDED, RULES, changed, folder_of
 
 from swapsim import clusters
 from swapsim.cli import main
-from swapsim.clusters import replay, rules_of, verify_clusters
+from swapsim.clusters import replay, verify_clusters
+from swapsim.clusters._native import switches_of
 from swapsim.clusters.tables import CLUSTER_RULES
 from swapsim.errors import ConfigError, InputError
 
@@ -87,7 +88,7 @@ def test_unknown_rules_are_refused() -> None:
         replay(RECORDED["7.3"], switches={"column": True})
     with pytest.raises(ConfigError, match="samples=-1"):
         replay(RECORDED["7.3"], samples=-1)
-    assert rules_of("7.3")["isolates"]
+    assert switches_of("7.3")["isolates"]
     disks = RECORDED["7.3"].devices.with_columns(rotational=pl.lit(value=True))
     with pytest.raises(
         ConfigError, match=r"rules='6\.12': .* no clusters for a hard disk; choose 7"

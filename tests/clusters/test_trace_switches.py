@@ -44,7 +44,7 @@ def helped(rows: ClusterRows, rules: Rules) -> int | None:
     """
     devices = [DeviceConfig(**device) for device in rows.devices.select(FIELDS).to_dicts()]
     replay = ReplayInC(rules, devices, cluster_size=rows.cluster_size, cpus=rows.cpus)
-    columns, _arrays = columns_of(rows.events)
+    columns = columns_of(rows.events)
     code = lib.sws_cluster_replay_feed(replay.handle, columns, rows.events.height)
     if code != lib.SWS_OK or replay.first_mismatch() is not None:
         return None

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from swapsim._core import ffi, lib
-from swapsim.ffi import CLUSTER_RULES, KERNELS, POLICIES, check
+from swapsim.ffi import CLUSTER_RULES, KERNELS, POLICIES, structs
+from swapsim.ffi.structs import check, new
 from swapsim.patches.newer_kernels.page_requests import BURST, Op, PageRequests, Row
 
 Access = tuple[int, Op, int]
@@ -52,9 +53,7 @@ class SlotAllocator:
         config.device.cluster_size = lib.SWS_CLUSTERS_SIZE_MAX
         config.device.possible_cpus = config.device.online_cpus = cpus
         config.device.address_spaces = cpus
-        out = ffi.new("struct sws_slot_cache **")
-        check(lib.sws_slot_cache_new(config, out))
-        self._caches = ffi.gc(out[0], lib.sws_slot_cache_free)
+        self._caches = new(lib.sws_slot_cache_new, config, free=lib.sws_slot_cache_free)
         self._device = lib.sws_slot_cache_device(self._caches)
         work = ffi.new("struct sws_slot_cache_work *")
         self._slot = ffi.new("uint32_t *")
@@ -105,14 +104,17 @@ class ClusterAllocator:
     splits = False
 
     def __init__(self, rules: str, *, cpus: int, slots: int) -> None:
-        config = ffi.new("struct sws_clusters_config *")
-        lib.sws_clusters_config_init(config)
-        check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), ffi.addressof(config.rules)))
-        devices = ffi.new("struct sws_clusters_device[]", [{"slots": slots}])
-        config.devices, config.n_devices, config.cpus = devices, 1, cpus
-        out = ffi.new("struct sws_clusters **")
-        check(lib.sws_clusters_new(config, out))
-        self._clusters = ffi.gc(out[0], lib.sws_clusters_free)
+        switches = ffi.new("struct sws_cluster_rules *")
+        check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), switches))
+        config = structs.config(
+            lib.sws_clusters_config_init,
+            None,
+            rules=switches[0],
+            devices=ffi.new("struct sws_clusters_device[]", [{"slots": slots}]),
+            n_devices=1,
+            cpus=cpus,
+        )
+        self._clusters = new(lib.sws_clusters_new, config, free=lib.sws_clusters_free)
         self._caches, self._active = bool(config.rules.slot_cache), False
         self._cpus = cpus
         self._devices = ffi.new("uint8_t[]", SLOT_CACHE)
