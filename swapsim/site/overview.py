@@ -35,18 +35,9 @@ def fits() -> dict[str, pl.DataFrame]:
 
 
 def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.DataFrame:
-    """Judge all claims of patches: the one source of verdicts for all pages and notebooks.
+    """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks.
 
-    Parameters
-    ----------
-    patches : sequence of Patch
-    simulate : bool
-        Whether to judge simulated figures, too, which are those of stored studies.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema THREE_COLUMNS.
+    With ``simulate``, the figures of stored studies are judged, too.
     """
     stated = claims.published_claims().filter(
         pl.col("patch").is_in([patch.PATCH for patch in patches])
@@ -88,18 +79,7 @@ def picture() -> "alt.ConcatChart":
 
 
 def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the patches' main claims, in the words and the order of the cards.
-
-    Parameters
-    ----------
-    three_columns : polars.DataFrame
-        Schema THREE_COLUMNS, all claims.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema THREE_COLUMNS; ``metric`` is the card's wording.
-    """
+    """Return the rows of the patches' main claims, in the words and the order of the cards."""
     split = pl.col("headlines").str.splitn(": ", 2).struct.rename_fields(["claim", "words"])
     order = claims.patch_cards().explode("headlines").select(split.alias("split")).unnest("split")
     frame = order.join(three_columns, on="claim", maintain_order="left")
@@ -107,11 +87,7 @@ def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 
 def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Compare how each patch relieves the swap cache's lock: mail, machine, real kernel.
-
-    ``constants`` are those of `fits`. The columns are ``patch`` and those of
-    `machine.summary.lock_relief`.
-    """
+    """Compare how each patch relieves the swap cache's lock, by the constants of `fits`."""
     found = {
         patch.PATCH: patch.headline_locks(constants[patch.PATCH])
         for patch in PATCHES
@@ -146,17 +122,7 @@ def standing(counted: pl.DataFrame) -> str:
 def verdict(
     three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
 ) -> str:
-    """Return the lead of notebook 00: how all claims stand.
-
-    Parameters
-    ----------
-    three_columns : polars.DataFrame
-        Schema THREE_COLUMNS, all claims.
-    sites_of : mapping of str to polars.DataFrame
-        Name of a trace -> its LOCK_SITES under kernel 4.8.
-    verified : polars.DataFrame
-        Schema VERIFIED_SLOTS: the slot allocator compared with the slot traces.
-    """
+    """Return the lead of notebook 00: how all claims stand (THREE_COLUMNS, VERIFIED_SLOTS)."""
     moved = three_columns.filter(pl.col("claimed") != "stays")
     agreed = (moved["direction"] == "agrees").sum()
     handed_out, alike = slots_matched(verified)
@@ -184,18 +150,9 @@ def verdict(
 
 
 def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
-    """Run each replay that a trace can feed, and return one figure of each.
+    """Run each replay that a trace can feed, and return one figure of each (AT_A_GLANCE).
 
-    Parameters
-    ----------
-    folder : Path or str
-    kernel : {"4.8", "5.8", "6.1"}
-        Rules of locks, for the first two patches.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema AT_A_GLANCE; a replay that lacks an event has no row.
+    ``kernel`` has the rules of locks for the first two patches.
     """
     can = traces.replays_of(traces.events(folder)["event"]).filter("can")["replay"]
     rows = [
@@ -218,21 +175,7 @@ def on_your_own(
     gains: pl.DataFrame,
     parts: pl.DataFrame,
 ) -> str:
-    """Return the lead of notebook 06, whose tables a user changes.
-
-    Parameters
-    ----------
-    trace : str
-        Name of the trace.
-    feeds, glance : polars.DataFrame
-        From `traces.replays_of` and `at_a_glance`.
-    ranked : polars.DataFrame
-        Schema SLOT_RANKING of "lock.moved.add", with one policy of the user's.
-    gains : polars.DataFrame
-        From `what_if.gains`, with the usual ``costs`` first and those of the user's machine last.
-    parts : polars.DataFrame
-        From `site.patches.parts_of`.
-    """
+    """Return the lead of notebook 06, whose tables a user changes."""
     figures = ", and ".join(
         f"{row['quantity']} from {row['base']:.2f} to {row['patched']:.2f}"
         for row in glance.drop_nulls("change").iter_rows(named=True)

@@ -53,17 +53,9 @@ require_complete(PATCHES, [each.name for each in iter_modules(patches.__path__) 
 
 
 def parts_of(patch: str) -> pl.DataFrame:
-    """List the parts of a patch in the order in which they are built.
+    """List the parts of a patch ``NN-slug`` in the order in which they are built.
 
-    Parameters
-    ----------
-    patch : str
-        ``NN-slug``, a folder of patches; a patch that is not begun lacks each part.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``part, holds, file String`` (seen from the repository), ``there Boolean``.
+    The columns are ``part, holds, file, there``; a patch that is not begun lacks each part.
     """
     models = claims.patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]
