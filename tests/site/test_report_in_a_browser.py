@@ -134,7 +134,8 @@ def test_nothing_of_a_page_is_cut_off(stored: Path, browser: Page, name: str) ->
 def test_what_is_cut_off_is_found(stored: Path, browser: Page) -> None:
     """The check fails for a page whose style lets something be wider than its place."""
     browser.open((stored / "06-your-own.html").as_uri(), width=420, height=TALL)
-    browser.evaluate("window.broken = document.head.appendChild(document.createElement('style')); 0")
+    browser.evaluate("window.broken = document.createElement('style'); 0")
+    browser.evaluate("document.head.append(broken)")
     for style in (
         ".frame { min-width: 1200px !important }",
         ".code pre { white-space: pre !important }",
