@@ -128,7 +128,7 @@ def lines(
         if by and (dashes := colours.dashes(frame[by])):
             line = line.encode(strokeDash=_scaled(alt.StrokeDash, by, dashes, None))
         marks.append(line)
-        if rows[x].n_unique() <= _MOST_DOTS:
+        if frame[x].n_unique() <= _MOST_DOTS:
             marks.append(every.mark_point(filled=True, size=45, opacity=1).encode(y=at))
         return marks + _written(every.encode(y=at), y, look, dy=-12)
 

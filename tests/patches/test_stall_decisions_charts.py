@@ -68,13 +68,8 @@ def test_each_picture_of_the_notebooks_is_drawn() -> None:
     guests = patch.studies.lab_guest.load()
     assert data_of(notebook_03b.draw_lab(lab_guest.compare_with_lab(guests, measured)))
     by_time = patch.studies.by_time.load()
-    drawn = [
-        row
-        for draw in (notebook_03b.memory_over_time, notebook_03b.scans_over_time)
-        for row in data_of(draw(by_time))
-    ]
-    assert {row["part"] for row in drawn if "part" in row} == {*colours.HOLDERS, *colours.ZONES}
-    assert data_of(notebook_03b.waits_over_time(by_time))
+    parts = [row.get("part") for each in notebook_03b.over_time(by_time) for row in data_of(each)]
+    assert {*colours.HOLDERS, *colours.ZONES, *colours.SLEEPERS} <= set(parts)
     states = data_of(notebook_03b.page_states(patch.studies.page_spans.load()))
     assert {row["where"] for row in states} <= set(colours.WHERE) == set(RECLAIM_WHERE)
     machines = patch.studies.machines.load()

@@ -12,15 +12,7 @@ from swapsim.charts.interaction import interactive
 
 
 def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
-    """Draw of how many lists two rule sets decide alike: a square per pair, in percent.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Of `comparison.agreement`.
-    trace : str
-        For the title.
-    """
+    """Draw on how many lists two rule sets take the same decisions (`comparison.agreement`)."""
     return general.heat(
         # Only rule sets that decide all lists alike show 100.
         pairs.with_columns(pl.col("decisions").floor()),
@@ -34,14 +26,7 @@ def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
 
 
 def by_patch(steps: pl.DataFrame, subtitle: str) -> alt.ConcatChart:
-    """Draw what each patch changes: a column per patch, a row per metric, coloured by a sure sign.
-
-    Parameters
-    ----------
-    steps : polars.DataFrame
-        Of `lab.steps`.
-    subtitle : str
-    """
+    """Draw what each patch changes (`lab.steps`), coloured where the sign is sure."""
     return general.heat(
         *(steps, "policy", "metric", "seen"),
         text="text",
@@ -85,14 +70,7 @@ def rules_table(
     title: str = "The rule behind each decision, by rule set",
     subtitle: str = "series-N: mmotm with patches 1 to N",
 ) -> alt.LayerChart:
-    """Draw the rules as a table: a row per decision, a bar over the rule sets that decide alike.
-
-    Parameters
-    ----------
-    spans : polars.DataFrame
-        Of `rules_in_words.rule_spans`.
-    title, subtitle : str
-    """
+    """Draw the rules as a table: a row per decision, a bar over the rule sets that decide alike."""
     names = spans["rules"].explode().unique(maintain_order=True).to_list()
     place = {name: at for at, name in enumerate(names)}
     drawn = spans.select(

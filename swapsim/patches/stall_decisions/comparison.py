@@ -11,19 +11,10 @@ from swapsim.stall.tables import DECIDED_LISTS
 
 
 def agreement(decided: pl.DataFrame) -> pl.DataFrame:
-    """Compare each two rule sets, list by list.
+    """Compare each two rule sets on DECIDED_LISTS: a row for each pair, ``one`` the older.
 
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row for each pair, ``one`` older than ``other``: the number of ``lists``, and in percent,
-        on how many both take the same ``decisions``, set the same ``flags``, request the same
-        ``sleeps``, and treat all ``folios`` alike.
+    The number of ``lists``, and in percent, on how many both take the same ``decisions``, set the
+    same ``flags``, request the same ``sleeps``, and treat all ``folios`` alike.
     """
     known = set(DECIDED_LISTS.check(decided)["rules"])
     flags, sleeps = _same("flags_set"), _same("forced") & _same("waits")
@@ -56,25 +47,10 @@ def agreement_table(pairs: pl.DataFrame, what: str = "decisions") -> pl.DataFram
 
 
 def differing_lists(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
-    """Return the decisions in which two rule sets differ, and the first cause of each.
+    """Return the decisions in which two rule sets differ on DECIDED_LISTS, the most lists first.
 
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-    one, other : str
-        Of `swapsim.ffi.STALL_RULES`.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``one, other, decision, cause``: the first counter that differs, else ``history`` or
-        ``rule``; the number of such ``lists``, the most first; ``list`` and ``seq`` of the first.
-
-    Raises
-    ------
-    InputError
-        The frame lacks one of the sets.
+    The ``cause`` is the first counter that differs, else ``history`` or ``rule``; ``list`` and
+    ``seq`` are of the first such list. A rule set that decides no list is an InputError.
     """
     both = _joined(DECIDED_LISTS.check(decided), one, other)
     causes = {f"counter {name}": ~_same(name) for name in STALL_COUNTERS}

@@ -4,19 +4,13 @@
 import polars as pl
 
 from swapsim import traces
-from swapsim.stall.tables import VERIFIED_STALLS
 from swapsim.stall.verify import verified_stalls
 
 
 def counted() -> str:
     """Return how far the rules decide as a real kernel did, on the shipped traces."""
-    return verdict_on_lists(verified_stalls(traces.shipped("stall-decisions")))
-
-
-def verdict_on_lists(verified: pl.DataFrame) -> str:
-    """Return how far the rules decide as a real kernel did."""
+    found = verified_stalls(traces.shipped("stall-decisions"))
     names = ("folios", "lists", "counted", "passes", "decided", "throttles", "held")
-    found = VERIFIED_STALLS.check(verified)
     total = {name: int(found[name].sum()) for name in names}
     return (
         f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs, "

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from swapsim import claims, frames
-from swapsim.charts import colours, general
+from swapsim.charts import general
 from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import spread
 from swapsim.claims.tables import DIRECTION_VERDICT
@@ -75,28 +75,36 @@ def draw_ratios(cells: pl.DataFrame, target: str, seeds: int) -> alt.ConcatChart
     )
 
 
-_HOLDERS: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
-_SCANS: Final = ("scanned_normal", "scanned_dma32")
-_SLEEPERS: Final = ("kswapd_sleeps", "tasks_sleep", "writer_throttled", "client_waits")
+_HOLDERS: Final = {
+    "free": "free",
+    "active_anon": "of programs, active",
+    "inactive_anon": "of programs, inactive",
+    "clean": "of files, clean",
+    "dirty": "of files, dirty",
+    "written": "of files, being written",
+}
+_SCANS: Final = {"scanned_normal": "Normal", "scanned_dma32": "DMA32"}
+_SLEEPERS: Final = {
+    "kswapd_sleeps": "kswapd, in reclaim",
+    "tasks_sleep": "tasks, in reclaim",
+    "writer_throttled": "writer, throttled",
+    "client_waits": "client, for its pages",
+}
+"""Columns of SIMULATED_BY_TIME in words."""
 
 
-def memory_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
-    """Draw who holds memory in a round (SIMULATED_BY_TIME), a panel per kernel."""
-    gigabytes = by_time.with_columns(pl.col(*_HOLDERS) / 2**18)
-    return general.areas(
-        *(_long(gigabytes, dict(zip(_HOLDERS, colours.HOLDERS, strict=True))), "t_s"),
-        *("figure", "part"),
-        title="Who holds memory in a round with a file of 2385 MB",
+def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
+    """Draw a round: who holds memory, what kswapd scans in each zone, and who waits."""
+    memory = general.areas(
+        _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS),
+        *("t_s", "figure", "part"),
+        title="One round with a file of 2385 MB, by kernel: who holds memory",
         subtitle="simulated, one seed; the file begins soon after the pool is filled",
         words={"t_s": "seconds", "figure": "memory, GB", "part": "pages"},
         panel="rules",
     )
-
-
-def scans_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
-    """Draw what kswapd scans in each zone and second of a round."""
-    return general.lines(
-        *(_long(by_time, dict(zip(_SCANS, colours.ZONES, strict=True))), "t_s", "figure", "part"),
+    scans = general.lines(
+        *(_long(by_time, _SCANS), "t_s", "figure", "part"),
         title="What kswapd scans",
         words={"t_s": "seconds", "figure": "pages a second", "part": "kswapd scans zone"},
         panel="rules",
@@ -105,13 +113,8 @@ def scans_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
         width=220,
         height=150,
     )
-
-
-def waits_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
-    """Draw who waits in a round, as a share of each second."""
-    words = dict(zip(_SLEEPERS, colours.SLEEPERS, strict=True))
-    return general.lines(
-        *(_long(by_time, words), "t_s", "figure", "part"),
+    waits = general.lines(
+        *(_long(by_time, _SLEEPERS), "t_s", "figure", "part"),
         title="Who waits",
         words={"t_s": "seconds", "figure": "share of each second", "part": "who waits"},
         panel="rules",
@@ -119,13 +122,17 @@ def waits_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
         width=220,
         height=150,
     )
+    return memory, scans, waits
 
 
 def _long(by_time: pl.DataFrame, words: Mapping[str, str]) -> pl.DataFrame:
-    """Return some columns of a round in long form, with words for their names."""
-    long = by_time.unpivot([*words], index=["rules", "t_s"])
-    part = pl.col("variable").replace_strict(words)
-    return long.select("rules", "t_s", part=part, figure=pl.col("value").round_sig_figs(3))
+    """Return some columns of a round in long form, without the seconds in which nothing changes."""
+    names = [*words]
+    rounded = by_time.select("rules", "t_s", pl.col(names).round_sig_figs(3))
+    same = [pl.col(names) == pl.col(names).shift(step).over("rules") for step in (1, -1)]
+    moving = rounded.filter(~pl.all_horizontal(*same).fill_null(value=False))
+    long = moving.rename(dict(words)).unpivot([*words.values()], index=["rules", "t_s"])
+    return long.rename({"variable": "part", "value": "figure"})
 
 
 def sum_seconds(by_time: pl.DataFrame) -> frames.Shown:
