@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from swapsim.removal import tables as tables
     from swapsim.removal.replay import batched_removal as batched_removal
     from swapsim.removal.replay import batched_removal_of as batched_removal_of
-    from swapsim.removal.replay import removal_holds as removal_holds
-    from swapsim.removal.replay import removal_lists as removal_lists
     from swapsim.removal.replay import removals as removals
-    from swapsim.removal.replay import removals_of as removals_of
 else:
     lazy.export(__name__)

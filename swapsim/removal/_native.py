@@ -2,8 +2,7 @@
 """Binding of ``removal.h``: from lists of pages to outcomes and holds of the lock."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,34 +10,29 @@ from numpy.typing import NDArray
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES, check, dtype_of
+from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES
+from swapsim.ffi.headers import problem
+from swapsim.ffi.structs import check, columns, config, frame_of, new, records
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
-from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_OUTCOMES, REMOVAL_PAGES
 
 CHUNK_ROWS: Final = 1 << 16
 """Rows of complete lists in one call into C: Ctrl-C is handled between two calls."""
 
-_PROBLEMS: Final = {
-    lib.SWS_REMOVAL_EMPTY_LIST: "the list is empty",
-    lib.SWS_REMOVAL_LIST_TOO_LONG: f"the list has more than {REMOVAL_LIST_MAX} pages",
-    lib.SWS_REMOVAL_TWICE: "the page is on its list already: drop one of the rows",
-    lib.SWS_REMOVAL_NOT_LOCKED: "the page is not locked: reclaim removes locked pages only",
-    lib.SWS_REMOVAL_HAS_NO_MAPPING: "the page has no mapping to be removed from",
-    lib.SWS_REMOVAL_NOT_IN_TREE: "its index lies outside the tree: past the end of the device",
-    lib.SWS_REMOVAL_WRONG_ENTRY: "slot 0 is the header of the device and holds no page",
+PAGES: Final = {
+    "list": pl.UInt64,
+    "swap": pl.Boolean,
+    "mapping": pl.UInt64,
+    "index": pl.UInt64,
+    "references": pl.UInt32,
+    **dict.fromkeys(("locked", "dirty", "freepage", "lazyfree"), pl.Boolean),
 }
-"""Problem of removal.h -> the text of the error."""
-
-_HOLD: Final = dtype_of("struct sws_removal_hold")
-
-_WORK: Final = {"nodes": "nodes_touched", "tag_words": "tag_words_touched"}
-"""Columns of REMOVAL_HOLDS with another name in ``struct sws_rtree_work``."""
+"""Columns of the pages on reclaim's lists: list and mapping by number, the rest as
+``struct sws_removal_rows`` has it. A null mapping means that the page has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Removed:
-    """REMOVAL_OUTCOMES, REMOVAL_HOLDS, and the fields of ``struct sws_removal_counts``."""
+class Removed(NamedTuple):
+    """Outcomes by page, holds in order, and the fields of ``struct sws_removal_counts``."""
 
     outcomes: pl.DataFrame
     holds: pl.DataFrame
@@ -47,50 +41,44 @@ class Removed:
 
 def remove_lists(
     pages: pl.DataFrame,
-    config: MappingConfig,
+    mappings: MappingConfig,
     mode: str,
     *,
     tick: Callable[[int], object] = lambda _rows: None,
 ) -> Removed:
     """Remove the pages of lists, one list after the other, in one of REMOVAL_MODES.
 
-    ``pages`` has the schema REMOVAL_PAGES. A page that is not in its mapping is added before its
-    list is processed. ``tick`` gets the number of rows after each chunk. InputError names the
-    list, and the page of it counted from 0, that cannot be removed.
+    ``pages`` has the columns PAGES, each list's rows together. A page that is not in its mapping is
+    added before its list is processed. ``tick`` gets the number of rows after each chunk.
+    InputError names the list, and the page of it counted from 0, that cannot be removed.
     """
-    REMOVAL_PAGES.check(pages)
     ends, lists = _ends(pages)
-    out = ffi.new("struct sws_mappings **")
-    check(lib.sws_mappings_new(settings(config), out))
-    mappings = ffi.gc(out[0], lib.sws_mappings_free)
-    keys, columns = _columns(pages)
-    swap_mappings = lib.sws_mapping_count(mappings)
-    number = ffi.new("uint32_t *")
-    for _ in keys:
-        check(lib.sws_mapping_add_file(mappings, number))
-    handle = _reclaimer(mappings, mode, ends)
-    removed = np.empty(pages.height, dtype=np.uint8)
-    place = np.empty(pages.height, dtype=np.uint32)
-    holds = []
+    trees = new(lib.sws_mappings_new, settings(mappings), free=lib.sws_mappings_free)
+    swap_mappings = lib.sws_mapping_count(trees)
+    rows, files = _numbered(pages)
+    for _ in files:
+        check(lib.sws_mapping_add_file(trees, ffi.new("uint32_t *")))
+    longest = min(int(np.diff(ends, prepend=np.uint64(0)).max()), REMOVAL_LIST_MAX)
+    made = config(
+        lib.sws_removal_config_init,
+        None,
+        mode=REMOVAL_MODES.index(mode),
+        list_pages=longest,
+        brings_pages=True,
+    )
+    reclaimer = new(lib.sws_removal_new, made, trees, free=lib.sws_removal_free)
+    outcomes, holds = [], []
     for first, last in _chunks(ends):
-        rows = slice(int(ends[first - 1]) if first else 0, int(ends[last - 1]))
-        results = ffi.new("struct sws_removal_results *")
-        found = np.empty(rows.stop - rows.start, dtype=_HOLD)
-        results.removed = ffi.from_buffer("uint8_t[]", removed[rows])
-        results.place = ffi.from_buffer("uint32_t[]", place[rows])
-        results.holds = ffi.from_buffer("struct sws_removal_hold[]", found)
-        code = _feed(handle, columns, rows, ends[first:last] - rows.start, results)
-        if results.problem != lib.SWS_REMOVAL_NO_PROBLEM:
-            raise _error(results, lists[first:last], ends[first:last] - rows.start)
-        check(code)
-        holds.append(_holds(found[: results.n_holds], lists[first:last], swap_mappings, keys))
-        tick(rows.stop - rows.start)
-    counts = lib.sws_removal_counts(handle)
+        begin = int(ends[first - 1]) if first else 0
+        part = rows.slice(begin, int(ends[last - 1]) - begin)
+        outcome, found = _process(reclaimer, part, ends[first:last] - begin, lists[first:last])
+        outcomes.append(outcome)
+        holds.append(found)
+        tick(part.height)
+    counts = lib.sws_removal_counts(reclaimer)
     return Removed(
-        outcomes=pl.DataFrame({"removed": removed.astype(bool), "place": place}).select(
-            pl.col(name).cast(dtype) for name, dtype in REMOVAL_OUTCOMES.schema.items()
-        ),
-        holds=pl.concat(holds),
+        outcomes=pl.concat(outcomes),
+        holds=_with_mappings(pl.concat(holds), swap_mappings, files),
         counts={name: getattr(counts, name) for name in dir(counts)},
     )
 
@@ -110,43 +98,17 @@ def _ends(pages: pl.DataFrame) -> tuple[NDArray[np.uint64], pl.Series]:
     return runs["len"].cast(pl.UInt64).cum_sum().to_numpy(), runs["value"]
 
 
-def _columns(pages: pl.DataFrame) -> tuple[pl.Series, dict[str, NDArray[Any]]]:
-    """Return the files' keys in order of their numbers, and the columns as C takes them."""
-    files = pages.filter(~pl.col("swap") & pl.col("mapping").is_not_null())
-    keys = files["mapping"].unique(maintain_order=True)
-    numbers = pl.DataFrame({"mapping": keys}).with_row_index("file")
-    file = pages.select("swap", "mapping").join(
-        numbers, on="mapping", how="left", maintain_order="left"
+def _numbered(pages: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the rows with their files by number, and the files' own mappings in this order."""
+    files = pages.filter(~pl.col("swap"))["mapping"].drop_nulls().unique(maintain_order=True)
+    numbers = pl.DataFrame({"mapping": files}).with_row_index("file")
+    numbered = pages.join(numbers, on="mapping", how="left", maintain_order="left")
+    none, swap = (
+        pl.lit(number, dtype=pl.UInt32)
+        for number in (lib.SWS_REMOVAL_FILE_NONE, lib.SWS_REMOVAL_FILE_SWAP)
     )
-    numbered = file.select(
-        pl.when(pl.col("mapping").is_null())
-        .then(pl.lit(lib.SWS_REMOVAL_FILE_NONE, dtype=pl.UInt32))
-        .when("swap")
-        .then(pl.lit(lib.SWS_REMOVAL_FILE_SWAP, dtype=pl.UInt32))
-        .otherwise(pl.col("file"))
-    ).to_series()
-    columns = {
-        "file": numbered.to_numpy(),
-        "index": pages["index"].to_numpy(),
-        "references": pages["references"].to_numpy(),
-        **{
-            name: pages[name].cast(pl.UInt8).to_numpy()
-            for name in ("locked", "dirty", "freepage", "lazyfree")
-        },
-    }
-    return keys, {name: np.ascontiguousarray(column) for name, column in columns.items()}
-
-
-def _reclaimer(mappings: Any, mode: str, ends: NDArray[np.uint64]) -> Any:
-    config = ffi.new("struct sws_removal_config *")
-    lib.sws_removal_config_init(config)
-    config.mode = REMOVAL_MODES.index(mode)
-    longest = int(np.diff(ends, prepend=np.uint64(0)).max())
-    config.list_pages = min(longest, REMOVAL_LIST_MAX)
-    config.brings_pages = True
-    out = ffi.new("struct sws_removal **")
-    check(lib.sws_removal_new(config, mappings, out))
-    return ffi.gc(out[0], lib.sws_removal_free)
+    file = pl.when(pl.col("mapping").is_null()).then(none).when("swap").then(swap).otherwise("file")
+    return numbered.with_columns(file=file), files
 
 
 def _chunks(ends: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
@@ -159,49 +121,42 @@ def _chunks(ends: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
         first = max(last, first + 1)
 
 
-def _feed(
-    handle: Any,
-    columns: dict[str, NDArray[Any]],
-    rows: slice,
-    ends: NDArray[np.uint64],
-    results: Any,
-) -> int:
-    pointers = ffi.new("struct sws_removal_rows *")
-    kinds = {"file": "uint32_t[]", "index": "uint64_t[]", "references": "uint32_t[]"}
-    arrays = {
-        name: ffi.from_buffer(kinds.get(name, "uint8_t[]"), column[rows])
-        for name, column in columns.items()
-    }
-    for name, array in arrays.items():
-        setattr(pointers, name, array)
-    ends_of_lists = ffi.from_buffer("uint64_t[]", ends)
-    return int(lib.sws_removal_lists(handle, pointers, len(ends), ends_of_lists, results))
-
-
-def _error(results: Any, lists: pl.Series, ends: NDArray[np.uint64]) -> InputError:
-    """Return the error for a page that cannot be removed, with its list."""
-    wrong = _PROBLEMS[results.problem]
-    begin = int(ends[results.list - 1]) if results.list else 0
-    return InputError(
-        f"page {results.row - begin} of list {lists[results.list]} cannot be removed: {wrong}"
+def _process(
+    reclaimer: Any, rows: pl.DataFrame, ends: NDArray[np.uint64], lists: pl.Series
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Remove the lists of a chunk; return the outcomes, and the holds with the lists' numbers."""
+    removed, place = np.empty(rows.height, np.uint8), np.empty(rows.height, np.uint32)
+    holds, out = records("struct sws_removal_hold", rows.height)
+    results = ffi.new("struct sws_removal_results *")
+    results.removed = ffi.from_buffer("uint8_t[]", removed)
+    results.place = ffi.from_buffer("uint32_t[]", place)
+    results.holds = out
+    given = columns("struct sws_removal_rows", rows)
+    last = ffi.from_buffer("uint64_t[]", ends)
+    code = lib.sws_removal_lists(reclaimer, given, len(ends), last, results)
+    if results.problem != lib.SWS_REMOVAL_NO_PROBLEM:
+        begin = int(ends[results.list - 1]) if results.list else 0
+        raise InputError(
+            f"page {results.row - begin} of list {lists[results.list]} cannot be removed: "
+            f"{problem('enum sws_removal_problem', results.problem)}"
+        )
+    check(code)
+    frame = frame_of(holds[: results.n_holds])
+    return (
+        pl.DataFrame({"removed": removed.astype(bool), "place": place}),
+        frame.with_columns(list=lists.gather(frame["list"])),
     )
 
 
-def _holds(
-    found: NDArray[np.void], lists: pl.Series, swap_mappings: int, keys: pl.Series
-) -> pl.DataFrame:
-    """Return REMOVAL_HOLDS, with the lists and files of the caller."""
-    columns = {
-        name: found[name] if name in (_HOLD.names or ()) else found["tree"][_WORK.get(name, name)]
-        for name in REMOVAL_HOLDS.names()
-        if name != "swap"
-    }
-    frame = pl.DataFrame({name: np.ascontiguousarray(each) for name, each in columns.items()})
-    in_swap = pl.col("mapping") < swap_mappings
-    file = pl.when(in_swap).then(None).otherwise(pl.col("mapping") - swap_mappings)
-    own = pl.when(in_swap).then(pl.col("mapping").cast(pl.UInt64))
-    return frame.with_columns(
-        list=lists.gather(frame["list"]),
-        swap=in_swap,
-        mapping=own.otherwise(pl.lit(keys).gather(file)),
-    ).select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_HOLDS.schema.items())
+def _with_mappings(holds: pl.DataFrame, swap_mappings: int, files: pl.Series) -> pl.DataFrame:
+    """Return the holds with the caller's mappings in place of the library's numbers."""
+    swap = pl.col("mapping") < swap_mappings
+    file = pl.when(~swap).then(pl.col("mapping") - swap_mappings)
+    mapping = pl.when(swap).then("mapping").otherwise(pl.lit(files).gather(file))
+    return holds.select(
+        "list",
+        swap.alias("swap"),
+        mapping.alias("mapping"),
+        *("removed", "failed", "passed_over", "descents"),
+        *("nodes_touched", "tag_words_touched", "nodes_freed"),
+    )

@@ -19,13 +19,7 @@ from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
 from swapsim.progress import bar
 from swapsim.removal._native import remove_lists
-from swapsim.removal.tables import (
-    BATCHED_REMOVAL,
-    REMOVAL_HOLDS,
-    REMOVAL_LISTS,
-    REMOVAL_PAGES,
-    REMOVALS,
-)
+from swapsim.removal.tables import BATCHED_REMOVAL, REMOVALS
 from swapsim.traces import locate, read_event, require_events
 from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
 
@@ -40,42 +34,28 @@ _FILE_DELETE: Final = "mm_filemap_delete_from_page_cache"
 
 @checked
 def removals(folder: Path | str) -> pl.DataFrame:
-    """Return the recorded removals of a trace, or else `removals_of` its events (REMOVALS, by seq).
+    """Return the recorded removals of a trace, or else `derived` from its events (REMOVALS).
 
     InputError is raised if the trace has neither, naming the missing event, if its table has
-    another schema or order, or as for `removals_of`.
+    another schema or order, or as for `derived`.
     """
     if "removals" not in require_events(folder, REPLAY):
-        return removals_of(folder)
+        return derived(folder)
     return read_event(folder, "removals", REMOVALS.schema)
 
 
-@checked
-def removals_of(folder: Path | str) -> pl.DataFrame:
-    """Derive the removals from the events of a trace that has no table of them.
+def derived(folder: Path | str) -> pl.DataFrame:
+    """Derive the removals from the events of a trace that has no table of them (REMOVALS).
 
     A list begins where a task isolates inactive pages, and ends where the task reports what it
-    reclaimed of them. Pages that it deletes from a mapping in between are removals, except swap
-    pages that leave no shadow: other code freed their slots. Pages that could not be removed, lists
-    that reclaimed nothing, and lists that begin or end outside of the trace are not found.
+    reclaimed of them; ``list`` is the seq of the isolation. Pages that it deletes from a mapping in
+    between are removals, except swap pages that leave no shadow: other code freed their slots.
+    Pages that could not be removed, lists that reclaimed nothing, and lists that begin or end
+    outside of the trace are not found. A mapping is a trunk of the swap device, or a file's number
+    in order of device and inode.
 
-    Parameters
-    ----------
-    folder : Path or str
-        A trace folder with mm_vmscan_lru_isolate, mm_vmscan_lru_shrink_inactive, and swp_del or
-        mm_filemap_delete_from_page_cache or both.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema REMOVALS, sorted by seq; ``list`` is the seq of the list's isolation. A mapping is a
-        trunk of the swap device, or a file's number in order of device and inode.
-
-    Raises
-    ------
-    InputError
-        An event or a field is missing, the trace swaps to several devices, or the number of
-        removals of a list differs from that of the kernel.
+    InputError is raised if an event or a field is missing, the trace swaps to several devices, or
+    the number of removals of a list differs from that of the kernel.
     """
     present = require_events(folder, REPLAY)
     deletions = []
@@ -183,7 +163,9 @@ def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFra
     Parameters
     ----------
     folder : Path or str
-        A trace folder with ``removals``, or with the events that `removals_of` takes.
+        A trace folder with ``removals``, or with the events from which they are derived:
+        mm_vmscan_lru_isolate, mm_vmscan_lru_shrink_inactive, and swp_del or
+        mm_filemap_delete_from_page_cache or both.
     progress : bool
         Show a progress bar on stderr.
 
@@ -209,70 +191,42 @@ def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -
     return BATCHED_REMOVAL.check(frame)
 
 
-@checked
-def removal_lists(
-    rows: pl.DataFrame, *, kernel: str = "4.8", progress: bool = False
-) -> pl.DataFrame:
-    """Count the locks that the lists of a trace take, page by page and batched, under one kernel.
+def lists_of(rows: pl.DataFrame, kernel: str, *, progress: bool = False) -> pl.DataFrame:
+    """Count the pages of each list of REMOVALS, and its locks page by page and batched.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema REMOVALS, sorted by seq.
-    kernel : {"4.8", "5.8", "6.1"}
-    progress : bool
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema REMOVAL_LISTS, in the order in which the lists began to remove.
-
-    Raises
-    ------
-    InputError
-        ``rows`` is empty, or a row cannot be replayed.
+    Each page is added to its mapping before its list is processed. The trace does not contain the
+    rest of the trees, so descents and lengths are those of the kernel, but numbers of nodes are
+    not.
     """
-    single = removal_holds(rows, mode=_PAGE_BY_PAGE, kernel=kernel, progress=progress)
-    batched = removal_holds(rows, mode=_BATCHED, kernel=kernel, progress=progress)
-    length = pl.col("removed") + pl.col("failed")
-    frame = (
-        batched.group_by("list", maintain_order=True)
-        .agg(
-            pages=length.sum(),
-            failed=pl.col("failed").sum(),
-            mappings=pl.struct("swap", "mapping").n_unique(),
-            batched=pl.len(),
-            longest=length.max(),
-        )
-        .join(single.group_by("list").agg(page_by_page=pl.len()), on="list", maintain_order="left")
-        .join(rows.group_by("list").agg(pl.col("pid").first()), on="list", maintain_order="left")
-        .with_columns(kernel=pl.lit(kernel))
-        .select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_LISTS.schema.items())
-    )
-    return REMOVAL_LISTS.check(frame)
-
-
-@checked
-def removal_holds(
-    rows: pl.DataFrame, *, mode: str, kernel: str = "4.8", progress: bool = False
-) -> pl.DataFrame:
-    """Remove the lists of a trace in one of REMOVAL_MODES, and return each hold (REMOVAL_HOLDS).
-
-    Arguments and errors are those of `removal_lists`. Each page is added to its mapping before its
-    list is processed. The trace does not contain the rest of the trees, so descents and lengths
-    are those of the kernel, but numbers of nodes are not.
-    """
-    pages = _pages(REMOVALS.check(rows))
+    pages = _pages(rows)
     last_slot = rows.filter("swap")["index"].max()
     slots = 1 if last_slot is None else int(str(last_slot)) + 1
     config = MappingConfig(kernel=kernel, swap_slots=slots)
-    with bar(pages.height, f"{kernel}, {mode}", "rows", shown=progress) as counted:
-        holds = remove_lists(pages, config, mode, tick=counted.update).holds
-    return REMOVAL_HOLDS.check(holds)
+    holds = {}
+    for mode in REMOVAL_MODES:
+        with bar(pages.height, f"{kernel}, {mode}", "rows", shown=progress) as counted:
+            holds[mode] = remove_lists(pages, config, mode, tick=counted.update).holds
+    length = (pl.col("removed") + pl.col("failed")).cast(pl.UInt64)
+    return (
+        holds[_BATCHED]
+        .group_by("list", maintain_order=True)
+        .agg(
+            pages=length.sum(),
+            failed=pl.col("failed").cast(pl.UInt64).sum(),
+            mappings=pl.struct("swap", "mapping").n_unique(),
+            batched=pl.len().cast(pl.UInt64),
+            longest=length.max().cast(pl.UInt32),
+        )
+        .join(
+            holds[_PAGE_BY_PAGE].group_by("list").agg(page_by_page=pl.len().cast(pl.UInt64)),
+            on="list",
+            maintain_order="left",
+        )
+    )
 
 
 def _pages(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return REMOVAL_PAGES, list by list in the order of their first rows."""
+    """Return the pages for `remove_lists`, list by list in the order of their first rows."""
     references = pl.when("removed").then(REMOVAL_REFERENCES).otherwise(REMOVAL_REFERENCES + 1)
     return (
         rows.with_columns(first=pl.col("seq").min().over("list"))
@@ -288,7 +242,6 @@ def _pages(rows: pl.DataFrame) -> pl.DataFrame:
             freepage=pl.lit(False),
             lazyfree=pl.lit(False),
         )
-        .pipe(REMOVAL_PAGES.check)
     )
 
 
@@ -299,17 +252,29 @@ def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
         raise InputError("the trace has no removal: choose another", path=folder)
     _one_device(rows, folder)
     try:
-        frames = [
-            _summary(removal_lists(rows, kernel=kernel, progress=progress))
+        lists = pl.concat(
+            lists_of(rows, kernel, progress=progress).with_columns(kernel=pl.lit(kernel))
             for kernel in MAPPING_KERNELS
-        ]
+        )
     except InputError as error:
         raise error.of(folder) from None
     seen = pl.lit(value="removals" in require_events(folder, REPLAY))
+    pages, batched, single = (pl.col(each).sum() for each in ("pages", "batched", "page_by_page"))
     return (
-        pl.concat(frames)
-        .with_columns(trace=pl.lit(name), failed=pl.when(seen).then("failed"))
-        .select(pl.col(column).cast(dtype) for column, dtype in BATCHED_REMOVAL.schema.items())
+        lists.group_by("kernel", maintain_order=True)
+        .agg(
+            lists=pl.len().cast(pl.UInt64),
+            pages=pages,
+            failed=pl.when(seen).then(pl.col("failed").sum()),
+            pages_a_list=pl.col("pages").mean(),
+            mappings_a_list=pl.col("mappings").mean(),
+            page_by_page=single,
+            batched=batched,
+            saved_a_page=(single.cast(pl.Int64) - batched.cast(pl.Int64)) / pages,
+            pages_a_hold=pages / batched,
+            longest=pl.col("longest").max(),
+        )
+        .select(pl.lit(name).alias("trace"), pl.all())
     )
 
 
@@ -324,21 +289,3 @@ def _one_device(rows: pl.DataFrame, folder: Path) -> None:
         raise InputError(
             "the trace removes pages of several swap devices: filter it to one", path=folder
         )
-
-
-def _summary(lists: pl.DataFrame) -> pl.DataFrame:
-    """Return the sums and means of a kernel's REMOVAL_LISTS."""
-    pages, batched = pl.col("pages").sum(), pl.col("batched").sum()
-    single = pl.col("page_by_page").sum()
-    return lists.group_by("kernel").agg(
-        lists=pl.len(),
-        pages=pages,
-        failed=pl.col("failed").sum(),
-        pages_a_list=pl.col("pages").mean(),
-        mappings_a_list=pl.col("mappings").mean(),
-        page_by_page=single,
-        batched=batched,
-        saved_a_page=(single.cast(pl.Int64) - batched.cast(pl.Int64)) / pages,
-        pages_a_hold=pages / batched,
-        longest=pl.col("longest").max(),
-    )

@@ -77,7 +77,7 @@ class Hold:
         self.nodes_freed += work.nodes_freed
 
     def figures(self) -> tuple[int, ...]:
-        """Return all but the mapping, in the order of REMOVAL_HOLDS."""
+        """Return all but the mapping, in the order of the columns of holds."""
         pages = (self.removed, self.failed, self.passed_over)
         return (*pages, self.descents, self.nodes, self.tag_words, self.nodes_freed)
 

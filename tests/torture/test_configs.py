@@ -19,8 +19,7 @@ from swapsim.machine.run import run as run_machine
 from swapsim.machine.run import spans
 from swapsim.mapping.config import MappingConfig
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.removal._native import remove_lists
-from swapsim.removal.tables import REMOVAL_PAGES
+from swapsim.removal._native import PAGES, remove_lists
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig
 from swapsim.stall import StallContext
 
@@ -63,7 +62,7 @@ LIST = pl.DataFrame(
         }
         for number in range(120)
     ],
-    schema=REMOVAL_PAGES.schema,
+    schema=PAGES,
 )
 
 
