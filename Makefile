@@ -75,7 +75,7 @@ test-python: setup
 	$(call say,oracle; properties; golden results; the story)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests
 	$(call say,notebooks: each cell is run and compared with its committed output)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=0 --nbval --nbval-current-env \
+	SWAPSIM_PICTURES=no $(BIN)/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=0 --nbval --nbval-current-env \
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
 
 lab: setup ## open JupyterLab at the map; LAB_ARGS= passes options on
