@@ -220,7 +220,8 @@ def _rows(frame: pl.DataFrame | None, op: str, **fields: pl.Expr | str) -> Itera
         fits = pl.col(name).cast(CLUSTER_EVENTS.schema[name], strict=False)
         refuse(
             made.filter(fits.is_null() & pl.col(name).is_not_null()),
-            f"has a value of {name} that no kernel has: {OTHER_PROBES}",
+            f"has a value of {name} that no kernel has",
+            OTHER_PROBES,
         )
     yield made.cast({name: CLUSTER_EVENTS.schema[name] for name in _FIELDS})
 
@@ -238,11 +239,11 @@ def _paired(frames: Frames, begin: str, *ends: str) -> pl.DataFrame:
     last. An end without a begin is refused: each task writes them in this order.
     """
     lost = (
-        f"is an end of {begin} whose begin is missing: events were lost, or its probe is not set; "
-        "record again with larger buffers"
+        f"is an end of {begin} whose begin is missing",
+        "events were lost, or its probe is not set; record again with larger buffers",
     )
     for name in ends if begin not in frames else ():
-        refuse(frames.get(name, _empty()), lost)
+        refuse(frames.get(name, _empty()), *lost)
     parts = [frames[name] for name in (begin, *ends) if name in frames]
     own = [name for name in frames[begin].columns if name not in (*_PLACE, "t_ns", "comm")]
     rows = pl.concat(
@@ -254,7 +255,7 @@ def _paired(frames: Frames, begin: str, *ends: str) -> pl.DataFrame:
         end=pl.col("part") == len(parts) - 1,
     )
     follows = pl.col("before").eq_missing(pl.col("part") - 1)
-    refuse(rows.filter((pl.col("part") > 0) & ~follows), lost)
+    refuse(rows.filter((pl.col("part") > 0) & ~follows), *lost)
     return rows
 
 

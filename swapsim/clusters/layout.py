@@ -18,7 +18,7 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi import CLUSTER_LISTS, CLUSTER_ORDERS
-from swapsim.traces import CLOCK
+from swapsim.traces import CLOCK, verification
 
 _SOLIDSTATE, _BLKDEV, _PAGE_DISCARD = 1 << 4, 1 << 6, 1 << 10
 """Flags of a swap device: include/linux/swap.h, 6.12 and 7.3."""
@@ -40,13 +40,13 @@ _OFFSETS_OF_7_3: Final = {"free": "free", "full": "full", "discard": "discarding
 IN_USE: Final = (
     "in use before the first row; switch all devices off, begin to record, switch them on"
 )
+_WAS_IN_USE: Final = f"it was {IN_USE}"
 OTHER_PROBES: Final = "set the probes of this kernel ('swapsim probes'), and record again"
 
 
-def refuse(rows: pl.DataFrame, why: str) -> None:
-    """Raise an error about the first of these rows, if there is one."""
-    for line in rows["line"].sort().head(1):
-        raise InputError(f"event {line} {why}")
+def refuse(rows: pl.DataFrame, why: str, remedy: str) -> None:
+    """Raise an error about the first of these rows by its line, if there is one."""
+    verification.refuse(rows.sort("line"), f"event {{line}} {why}", remedy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Layout:
         """Add ``named_list``, the name of the list at the address ``list``."""
         rows = rows.join(self.lists, on=["device", "list"], how="left", maintain_order="left")
         unknown = rows.filter(pl.col("named_list").is_null())
-        refuse(unknown, f"names no list of its device: {OTHER_PROBES}")
+        refuse(unknown, "names no list of its device", OTHER_PROBES)
         return rows
 
     def with_start(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -77,11 +77,11 @@ class Layout:
         named = pl.col("ci") != 0
         rows = rows.join(self.clusters, on="device", how="left", maintain_order="left")
         of_unvisited = rows.filter(named & pl.col("clusters").is_null())
-        refuse(of_unvisited, f"is of a device without a visit: it was {IN_USE}")
+        refuse(of_unvisited, "is of a device without a visit", _WAS_IN_USE)
         at = pl.col("ci") - pl.col("clusters")
         # Without a visit beyond the first cluster, only the first one's address has a meaning.
         wrong = at != 0 if not self.cluster_bytes else at % self.cluster_bytes != 0
-        refuse(rows.filter(named & wrong), f"names no cluster of its device: {OTHER_PROBES}")
+        refuse(rows.filter(named & wrong), "names no cluster of its device", OTHER_PROBES)
         number = at // max(self.cluster_bytes, 1)
         start = pl.when(named).then(number * self.cluster_size).otherwise(0)
         return rows.with_columns(start=start)
@@ -106,7 +106,7 @@ def layout_of(frames: Mapping[str, pl.DataFrame], rules: str) -> Layout:
     offsets = _OFFSETS if old else _OFFSETS_OF_7_3
     for name in offsets.values():
         differ = devices.filter(pl.col(name) != pl.col(name).first())
-        refuse(differ, f"has lists at other offsets than device 0: {OTHER_PROBES}")
+        refuse(differ, "has lists at other offsets than device 0", OTHER_PROBES)
     lists = pl.concat(
         devices.select("device", list=pl.col("si") + offset, named_list=pl.lit(name))
         for name, offset in _list_offsets(offsets, cluster_size)
@@ -125,12 +125,14 @@ def _devices(events: pl.DataFrame, rules: str) -> tuple[pl.DataFrame, int]:
     """Return the devices by the first event of each, and the slots of a cluster."""
     if rules == "6.12":
         twice = events.sort(CLOCK).filter(pl.col("device").is_duplicated())
-        refuse(twice, "switches on a device for the second time: record between swapon and swapoff")
+        refuse(
+            twice, "switches on a device for the second time", "record between swapon and swapoff"
+        )
     found = events.sort(CLOCK, "line").unique("device", keep="first").sort("device")
     if found["device"].to_list() != list(range(found.height)):
         named = ", ".join(map(str, found["device"]))
         raise InputError(f"has the devices {named} and not 0, 1, ...: another was {IN_USE}")
-    refuse(found.filter(pl.col("used") > 0), f"has a device with slots in use: it was {IN_USE}")
+    refuse(found.filter(pl.col("used") > 0), "has a device with slots in use", _WAS_IN_USE)
     sizes = {_HEAD_BYTES * heads: size for heads, size in _HEADS.items()}
     nonfull_bytes = pl.col("frag") - pl.col("nonfull")
     devices = found.with_columns(
@@ -143,7 +145,7 @@ def _devices(events: pl.DataFrame, rules: str) -> tuple[pl.DataFrame, int]:
         rules=pl.lit(rules),
     )
     unknown = devices.filter(pl.col("cluster_size").is_null())
-    refuse(unknown, f"has lists at offsets that no kernel has: {OTHER_PROBES}")
+    refuse(unknown, "has lists at offsets that no kernel has", OTHER_PROBES)
     return devices, int(devices["cluster_size"][0])
 
 
@@ -165,5 +167,5 @@ def _cluster_bytes(visits: pl.DataFrame, cluster_size: int) -> int:
     behind = numbered.filter(pl.col("number") > 0).head(1)
     found = int(behind["at"][0] // behind["number"][0]) if behind.height else 0
     other = numbered.filter(pl.col("at") != pl.col("number") * found)
-    refuse(other, f"visits another cluster than that of its slot: {OTHER_PROBES}")
+    refuse(other, "visits another cluster than that of its slot", OTHER_PROBES)
     return found

@@ -204,26 +204,9 @@ def follow_pages(
 ) -> pl.DataFrame:
     """Return where single pages of the client's pool are, from the first touch to the exit.
 
-    Parameters
-    ----------
-    config : ReclaimConfig
-    pages : sequence of int
-        Their numbers in the pool, from 0.
-    constants : polars.DataFrame, optional
-        As for `run`.
-    step_ns : int
-        Simulated time between two samples; a shorter stay may be missed.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per change of a page, in order of time: ``page``, its number, ``t_ns``, ``where`` it
-        is from then on, and its ``zone``, null where it is not in memory.
-
-    Raises
-    ------
-    InputError, ConfigError, NativeMemoryError
-        As `run`; or a page that is not in the pool, or a step of 0.
+    A row is a change of a page, in order of time: ``page``, its number from 0, ``t_ns``, ``where``
+    it is from then on, and its ``zone``, null where it is not in memory. A stay that is shorter
+    than ``step_ns`` may be missed.
     """
     for page in pages:
         check_number("pages", page, 0, config.items * config.item_pages - 1)
@@ -256,19 +239,7 @@ def run_lab_guest(config: ReclaimConfig, constants: pl.DataFrame | None = None) 
     """Run one round of the lab's test, and count while the pool is served, as the lab does.
 
     The count begins when the pool is full, and takes ``serve_ns``. The writer begins with the
-    serving, or within a millisecond of it.
-
-    Parameters
-    ----------
-    config : ReclaimConfig
-        As `lab_guest` returns it.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/reclaim-lab-guest.csv.
-
-    Raises
-    ------
-    InputError, ConfigError, NativeMemoryError
-        As `run`.
+    serving, or within a millisecond of it. The config is as `lab_guest` returns it.
     """
     self = make(config, costs(LAB_GUEST, constants))
     more, until = True, 0

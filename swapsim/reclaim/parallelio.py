@@ -92,19 +92,7 @@ def constants(root: Path | None = None) -> pl.DataFrame:
 
 @checked
 def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
-    """Return the constants of the mail's machine with other values, and ranges that hold them.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Schema CONSTANTS.
-    values : mapping of str to int
-
-    Raises
-    ------
-    InputError
-        Naming a constant that is unknown, or a value that is not allowed.
-    """
+    """Return the mail's constants with other values, and ranges that hold these."""
     return files.change(MAIL, frame, values)
 
 
@@ -112,25 +100,7 @@ def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataF
 def lab_guest_constants(
     changed: Mapping[str, int] | None = None, root: Path | None = None
 ) -> pl.DataFrame:
-    """Read the constants of the lab guest (data/reclaim-lab-guest.csv).
-
-    Parameters
-    ----------
-    changed : mapping of str to int, optional
-        Other values of some of them.
-    root : Path, optional
-        The folder of reclaim-lab-guest.csv; default: data.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CONSTANTS, one row per constant: first the costs.
-
-    Raises
-    ------
-    InputError
-        As for `constants`, or naming an unknown constant of ``changed``.
-    """
+    """Read the constants of the lab guest (data/reclaim-lab-guest.csv), some of them changed."""
     return files.change(LAB_GUEST, files.read(LAB_GUEST, root), changed or {})
 
 
@@ -245,23 +215,9 @@ def lab_guest(
 ) -> ReclaimConfig:
     """Return the config of one round in the lab guest, with one zone: 6.1's lists are per node.
 
-    Parameters
-    ----------
-    rules : str
-        One of STALL_RULES.
-    file_share : float
-        The file's size, in multiples of the memory that the pool leaves.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/reclaim-lab-guest.csv.
-    seed : int
-        Of the client's draws.
-
-    Returns
-    -------
-    ReclaimConfig
-        6.1's watermarks are gap_pages apart, those of the simulator a fourth of the lowest. So the
-        lowest is four gaps, and memory is larger by as much: the space above the watermarks is
-        the guest's.
+    ``file_share`` is the file's size, in multiples of the memory that the pool leaves. 6.1's
+    watermarks are gap_pages apart, those of the simulator a fourth of the lowest. So the lowest is
+    four gaps, and memory is larger by as much: the space above the watermarks is the guest's.
 
     Source
     ------

@@ -185,17 +185,7 @@ def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
 
 @checked
 def lab_guest_rows(window: Window) -> pl.DataFrame:
-    """Return the rows of the lab's report that are simulated, of one round.
-
-    Parameters
-    ----------
-    window : Window
-        As `run_lab_guest` returns it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns ``metric``, ``value`` and ``unit``, as the lab names them.
+    """Return ``metric``, ``value`` and ``unit`` of one round, as the lab names them.
 
     Source
     ------

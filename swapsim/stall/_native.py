@@ -475,21 +475,16 @@ def _caller_columns(rows: pl.DataFrame, target: str) -> dict[str, Numbers]:
 
 def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
     """Return results as columns, with the names of the fields of C or of DECIDED_LISTS."""
-    counts, decision = found["counts"], found["decision"]
     acts = enumerate(_acts(rules, _PLACES["list"]))
     wakes = sum(1 << i for i, act in acts if act.does == lib.SWS_STALL_DOES_WAKE)
-    columns = {
-        **{name: counts[name].astype(np.uint32) for name in STALL_COUNTERS},
-        **{name: found[name] for name in ("flags_before", "slept", "writes", "unrecorded")},
-        "flags_set": decision["set"],
-        "flags_cleared": decision["cleared"],
-        "flags_after": decision["flags_after"],
-        "wakes": (decision["acts"] & wakes) != 0,
-    }
-    return pl.DataFrame(
-        {"list": names}
-        | {name: np.ascontiguousarray(column) for name, column in columns.items()}
-        | {"sleeps": _sleeps(decision["acts"], rules, "list")}
+    return structs.frame_of(found).select(
+        names.alias("list"),
+        pl.col(STALL_COUNTERS).cast(pl.UInt32),
+        *("flags_before", "slept", "writes", "unrecorded", "flags_after"),
+        flags_set="set",
+        flags_cleared="cleared",
+        wakes=pl.col("acts") & wakes != 0,
+        sleeps=_sleeps(found["decision"]["acts"], rules, "list"),
     )
 
 

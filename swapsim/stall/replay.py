@@ -148,24 +148,10 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
 
 @checked
 def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
-    """Return what each set of rules makes of each folio of some lists.
+    """Return what each set of rules makes of each folio of some lists, rule set after rule set.
 
-    Parameters
-    ----------
-    source : ReclaimRows, Path or str
-    numbers : collection of int
-        Of the lists, as the kernel gave them out.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per rule set and folio, in order: ``rules``, ``list``, ``seq``, ``file``, ``dirty``,
-        ``writeback``, ``reclaim``, ``step``, and the ``branch`` that these rules decide.
-
-    Raises
-    ------
-    InputError
-        As for `decided_lists`.
+    The rows have ``rules``, ``list``, ``seq``, ``file``, ``dirty``, ``writeback``, ``reclaim``,
+    ``step``, and the ``branch`` that these rules decide.
     """
     rows = _rows(source)
     lists = gather(rows)
