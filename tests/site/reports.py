@@ -16,7 +16,7 @@ from swapsim.io.paths import notebooks_root
 from swapsim.patches.newer_kernels.tables import ON_NEWEST
 from swapsim.site import overview
 from swapsim.site.notebooks import results_of
-from swapsim.site.report import build, current, reference
+from swapsim.site.report import build, current, reference, writing
 from swapsim.site.report.pages import Claim, Figure, Verdicts
 
 FIGURES = (
@@ -77,4 +77,4 @@ def of_stored_outputs(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build, "notebooks_root", notebooks_root)
     monkeypatch.setattr(build, "surroundings", lambda: b"")
     monkeypatch.setattr(build, "run", as_stored)
-    return current.write(root / "stored").parent
+    return writing.write(root / "stored").parent

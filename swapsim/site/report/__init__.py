@@ -3,7 +3,7 @@
 
 ::
 
-    current      nothing is done if nothing has changed
+    writing      the report is written, unless nothing has changed (`current`)
     build        the folder: complete or not at all; what is unchanged is reused
       cells      notebooks that are run, two at a time, and their cells as HTML
       kernel     what a kernel does between two notebooks
@@ -17,6 +17,6 @@ from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.site.report.current import MARK as MARK
-    from swapsim.site.report.current import write as write
+    from swapsim.site.report.writing import write as write
 else:
     lazy.export(__name__)

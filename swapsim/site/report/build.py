@@ -44,7 +44,7 @@ _Notebooks = Mapping[Path, nbformat.NotebookNode]
 
 
 def build(output: Path, made_of: str, *, progress: bool) -> None:
-    """Write a report that is made of files with this digest, as `current.write` describes."""
+    """Write a report that is made of files with this digest, as `writing.write` describes."""
     found = sorted(notebooks_root().glob("[0-9][0-9]*-*.ipynb"))
     notebooks: _Notebooks = {path: nbformat.read(path, as_version=4) for path in found}  # type: ignore[no-untyped-call]
     if not notebooks:

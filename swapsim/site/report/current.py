@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a report is current: if not, it is written.
-
-This module imports few others: the libraries that make a report take seconds to import.
-"""
+"""What a report is made of: if nothing of that has changed, the report is current."""
 
 import hashlib
 import subprocess
@@ -12,8 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from swapsim import ffi
-from swapsim.checks import checked
-from swapsim.errors import InputError
 from swapsim.io.paths import PACKAGE, data_root, laboratory_root, notebooks_root, patches_root
 
 MARK: Final = "swapsim-report"
@@ -21,43 +16,6 @@ MARK: Final = "swapsim-report"
 
 It contains the digest of all that the report was made of.
 """
-
-
-@checked
-def write(output: Path, *, progress: bool = False) -> Path:
-    """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
-
-    An earlier report at its place is replaced, unless nothing has changed since.
-
-    Parameters
-    ----------
-    output : Path
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    Path
-        The front page.
-
-    Raises
-    ------
-    InputError
-        The output exists and is no report, or there is no notebook.
-    SwapsimError
-        A cell failed; names notebook, cell and the error's last line. Complete pages are stored
-        for the next run, as they are on Ctrl-C.
-    """
-    if output.exists() and not (output / MARK).is_file():
-        raise InputError(
-            "is there and is no report: name a folder that does not exist", path=output
-        )
-    mark, made_of = output / MARK, _made_of()
-    if not (mark.is_file() and mark.read_text(encoding="utf-8") == made_of):
-        from swapsim.site.report.build import build
-
-        build(output, made_of, progress=progress)
-    return output / "index.html"
 
 
 def surroundings() -> bytes:
@@ -83,7 +41,7 @@ def git(*arguments: str) -> str:
     return found.stdout.strip()
 
 
-def _made_of() -> str:
+def made_of() -> str:
     """Return the digest of all that a report is made of."""
     folders = (PACKAGE / "site" / "report" / "templates", notebooks_root(), patches_root())
     files = [path for folder in folders for path in sorted(folder.rglob("*.*"))]

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report is written unless it is current: its libraries take seconds to import."""
+
+from pathlib import Path
+
+from swapsim.checks import checked
+from swapsim.errors import InputError
+from swapsim.site.report.current import MARK, made_of
+
+
+@checked
+def write(output: Path, *, progress: bool = False) -> Path:
+    """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
+
+    An earlier report at its place is replaced, unless nothing has changed since.
+
+    Parameters
+    ----------
+    output : Path
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    Path
+        The front page.
+
+    Raises
+    ------
+    InputError
+        The output exists and is no report, or there is no notebook.
+    SwapsimError
+        A cell failed; names notebook, cell and the error's last line. Complete pages are stored
+        for the next run, as they are on Ctrl-C.
+    """
+    if output.exists() and not (output / MARK).is_file():
+        raise InputError(
+            "is there and is no report: name a folder that does not exist", path=output
+        )
+    mark, now = output / MARK, made_of()
+    if not (mark.is_file() and mark.read_text(encoding="utf-8") == now):
+        from swapsim.site.report.build import build
+
+        build(output, now, progress=progress)
+    return output / "index.html"
