@@ -11,7 +11,8 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
-from swapsim.study.ranking import CONFIDENCE, interval, over_seeds, rank
+from swapsim.study.ranking import CONFIDENCE, check_confidence, interval, rank
+from swapsim.study.summary import over
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
@@ -38,12 +39,12 @@ def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.Data
         The table has another schema, or confidence is out of its range.
     """
     RESULTS.check(results)
-    rows = over_seeds(results.select(*_OF_ONE_RUN, "seed", "value"), np.median, confidence)
-    # polars and numpy differ in the last bit of some medians.
-    of_rounds = [
-        {**row, "rounds": row["seeds"], "median": pl.Series(row["value"]).median()} for row in rows
-    ]
-    return MEDIANS.check(pl.DataFrame(of_rounds, schema=MEDIANS.schema))
+    check_confidence(confidence)
+    found = over(
+        results.select(*_OF_ONE_RUN, "seed", "value"), spread="interval", confidence=confidence
+    )
+    named = found.rename({"runs": "rounds", "middle": "median"})
+    return MEDIANS.check(named.select(MEDIANS.names()))
 
 
 @checked

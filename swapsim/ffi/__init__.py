@@ -156,9 +156,6 @@ STALL_FLAGS_ALL: Final[int] = lib.SWS_STALL_FLAGS
 STALL_PRIORITY_MAX: Final[int] = lib.SWS_STALL_PRIORITY_MAX
 """The priority at which reclaim begins; 0 is the last."""
 
-STALL_TROUBLE: Final[int] = lib.SWS_STALL_TROUBLE
-"""Below this priority reclaim is in trouble."""
-
 STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
 """Most rows of one of reclaim's lists, and most base pages that it may have isolated."""
 
@@ -220,8 +217,6 @@ COST_NAMES: Final = tuple(name for name, _ in ffi.typeof("struct sws_machine_cos
 
 # Limits, as their headers explain them.
 MAPPING_SLOTS_MAX: Final[int] = lib.SWS_MAPPING_SLOTS_MAX
-MAPPING_TRUNK_SHIFT_MAX: Final[int] = lib.SWS_MAPPING_TRUNK_SHIFT_MAX
-TREE_SHIFT_MAX: Final[int] = lib.SWS_RTREE_SHIFT_MAX
 SLOTS_MAX: Final[int] = lib.SWS_SLOTS_MAX
 CPUS_MAX: Final[int] = lib.SWS_SLOTS_CPUS_MAX
 ADDRESS_SPACES_MAX: Final[int] = lib.SWS_SLOTS_SPACES_MAX
