@@ -34,18 +34,7 @@ _TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)
 
 @checked
 def locate(trace: Path | str) -> Path:
-    """Return the folder of a trace.
-
-    Parameters
-    ----------
-    trace : Path or str
-        A folder, or the name of a shipped trace.
-
-    Raises
-    ------
-    InputError
-        It is neither; names a shipped trace with a similar name, if there is one.
-    """
+    """Return the folder of a trace: the one that is named, or a shipped trace of this name."""
     path = Path(trace)
     if path.is_dir():
         return path
@@ -65,13 +54,7 @@ def locate(trace: Path | str) -> Path:
 
 @checked
 def provenance(folder: Path | str) -> dict[str, Any]:
-    """Return the contents of trace.toml.
-
-    Raises
-    ------
-    InputError
-        There is no such folder, it has no trace.toml, or that is no TOML.
-    """
+    """Return the contents of trace.toml; an InputError if it is missing or no TOML."""
     path = locate(folder) / PROVENANCE
     if not path.exists():
         raise InputError(
@@ -84,12 +67,7 @@ def provenance(folder: Path | str) -> dict[str, Any]:
 
 @checked
 def events(folder: Path | str) -> pl.DataFrame:
-    """Count the rows of each event.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema TRACE_EVENTS.
+    """Count the rows of each event (TRACE_EVENTS).
 
     Raises
     ------
@@ -135,27 +113,10 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
 def read_event(
     folder: Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
 ) -> pl.DataFrame:
-    """Read the table of an event whose schema is known.
+    """Read the table of an event in trace order; it must have exactly this schema.
 
-    Parameters
-    ----------
-    folder : Path or str
-    event : str
-    schema : polars.Schema
-        All columns; the first is seq.
-    may_be_null : collection of str
-        Columns that may contain nulls.
-
-    Returns
-    -------
-    polars.DataFrame
-        In trace order.
-
-    Raises
-    ------
-    InputError
-        As for `scan_event`; or the table has another schema, a null, or its seq does not increase.
-        Names file, row and field.
+    Only the columns of `may_be_null` may have nulls, and seq increases from each row to the next;
+    an InputError names file, row and field.
     """
     path, data = _table(folder, event)
     frame = io.decode(data, path)
@@ -189,15 +150,7 @@ def table_bytes(path: Path) -> bytes:
 
 @checked
 def sign(folder: Path | str) -> None:
-    """Write the sha256 of each table to trace.toml, after a table was changed on purpose.
-
-    Raises
-    ------
-    InputError
-        As for `provenance`.
-    OSError
-        The folder cannot be written.
-    """
+    """Write the sha256 of each table to trace.toml, after a table was changed on purpose."""
     provenance(folder)
     path = locate(folder) / PROVENANCE
     tables = [

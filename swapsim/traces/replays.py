@@ -44,13 +44,7 @@ def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
 
 @checked
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
-    """Return the replays that a set of events can feed.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``replay String, can Boolean, missing String``, one row per replay.
-    """
+    """Return for each replay whether a set of events can feed it, and what it lacks."""
     there = set(present)
     missing = {replay: missing_events(replay, there) for replay in REPLAYS}
     return pl.DataFrame(
@@ -65,13 +59,7 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
 
 @checked
 def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
-    """Require that a trace has the events which a replay of REPLAYS needs; return all its events.
-
-    Raises
-    ------
-    InputError
-        An event or trace.toml is missing; names the missing events and the existing ones.
-    """
+    """Require the events that a replay of REPLAYS needs; return all events of a trace."""
     provenance(folder)
     present = event_names(folder)
     missing = missing_events(replay, present)
@@ -86,13 +74,7 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
 
 @checked
 def shipped(replay: str) -> dict[str, Path]:
-    """Return the shipped traces that can feed a replay, by name, in order of name.
-
-    Raises
-    ------
-    InputError
-        There is no such replay.
-    """
+    """Return the shipped traces that can feed a replay, by name, in order of name."""
     if replay not in REPLAYS:
         raise InputError(f"no such replay: {replay!r}; there are: {', '.join(REPLAYS)}")
     return {
@@ -103,13 +85,7 @@ def shipped(replay: str) -> dict[str, Path]:
 
 
 def shipped_traces() -> pl.DataFrame:
-    """Return what the traces that come with the laboratory are.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SHIPPED_TRACES.
-    """
+    """Return what the traces that come with the laboratory are (SHIPPED_TRACES)."""
     rows = []
     for name, folder in paths.shipped_traces().items():
         origin = provenance(folder)
@@ -123,16 +99,8 @@ def shipped_traces() -> pl.DataFrame:
 def described(folder: Path | str) -> dict[str, Any]:
     """Return the contents of a trace folder as plain data, for a program.
 
-    Returns
-    -------
-    dict
-        ``rows`` by event, ``provenance`` as in trace.toml, and ``replays``: for each replay the
-        events that it lacks, none if the trace can feed it.
-
-    Raises
-    ------
-    InputError
-        As for `provenance` and `events`.
+    They are ``rows`` by event, ``provenance`` as in trace.toml, and ``replays``: the events that
+    each lacks, none if the trace can feed it. Errors are those of `events`.
     """
     counted = dict(events(folder).iter_rows())
     lacking = {replay: list(missing_events(replay, counted)) for replay in REPLAYS}
@@ -143,10 +111,7 @@ def described(folder: Path | str) -> dict[str, Any]:
 def info(folder: Path | str) -> str:
     """Describe a trace folder in some lines: its events, its provenance, the replays it can feed.
 
-    Raises
-    ------
-    InputError
-        As for `provenance` and `events`.
+    Errors are those of `events`.
     """
     located = locate(folder)
     origin = provenance(located)
