@@ -9,6 +9,7 @@ from oracle_stall_recording import RULES
 from test_verify import kernel, rows_of
 
 from swapsim.errors import InputError
+from swapsim.ffi import STALL_COUNTERS
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions.notebook_03 import stretch, stretch_seconds
 from swapsim.stall import decided_lists
@@ -24,6 +25,10 @@ def test_each_pair_of_rule_sets_has_its_agreement(decided: pl.DataFrame) -> None
     """As a square it is symmetric, with 100 % of each set with itself."""
     pairs = patch.agreement(decided)
     assert pairs.height == len(RULES) * (len(RULES) - 1) // 2
+    one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
+    alike = [one[name] == other[name] for name in ("flags_set", "forced", "waits")]
+    row = pairs.row(by_predicate=(pl.col("one") == "mmotm") & (pl.col("other") == "series-8"))
+    assert row[3] == 100 * (alike[0] & alike[1] & alike[2]).mean()
     square = patch.agreement_table(pairs)
     assert square.columns == ["rules", *RULES]
     for name in RULES:
@@ -39,6 +44,11 @@ def test_differing_lists_are_counted_with_the_first_of_them(decided: pl.DataFram
     one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
     forced = int((one["forced"] != other["forced"]).sum())
     assert parts.filter(pl.col("decision") == "forced sleep")["lists"].sum() == forced
+    for seq, cause in parts.select("seq", "cause").iter_rows():
+        a, b = (each.filter(seq=seq).row(0, named=True) for each in (one, other))
+        counters = [f"counter {name}" for name in STALL_COUNTERS if a[name] != b[name]]
+        history = ["history"] if a["flags_before"] != b["flags_before"] else ["rule"]
+        assert cause == (counters + history)[0]
     assert patch.differing_lists(decided, "mmotm", "mmotm").is_empty()
     with pytest.raises(InputError, match=r"2\.4"):
         patch.differing_lists(decided, "mmotm", "2.4")

@@ -133,13 +133,14 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
     assert both == {"low", "high"}
     rows = mailed(seeds=1)
     monkeypatch.setattr(what_if, "mail_rows", lambda run: rows.filter(policy=run.rules))
-    moved = [Moved("scan_ns", end, 1) for end in ("low", "high")]
+    moved = [Moved("scan_ns", "low", 1), Moved("shrink_ns", "high", 1)]
     found = pl.concat(map(what_if.run_open, product(moved, KERNELS.values())))
     lowered = (pl.col("end") == "low") & (pl.col("rules") == "mmotm")
     turned = found.with_columns(simulated=pl.when(lowered).then(0.0).otherwise("simulated"))
     ranges = notebook_03b.ranges(turned, rows)
     row = ranges.filter(table="vmstat, disk", metric=SCANNED, rules="mmotm").row(0, named=True)
     assert (row["low"], row["low_by"], row["settings"], row["ordered"]) == (0, "scan_ns", 2, 1)
+    assert row["high_by"] == "shrink_ns"
     equal = ranges.filter(table="vmstat, disk", metric="Kswapd pages reclaimed")
     assert equal["ordered"].to_list() == [None] * 3
 
