@@ -2,18 +2,20 @@
 """Binding of the contention machine: its counts of a time window, and its log of locks."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from polars import selectors
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import LOCK_CLASSES, REMOVAL_MODES, SPANS, check, dtype_of
+from swapsim.ffi import LOCK_CLASSES, REMOVAL_MODES, SPANS, structs
+from swapsim.ffi.structs import check, frame_of, keep, records
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.tables import ACTOR, MACHINE_CPUS, MACHINE_SITES, MACHINE_SPANS, SPAN
+from swapsim.machine.tables import ACTOR, MACHINE_SPANS, SPAN
 from swapsim.slots import _native as native_slots
 from swapsim.slots.config import StreamsConfig
 
@@ -25,27 +27,27 @@ _TAGS: Final = {
     True: lib.SWS_TAGS_KEPT,
     False: lib.SWS_TAGS_NOT_KEPT,
 }
-_LABELS: Final = ("cpu", "actor", "node")
-_SITE_FIELDS: Final = [name for name in MACHINE_SITES.names() if name != "site"]
-_CPU_FIELDS: Final = [name for name in MACHINE_CPUS.names() if name not in _LABELS]
+_SITES: Final = {name: pl.UInt64() for name, _ in ffi.typeof("struct sws_des_site").fields}
+_TIMES: Final = {name: pl.UInt64() for name, _ in ffi.typeof("struct sws_des_cpu").fields}
+_COUNTS: Final = dict.fromkeys(
+    ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated"), pl.UInt64()
+)
+_CPUS: Final = {"cpu": pl.UInt32(), "actor": ACTOR.dtype, "node": pl.UInt32()} | _TIMES | _COUNTS
 _SLOT_FIELDS: Final = tuple(
     name
     for name, _ in ffi.typeof("struct sws_slots_work").fields
     if name not in ("si_lock", "cluster_lock", "searches")  # the sites count these
 )
-_CONFIG_FIELDS: Final = (
-    {name for name, _ in ffi.typeof("struct sws_machine_config").fields}
-    & {field.name for field in fields(MachineConfig)}
-) - {"removal", "streams", "swap_writeback_tags"}
-"""Fields of MachineConfig that have the same name and meaning in C."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """The counts of a machine in a window of time.
 
-    ``sites`` has the schema MACHINE_SITES, ``cpus`` MACHINE_CPUS. ``events`` includes the warm-up.
-    ``slots`` is the devices' work by the fields of ``struct sws_slots_work``; ``shared_slots`` are
+    ``sites`` has a row for each site where a lock is taken, with the fields of ``struct
+    sws_des_site``, of which the longest wait and hold are since the start; ``cpus`` has a row for
+    each CPU, with its times and counts. ``events`` includes the warm-up. ``slots`` is the devices'
+    work by the fields of ``struct sws_slots_work``; ``shared_slots`` are
     the slots handed out in the trunk in which another CPU got its last one.
     """
 
@@ -59,11 +61,10 @@ class Window:
 
 def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
     """Run a machine through its warm-up and its duration (or its streams), and count the latter."""
-    machine, alive = warmed_up(config, costs)
+    machine = warmed_up(config, costs)
     before = _snapshot(machine, verify)
     _run(machine, config, before["now"] + config.duration_ns, 2**64 - 1)
     after = _snapshot(machine, verify)
-    del alive
     return _window(before, after)
 
 
@@ -72,8 +73,8 @@ def _window(before: Mapping[str, Any], after: Mapping[str, Any]) -> Window:
     return Window(
         elapsed_ns=after["now"] - before["now"],
         events=after["events"],
-        sites=_frame(after["sites"], before["sites"], MACHINE_SITES.schema, labels=1),
-        cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS.schema, labels=3),
+        sites=_since(before["sites"], after["sites"]),
+        cpus=_since(before["cpus"], after["cpus"]),
         slots={name: after["slots"][name] - before["slots"][name] for name in _SLOT_FIELDS},
         shared_slots=after["shared"] - before["shared"],
     )
@@ -98,12 +99,11 @@ def run_life(
     config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False
 ) -> LifeWindows:
     """Run a machine until its writers have exited, and count its phases."""
-    machine, alive = _created(config, costs)
+    machine = _created(config, costs)
     shots = [_snapshot(machine, verify)]
     for life in (lib.SWS_LIFE_SWAP, lib.SWS_LIFE_EXIT, lib.SWS_LIVES):
         _run_on(partial(lib.sws_machine_run_life, machine, life))
         shots.append(_snapshot(machine, verify))
-    del alive
     found = [lib.sws_machine_cpu_of(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))]
     return LifeWindows(
         swap=_window(shots[1], shots[2]) if shots[2]["now"] > shots[1]["now"] else None,
@@ -115,9 +115,9 @@ def run_life(
     )
 
 
-def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
-    """Return a ``struct sws_machine *`` after its warm-up, and what must outlive it."""
-    machine, alive = _created(config, costs)
+def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> Any:
+    """Return a ``struct sws_machine *`` after its warm-up."""
+    machine = _created(config, costs)
     streams = config.streams
     _run(machine, config, config.warmup_ns, streams.skipped if streams else 0)
     if streams and lib.sws_machine_longest_ended(machine) >= streams.long_rows:
@@ -125,12 +125,11 @@ def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, lis
             f"a task has done its last row before {streams.skipped} rows are done, where counting "
             f"begins: lower skipped_share={streams.skipped_share}"
         )
-    return machine, alive
+    return machine
 
 
-def _created(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
-    """Return a ``struct sws_machine *``, and what must outlive it."""
-    made, alive = settings(config, costs)
+def _created(config: MachineConfig, costs: Mapping[str, int]) -> Any:
+    made = _settings(config, costs)
     if config.streams:
         _check_requests(made, config.streams)
     out = ffi.new("struct sws_machine **")
@@ -138,7 +137,7 @@ def _created(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
     if code == lib.SWS_ERROR_BAD_CONFIG:
         raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
     check(code)
-    return ffi.gc(out[0], lib.sws_machine_free), alive
+    return keep(ffi.gc(out[0], lib.sws_machine_free), made)
 
 
 def check_not_stuck(machine: Any) -> None:
@@ -150,25 +149,26 @@ def check_not_stuck(machine: Any) -> None:
         )
 
 
-def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
-    """Return a config as ``struct sws_machine_config *``, and what must outlive its machine."""
-    made = ffi.new("struct sws_machine_config *")
-    lib.sws_machine_config_init(made)
+def _settings(config: MachineConfig, costs: Mapping[str, int]) -> Any:
+    """Return a config as ``struct sws_machine_config *``, which keeps alive what it points to."""
     device, alive = native_slots.settings(config.device)
-    made.device = device[0]
-    for name, value in costs.items():
-        setattr(made.costs, name, value)
-    made.lock_kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
-    made.swap_writeback_tags = _TAGS[config.swap_writeback_tags]
-    made.removal = REMOVAL_MODES.index(config.removal)
-    for name in _CONFIG_FIELDS:
-        setattr(made, name, getattr(config, name))
+    kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
+    streams: dict[str, Any] = {"streams": 0}
     if config.streams:
-        rows = _requests(config.streams.requests)
-        made.streams, made.n_requests = config.streams.tasks, len(rows)
-        made.requests = ffi.from_buffer("struct sws_machine_request[]", rows)
+        rows, pointer = _requests(config.streams.requests)
         alive.append(rows)
-    return made, [*alive, device]
+        streams = {"streams": config.streams.tasks, "n_requests": len(rows), "requests": pointer}
+    made = structs.config(
+        lib.sws_machine_config_init,
+        config,
+        device=device[0],
+        costs=dict(costs),
+        lock_kind=kind,
+        swap_writeback_tags=_TAGS[config.swap_writeback_tags],
+        removal=REMOVAL_MODES.index(config.removal),
+        **streams,
+    )
+    return keep(made, alive, device)
 
 
 def _by_stream(requests: pl.DataFrame) -> pl.DataFrame:
@@ -176,8 +176,8 @@ def _by_stream(requests: pl.DataFrame) -> pl.DataFrame:
     return requests.with_row_index("row").sort("task", maintain_order=True)
 
 
-def _requests(requests: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """Return a ``struct sws_machine_request[]``: tasks, spaces and pages numbered without gaps."""
+def _requests(requests: pl.DataFrame) -> tuple[np.ndarray[Any, Any], Any]:
+    """Return requests as structs, and their pointer: tasks, spaces, pages numbered without gaps."""
     space = pl.when(pl.col("mm") >= 0).then("mm")
     rows = _by_stream(requests).select(
         stream=pl.col("task").rank("dense") - 1,
@@ -185,10 +185,10 @@ def _requests(requests: pl.DataFrame) -> np.ndarray[Any, Any]:
         page=pl.struct("owner", "ordinal").rank("dense") - 1,
         put=pl.col("op") == "put",
     )
-    made = np.zeros(rows.height, dtype=dtype_of("struct sws_machine_request"))
+    made, pointer = records("struct sws_machine_request", rows.height)
     for name in rows.columns:
         made[name] = rows[name].to_numpy()
-    return made
+    return made, pointer
 
 
 def _check_requests(made: Any, streams: StreamsConfig) -> None:
@@ -227,40 +227,36 @@ def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
     return {
         "now": lib.sws_machine_now(machine),
         "events": lib.sws_machine_events(machine),
-        "sites": [_site(machine, site) for site in range(lib.SWS_SITES)],
-        "cpus": [_cpu(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))],
+        "sites": _sites(machine),
+        "cpus": _cpus(machine),
         "slots": {name: getattr(work, name) for name in _SLOT_FIELDS},
         "shared": lib.sws_machine_shared_slots(machine),
     }
 
 
-def _site(machine: Any, site: int) -> tuple[Any, ...]:
-    cost = lib.sws_machine_site_of(machine, site)
-    return (_site_name(site), *(getattr(cost, field) for field in _SITE_FIELDS))
-
-
-def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
-    found = lib.sws_machine_cpu_of(machine, cpu)
-    counts = (getattr(found.time if name.endswith("_ns") else found, name) for name in _CPU_FIELDS)
-    return (cpu, ACTOR.dtype.categories[found.kind], found.node, *counts)
-
-
-def _frame(
-    after: list[tuple[Any, ...]], before: list[tuple[Any, ...]], schema: pl.Schema, *, labels: int
-) -> pl.DataFrame:
-    """Subtract the counts before the window from all columns but the labels and the maxima."""
-    maxima = [name.startswith("longest") for name in schema][labels:]
+def _sites(machine: Any) -> pl.DataFrame:
+    costs = [lib.sws_machine_site_of(machine, site) for site in range(lib.SWS_SITES)]
     rows = [
-        (
-            *new[:labels],
-            *(
-                b if most else b - a
-                for a, b, most in zip(old[labels:], new[labels:], maxima, strict=True)
-            ),
-        )
-        for old, new in zip(before, after, strict=True)
+        (_site_name(site), *(getattr(cost, name) for name in _SITES))
+        for site, cost in enumerate(costs)
     ]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema={"site": pl.String(), **_SITES}, orient="row")
+
+
+def _cpus(machine: Any) -> pl.DataFrame:
+    rows = []
+    for cpu in range(lib.sws_machine_cpus(machine)):
+        found = lib.sws_machine_cpu_of(machine, cpu)
+        counts = [getattr(found.time, name) for name in _TIMES]
+        counts += [getattr(found, name) for name in _COUNTS]
+        rows.append((cpu, ACTOR.words[found.kind], found.node, *counts))
+    return pl.DataFrame(rows, schema=_CPUS, orient="row")
+
+
+def _since(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Subtract the counts before a window; longest times are since the start."""
+    counts = selectors.by_dtype(pl.UInt64) - selectors.starts_with("longest")
+    return after.with_columns(after.select(counts) - before.select(counts))
 
 
 _CAPACITY: Final = 8192
@@ -299,10 +295,10 @@ class MachineLog:
 
     def __init__(self, config: MachineConfig, costs: Mapping[str, int]) -> None:
         self._config = config
-        self._machine, self._alive = warmed_up(config, costs)
+        self._machine = warmed_up(config, costs)
         log = ffi.new("struct sws_machine_log **")
         check(lib.sws_machine_log_new(self._machine, log))
-        self._log = ffi.gc(log[0], lib.sws_machine_log_free)
+        self._log = keep(ffi.gc(log[0], lib.sws_machine_log_free), self._machine)
         self._names: dict[int, str] = {}
         self.begin_ns: int = lib.sws_machine_now(self._machine)
 
@@ -310,9 +306,7 @@ class MachineLog:
         """Return the actors of the CPUs, without the CPUs that have none."""
         cpus = range(lib.sws_machine_cpus(self._machine))
         found = [(cpu, lib.sws_machine_cpu_of(self._machine, cpu)) for cpu in cpus]
-        tasks = [
-            Task(cpu=n, actor=ACTOR.dtype.categories[of.kind], node=of.node) for n, of in found
-        ]
+        tasks = [Task(cpu=n, actor=ACTOR.words[of.kind], node=of.node) for n, of in found]
         return [task for task in tasks if task.actor != "none"]
 
     def samples(self, sample_ns: int) -> Iterator[Sample]:
@@ -322,8 +316,7 @@ class MachineLog:
         parts. Streams end earlier if a task with a full share of the rows has done its last row.
         InputError is raised when no slot is left.
         """
-        spans = np.zeros(_CAPACITY, dtype=dtype_of("struct sws_span"))
-        buffer = ffi.from_buffer("struct sws_span[]", spans)
+        spans, buffer = records("struct sws_span", _CAPACITY)
         n, more = ffi.new("uint32_t *"), ffi.new("bool *")
         end, until = self.begin_ns + self._config.duration_ns, self.begin_ns
         while not self._is_over(end):
@@ -352,24 +345,18 @@ class MachineLog:
         )
 
     def _frame(self, spans: "np.ndarray[Any, np.dtype[np.void]]") -> pl.DataFrame:
-        columns = {name: spans[name].copy() for name in spans.dtype.names or ()}
-        sites = [_site_name(site) for site in columns["site"].tolist()]
-        locks = [self._lock(lock) for lock in columns["lock"].tolist()]
-        return (
-            pl.DataFrame(columns)
-            .select(
-                "from_ns",
-                "until_ns",
-                kind=pl.Series(
-                    [SPANS[kind] for kind in columns["kind"].tolist()], dtype=SPAN.dtype
-                ),
-                cpu="cpu",
-                site=pl.Series(sites, dtype=pl.String),
-                lock=pl.Series(locks, dtype=pl.String),
-                behind=pl.when(pl.col("holder") != lib.SWS_LOG_NONE).then("holder"),
-            )
-            .cast(MACHINE_SPANS.schema)
-        )
+        found = frame_of(spans)
+        sites = [_site_name(site) for site in found["site"]]
+        locks = [self._lock(lock) for lock in found["lock"]]
+        return found.select(
+            "from_ns",
+            "until_ns",
+            pl.Series("kind", [SPANS[kind] for kind in found["kind"]], SPAN.dtype),
+            "cpu",
+            pl.Series("site", sites, pl.String),
+            pl.Series("lock", locks, pl.String),
+            behind=pl.when(pl.col("holder") != lib.SWS_LOG_NONE).then("holder"),
+        ).cast(MACHINE_SPANS.schema)
 
     def _lock(self, number: int) -> str | None:
         """Return a lock's name: its class, its owner, and which part of the owner."""

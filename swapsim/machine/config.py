@@ -7,6 +7,7 @@ from typing import Final, cast
 from swapsim import ffi
 from swapsim.checks import check_choice, check_number, checked
 from swapsim.errors import ConfigError
+from swapsim.ffi.headers import check_ranges, documented
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig, StreamsConfig
 
@@ -16,6 +17,7 @@ _AS_LIBRARY: Final = cast("int", None)
 """Default of walkers: the library's, or 0 next to other tasks."""
 
 
+@documented("struct sws_machine_config", "struct sws_slots_config")
 @checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineConfig:
@@ -35,28 +37,13 @@ class MachineConfig:
     removal : {"page-by-page", "batched"}
         How reclaim removes the pages of a list from the swap cache: one hold for each page, or
         with patch B one for each mapping; page by page with streams.
-    list_pages : int
-        Pages that reclaim takes from a node's list at a time, 1 to 512; 32 in the kernel.
-    rotational : bool
-        Whether the slot allocator treats the devices as disks: no clusters, and a search for a
-        free run.
     policy : str or Policy
         Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
-    slot_cache : bool
-        From 5.7 on: whether each CPU has its cache of 64 slots.
     test_and_set : bool
         Whether all locks are plain test-and-set locks instead of queued ones.
     hand_off_ways : int
         How often the cache line of a queued lock moves until the next waiter has the lock, 1 to
         8: the unlock's store, the waiter's read, the waiter's store. A free lock takes one move.
-    nodes : int
-        Sockets, 1 to 8, each with its memory and its kswapd; 1 with memory_max.
-    devices : int
-        1 to nodes; a node swaps to device node % devices. Together they have up to 2**30 slots
-        and 2**20 trunks.
-    channels : int
-        Pages that an asynchronous device serves at a time, 1 to 1024; 0: a device as fast as
-        memory.
     writers, walkers : int
         Tasks that write fresh pages one after another, and tasks that access their pages at
         random or in sweeps, spread over the nodes in turn; together 1 to 2048. Without writers
@@ -66,56 +53,17 @@ class MachineConfig:
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
         rows are done until a task ends; a task with less than half an even share of the rows may
         end at any time.
-    frames : int
-        Pages of memory of a node, up to 2**26.
-    inactive_ratio : int
-        Active pages for each inactive page; 0: the kernel's value for this many frames.
     shares_memory : bool
         Whether a task takes memory of the next node when its own is short, and all kswapds are
         woken when all nodes are short; with one device, without a cgroup, streams, or writers
         that exit.
-    pages : int
-        Pages of each walker, 1 to 2**26.
-    memory_max : int
-        Limit of the tasks' memory cgroup in pages, under which they reclaim for themselves and no
-        kswapd runs; 0: no cgroup.
-    accesses : int
-        Accesses of each task, after which a writer exits and a walker rests; 0: no end. Writers
-        that exit need a device as fast as memory.
     exit_holds_device : bool
         Whether a writer that exits frees each slot under one hold of si->lock, as in the swap
         series of 2017 before its batches; with cluster locks and without slot caches.
-    drop_percent : int
-        Share of the walkers' pages, written one walker after another, that is dropped at random
-        before the measurement; 0 to 99, more than 0 with memory_max.
     sweeps : bool
         Whether walkers access their pages in order, over and over; False: at random.
-    read_percent : int
-        Share of reads among the walkers' accesses.
-    slots : int
-        Slots of each device, its header included.
-    cluster_size : {256, 512}
-    trunk_shift : int
-        Log2 of the slots of a trunk of the swap cache from 5.7 on.
-    fragmented : bool
-        Whether the slots in use at the start are spread over the complete device.
-    spare_cpus : int
-        CPUs of a node without an actor, 0 to 2048, to which tasks can move, each with a base and
-        slots.
-    stay_ns : int
-        How long tasks and kswapds stay on a CPU on average before they move to a free one of
-        their node; 0: they never move.
-    spread_percent : int
-        How far the time of work outside of locks varies around its cost, 0 to 100.
     warmup_ns, duration_ns : int
         Simulated time before the measurement, and its length; ignored for streams.
-    seed : int
-        Of all random draws, 0 to 2**64 - 1.
-
-    Raises
-    ------
-    ConfigError
-        A field is out of range, or fields do not fit together.
     """
 
     patch: str = "machine"
@@ -188,27 +136,21 @@ class MachineConfig:
             alone = not self.writers and self.streams is None
             object.__setattr__(self, "walkers", _DEFAULTS["walkers"] if alone else 0)
         check_choice("removal", self.removal, ffi.REMOVAL_MODES)
-        for name, low, high in (
-            ("nodes", 1, ffi.MACHINE_NODES_MAX),
-            ("list_pages", 1, ffi.LIST_MAX),
-            ("hand_off_ways", 1, 8),
-            ("channels", 0, ffi.MACHINE_CHANNELS_MAX),
-            ("writers", 0, ffi.MACHINE_TASKS_MAX),
-            ("walkers", 0, ffi.MACHINE_TASKS_MAX),
-            ("frames", 1, ffi.MACHINE_PAGES_MAX),
-            ("inactive_ratio", 0, ffi.MACHINE_PAGES_MAX),
-            ("pages", 1, ffi.MACHINE_PAGES_MAX),
-            ("memory_max", 0, ffi.MACHINE_PAGES_MAX),
-            ("accesses", 0, 2**31),
-            ("drop_percent", 0, 99),
-            ("read_percent", 0, 100),
-            ("spare_cpus", 0, ffi.MACHINE_TASKS_MAX),
-            ("stay_ns", 0, 2**60),
-            ("spread_percent", 0, 100),
-            ("warmup_ns", 0, 2**60),
-            ("duration_ns", 1, 2**60),
-        ):
-            check_number(name, getattr(self, name), low, high)
+        tasks, pages = (0, ffi.MACHINE_TASKS_MAX), (0, ffi.MACHINE_PAGES_MAX)
+        check_ranges(
+            self,
+            "struct sws_machine_config",
+            **dict.fromkeys(("writers", "walkers", "spare_cpus"), tasks),
+            **dict.fromkeys(("inactive_ratio", "memory_max"), pages),
+            frames=(1, ffi.MACHINE_PAGES_MAX),
+            channels=(0, ffi.MACHINE_CHANNELS_MAX),
+            hand_off_ways=(1, 8),
+            read_percent=(0, 100),
+            accesses=(0, 2**31),
+            stay_ns=(0, 2**60),
+            warmup_ns=(0, 2**60),
+            duration_ns=(1, 2**60),
+        )
         most = f", or more nodes (nodes={self.nodes}; a node swaps to one device)"
         check_number("devices", self.devices, 1, self.nodes, most)
         if self.streams:

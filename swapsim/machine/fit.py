@@ -22,7 +22,7 @@ from swapsim.ffi import COST_MAX
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
-from swapsim.machine.tables import FIT, FIT_ROWS
+from swapsim.machine.tables import FIT_ROWS
 
 _STEP: Final = 0.15
 """Step of a constant's logarithm for a slope: large enough to exceed the noise of a run."""
@@ -52,9 +52,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The result of a fit: ``constants`` (CONSTANTS) and ``residuals`` (FIT), a row per target.
+    """The result of a fit: ``constants`` (CONSTANTS), and ``residuals``, a row per target.
 
-    ``converged`` is whether every target was met within the tolerance.
+    The columns of the residuals are ``target, wanted, found, off_percent``; ``converged`` is
+    whether every target was met within the tolerance.
     """
 
     constants: pl.DataFrame
@@ -128,9 +129,10 @@ def fit(
 
 
 def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
-    """Return FIT from each target's name, wanted figure and found figure."""
-    rows = [(name, wanted, found, 100 * (found / wanted - 1)) for name, wanted, found in met]
-    return FIT.check(pl.DataFrame(rows, schema=FIT.schema, orient="row"))
+    """Return a row for each target's name, wanted figure and found figure."""
+    schema = {"target": pl.String(), "wanted": pl.Float64(), "found": pl.Float64()}
+    frame = pl.DataFrame(list(met), schema=schema, orient="row")
+    return frame.with_columns(off_percent=100 * (pl.col("found") / pl.col("wanted") - 1))
 
 
 def figures(

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machines counted as the lab counts a real kernel: the same CPUs, metrics and names."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
 
 import polars as pl
 
-from swapsim import claims, study
+from swapsim import claims
 from swapsim.checks import checked
 from swapsim.claims import Row, results
-from swapsim.errors import InputError, require_some
+from swapsim.errors import InputError
 from swapsim.machine._native import run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs_by_name
@@ -75,18 +73,6 @@ _CALL_SITES: Final = {
 """Sites whose function has another name in 6.1, or is inlined there."""
 
 
-def machines_of(
-    experiments: Mapping[str, Callable[[], list[MachineConfig]]], experiment: str
-) -> list[MachineConfig]:
-    """Return the machines of an experiment, or raise InputError if ``experiments`` lacks it."""
-    if experiment not in experiments:
-        raise InputError(
-            f"no machine follows this experiment; choose one of {', '.join(experiments)}",
-            field=experiment,
-        )
-    return experiments[experiment]()
-
-
 def lab_costs(config: MachineConfig) -> dict[str, int]:
     """Return data/costs.csv for virtual CPUs that share the CPUs of a host.
 
@@ -118,23 +104,6 @@ def run_as_lab(config: MachineConfig) -> pl.DataFrame:
     ]
     policy = policy_of(config)
     return results(rows, labels(config, policy=_SWITCHES.get(policy, policy)))
-
-
-def runs(
-    machines: Iterable[MachineConfig],
-    seeds: int,
-    *,
-    count: Callable[[MachineConfig], pl.DataFrame] = run_as_lab,
-    executor: Executor | None = None,
-) -> pl.DataFrame:
-    """Run each machine with seeds 1 to n, and return the results one after another.
-
-    ``count`` runs one machine, as `run_as_lab` does; ``executor`` is that of `study.run`.
-    InputError is raised if there is no machine or no seed.
-    """
-    points = [replace(config, seed=seed) for config in machines for seed in range(1, seeds + 1)]
-    require_some(points, "machines and seeds")
-    return pl.concat(study.run(count, points, executor=executor))
 
 
 def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -8,8 +8,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims import range_text, range_verdict
-from swapsim.claims.tables import RANGES, SIMULATED_CLAIMS
+from swapsim.claims import range_text
+from swapsim.claims.tables import SIMULATED_CLAIMS
 from swapsim.errors import InputError, require_some
 from swapsim.study.summary import wide
 
@@ -112,59 +112,13 @@ def lock_relief(
     return pl.DataFrame(rows)
 
 
-@checked
-def claim_ranges(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the range of several predictions of each claim, and judge the published figure.
-
-    Parameters
-    ----------
-    points : polars.DataFrame
-        A row per point and claim: ``claim``, ``published``, ``tolerance``, ``simulated`` (the
-        change in percent) and ``patched`` (the figure with the patch).
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RANGES, a row per claim, judged by `claims.range_verdict`.
-    """
-    frame = (
-        points.group_by("claim", maintain_order=True)
-        .agg(
-            pl.col("published", "tolerance").first(),
-            low=pl.col("simulated").min(),
-            high=pl.col("simulated").max(),
-            patched_low=pl.col("patched").min(),
-            patched_high=pl.col("patched").max(),
-            fits=pl.len().cast(pl.UInt32),
-        )
-        .with_columns(
-            width=pl.col("high") - pl.col("low"),
-            flips=(pl.col("low") < 0) & (pl.col("high") > 0),
-            verdict=range_verdict("low", "high"),
-        )
-    )
-    return RANGES.check(frame.select(RANGES.names()))
-
-
-@checked
 def claim_figures(
     points: pl.DataFrame, at: pl.Expr, *, over: str = "open constants"
 ) -> pl.DataFrame:
-    """Return each claim's prediction at one point, and its range over all of them.
+    """Return each claim's prediction at one point, and its range over all (SIMULATED_CLAIMS).
 
-    Parameters
-    ----------
-    points : polars.DataFrame
-        A row per point and claim, with ``claim`` and ``simulated`` (the change in percent).
-    at : polars.Expr
-        Selects the point of the figure.
-    over : str
-        One of RANGE_OVER: what the points differ by.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_CLAIMS.
+    ``points`` has ``claim`` and ``simulated`` (the change in percent) of each; ``at`` selects that
+    of the figure; ``over`` is one of RANGE_OVER: what the points differ by.
     """
     ends = points.group_by("claim").agg(
         low=pl.col("simulated").min(), high=pl.col("simulated").max()

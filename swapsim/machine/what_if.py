@@ -14,7 +14,7 @@ from swapsim.errors import InputError, require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
-from swapsim.machine.tables import WHAT_IF, WHAT_IF_RANGES
+from swapsim.machine.tables import WHAT_IF
 from swapsim.study import summary
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -174,34 +174,22 @@ def on_drives(
     ]
 
 
-@checked
-def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
+def ranges(gains: pl.DataFrame) -> pl.DataFrame:
     """Return the least, middle and greatest gain of each case over its fits and seeds.
 
-    Parameters
-    ----------
-    what_if : polars.DataFrame
-        Schema WHAT_IF.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES, in the order of the cases; ``flips``: some runs gain, others lose.
+    The waits are the medians; ``flips`` is whether some runs gain and others lose.
     """
-    case = ["factor", "setting", "label"]
-    frame = (
-        WHAT_IF.check(what_if)
-        .group_by(case, maintain_order=True)
+    gain, waits = pl.col("gain_percent"), pl.col("base_waits", "patched_waits")
+    return (
+        gains.group_by("factor", "setting", "label", maintain_order=True)
         .agg(
-            low=pl.col("gain_percent").min(),
-            middle=pl.col("gain_percent").median(),
-            high=pl.col("gain_percent").max(),
-            base_waits=pl.col("base_waits").median(),
-            patched_waits=pl.col("patched_waits").median(),
+            gain.min().alias("low"),
+            gain.median().alias("middle"),
+            gain.max().alias("high"),
+            waits.median(),
         )
         .with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
     )
-    return WHAT_IF_RANGES.check(frame.select(WHAT_IF_RANGES.names()))
 
 
 def by_constant(

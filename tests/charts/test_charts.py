@@ -171,7 +171,7 @@ def test_each_legend_of_names_selects(name: str) -> None:
             assert "param" in str(mark["encoding"]["opacity"])
 
 
-@pytest.mark.parametrize("name", ["gain_along"])
+@pytest.mark.parametrize("name", ["locks_against_anchors"])
 def test_numeric_axes_move_and_zoom(name: str) -> None:
     """By dragging, and by the wheel with Ctrl; the wheel alone moves the page."""
     moved = [param for param in params_of(spec_of(name)) if param.get("bind") == "scales"]
@@ -183,7 +183,7 @@ def test_a_spec_does_not_depend_on_earlier_charts() -> None:
     """Names are the chart's own, not altair's, which count all charts of a process."""
     for name in DRAWN:
         assert not re.search(r'"(param|view)_\d+"', json.dumps(spec_of(name))), name
-    for name in ("gain_along",):
+    for name in ("locks_against_anchors",):
         assert DRAWN[name]().to_dict() == spec_of(name)
 
 
@@ -191,7 +191,7 @@ def test_a_notebook_gets_an_interactive_chart_and_a_picture() -> None:
     """The picture, black on white, has the description as its alternative text."""
     charts.use()
     with alt.renderers.enable("swapsim"):
-        data, metadata = DRAWN["gain_along"]()._repr_mimebundle_()
+        data, metadata = DRAWN["locks_against_anchors"]()._repr_mimebundle_()
     assert data[MIME]["$schema"].endswith("/v5.json"), "as JupyterLab names its own"
     assert metadata["image/png"]["alt"] == data[MIME]["description"]
     assert {"image/png", "text/plain", MIME} == set(data)

@@ -16,7 +16,7 @@ from swapsim.claims.tables import CLAIMS
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE, cells
-from swapsim.machine.tables import WHAT_IF_RANGES
+from swapsim.machine.tables import WHAT_IF
 
 FIGURES = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.none()
 WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=60)
@@ -120,7 +120,7 @@ def test_constant_words_are_shown_once_above() -> None:
 def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     """A part of a table has its columns' units if all tables with these columns agree."""
     assert glossary.units(CLAIMS.schema)["change"] == "%"
-    part = pl.DataFrame(schema=WHAT_IF_RANGES.schema).select("label", "low", "high")
+    part = pl.DataFrame(schema=WHAT_IF.schema).select("label", "base_waits", "patched_waits")
     assert frames.html(part).count("<small>%</small>") == 2
     assert "low" not in glossary.units(pl.Schema({"low": pl.Float64}))
     metrics = pl.DataFrame({"scanned": [2.5], "run": [1.5]})

@@ -2,6 +2,7 @@
 """Constants: each has a source, and errors name the constant."""
 
 import csv
+import re
 from pathlib import Path
 
 import polars as pl
@@ -33,24 +34,20 @@ def test_each_constant_says_where_it_comes_from() -> None:
 @pytest.mark.parametrize(
     ("field", "text", "message"),
     [
-        ("value", "0", r"field 'value': constant 'map_ns': 0 is not in"),
-        ("value", "-5", r"field 'value': constant 'map_ns': -5 is not in"),
-        ("value", "", r"field 'value': '' is no Int64"),
-        ("value", "1.5", r"field 'value': '1.5' is no Int64"),
-        ("value", "1²", r"field 'value': '1²' is no Int64"),
-        ("value", "9" * 5000, r"field 'value': '9+' is no Int64"),
-        ("low", "5000", r"field 'low': constant 'map_ns': 5000 must be at least 1"),
-        ("high", "2", r"field 'high': constant 'map_ns': 2 must be at least the value"),
-        ("name", "map_us", r"field 'name': constant 'map_us': it is unknown"),
-        ("name", "slot_ns", r"field 'name': constant 'slot_ns': it is given twice"),
-        ("unit", "us", r"field 'unit': constant 'map_ns': 'us' is not the unit"),
-        ("source", "who knows", r"field 'source': constant 'map_ns': start it with"),
+        *(("value", text, "is not in") for text in ("0", "-5")),
+        *(("value", text, "is no Int64") for text in ("", "1.5", "1²", "9" * 5000, "3" + "0" * 30)),
+        ("low", "5000", "at least 1"),
+        ("high", "2", "at least the value"),
+        ("name", "map_us", "unknown"),
+        ("name", "slot_ns", "twice"),
+        ("unit", "us", "not the unit"),
+        ("source", "who knows", "start it with"),
     ],
 )
 def test_a_bad_cost_is_named_with_its_line(
     tmp_path: Path, field: str, text: str, message: str
 ) -> None:
-    """A file with a cost that does not fit is refused with file, line and name."""
+    """A file with a cost that does not fit is refused in a line with file, line and field."""
     with (data_root() / "costs.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     next(row for row in rows if row["name"] == "map_ns")[field] = text
@@ -58,19 +55,9 @@ def test_a_bad_cost_is_named_with_its_line(
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         writer.writerows(rows)
-    with pytest.raises(InputError, match=rf"costs.csv, line \d+, {message}"):
+    with pytest.raises(InputError, match=message) as caught:
         costs(tmp_path)
-
-
-def test_a_cost_too_large_for_its_column_is_refused(tmp_path: Path) -> None:
-    """The error is one line with the name of the file."""
-    text = (data_root() / "costs.csv").read_text(encoding="utf-8")
-    row = next(line for line in text.splitlines() if line.startswith("map_ns,"))
-    name, value, rest = row.split(",", 2)
-    large = text.replace(row, f"{name},{value}{'0' * 30},{rest}")
-    (tmp_path / "costs.csv").write_text(large, encoding="utf-8")
-    with pytest.raises(InputError, match=r"costs\.csv: cannot be read as a table") as caught:
-        costs(tmp_path)
+    assert re.search(rf"costs.csv, line \d+, field '{field}': ", str(caught.value))
     assert "\n" not in str(caught.value)
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine against a real 6.1 kernel, same workload: counts per page, order of the bases."""
 
+from dataclasses import replace
+from itertools import product
+
 import polars as pl
 import pytest
 
@@ -12,7 +15,6 @@ from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import machines, notebook_04
 from swapsim.patches.cluster_next.machines import lock_ledger
 from swapsim.slots.tables import SLOT_SWEEP
-from swapsim.study import SerialExecutor
 
 UNDER_HALF = "scan-base-under-half"
 
@@ -36,7 +38,8 @@ PAGE_SITES = (
 
 def simulated(configs: list[MachineConfig], seeds: int) -> pl.DataFrame:
     """Return what the machines of an experiment counted."""
-    return lab.runs(configs, seeds, executor=SerialExecutor())
+    points = product(configs, range(1, seeds + 1))
+    return pl.concat(lab.run_as_lab(replace(config, seed=seed)) for config, seed in points)
 
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,6 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted, Target
 from swapsim.machine.run import metric_values, run
-from swapsim.machine.tables import FIT
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import machines, mails
 
@@ -26,7 +25,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     def fit(config: MachineConfig, targets: tuple[Target, ...], start: Any, **more: Any) -> Fitted:
         given.update(config=config, targets=targets, start=start, **more)
-        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT.schema), converged=True)
+        return Fitted(constants=costs(), residuals=pl.DataFrame(), converged=True)
 
     monkeypatch.setattr(mails, "fit_machine", fit)
     return given

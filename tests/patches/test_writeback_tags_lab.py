@@ -4,6 +4,7 @@
 import sys
 from collections import defaultdict
 from importlib import import_module
+from itertools import product
 from types import SimpleNamespace
 
 import polars as pl
@@ -18,10 +19,8 @@ from swapsim.io import paths
 from swapsim.machine import lab
 from swapsim.mapping import MappingConfig
 from swapsim.mapping._native import nodes_after_swap_out
-from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import notebook
-from swapsim.patches.writeback_tags.lab import simulated_nodes
-from swapsim.study import SerialExecutor
+from swapsim.patches.writeback_tags.lab import lab_machine, simulated_nodes
 
 SLOTS = 1 << 20
 
@@ -70,7 +69,8 @@ allocated by
 
 def simulated(seeds: int) -> pl.DataFrame:
     """Return the counts of the experiment's machines."""
-    return lab.runs(patch.lab_machines("writeback-tags"), seeds, executor=SerialExecutor())
+    points = product(("off", "on"), range(1, seeds + 1))
+    return pl.concat(lab.run_as_lab(lab_machine(policy=on, seed=seed)) for on, seed in points)
 
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:

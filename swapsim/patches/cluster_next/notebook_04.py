@@ -10,7 +10,6 @@ from swapsim import claims, slots, traces
 from swapsim.claims.judging import agreement
 from swapsim.machine import summary
 from swapsim.machine.costs import costs
-from swapsim.machine.tables import SENSITIVITY, WHAT_IF_RANGES
 from swapsim.patches.cluster_next import machines, studies
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.mails import VERSIONS
@@ -96,18 +95,18 @@ def gains(rows: pl.DataFrame, metric: str = "accesses") -> pl.DataFrame:
 def describe_gains(ranges: pl.DataFrame) -> str:
     """Return two sentences on the smallest and the largest of some `gains`."""
     named = ranges.with_columns(pl.col("policy").alias("factor"))
-    return summary.describe_gains(named.select(WHAT_IF_RANGES.names()))
+    return summary.describe_gains(named)
 
 
 def gain_by_constant() -> pl.DataFrame:
-    """Return young V1's gain at the ends of each constant, the widest apart first (SENSITIVITY)."""
+    """Return young V1's gain at the ends of each constant, the widest apart first."""
     rows = studies.gain_by_constant().filter(metric="accesses").drop("metric", "fit")
     ranges = costs().select("name", at_low=pl.col("low") * 1.0, at_high=pl.col("high") * 1.0)
     in_memory = ("in_memory", machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)
     at = ranges.vstack(pl.DataFrame([in_memory], schema=ranges.schema, orient="row"))
     found = ends(against(rows, {"policy": "shared"}), value="change")
     named = found.join(at, left_on="constant", right_on="name", maintain_order="left")
-    return named.select(SENSITIVITY.names())
+    return named.select("constant", "at_low", "at_high", "low", "high", "flips")
 
 
 # The claims of both mails.

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from swapsim.patches.writeback_tags.conclusions import headline_locks as headline_locks
     from swapsim.patches.writeback_tags.conclusions import lock_relief as lock_relief
     from swapsim.patches.writeback_tags.conclusions import measured_as_mailed as measured_as_mailed
-    from swapsim.patches.writeback_tags.lab import lab_machines as lab_machines
     from swapsim.patches.writeback_tags.prediction import PATCH as PATCH
     from swapsim.patches.writeback_tags.prediction import fit as fit
     from swapsim.patches.writeback_tags.prediction import machine as machine

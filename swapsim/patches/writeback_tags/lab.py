@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch A and the lab kernel: the machines of its experiment, and the nodes of the trees."""
 
-from typing import Final
-
 import polars as pl
 
 from swapsim import claims
 from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
+from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
 from swapsim.mapping import MappingConfig
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.patches.writeback_tags.prediction import PATCH
@@ -36,17 +34,6 @@ def lab_machine(*, policy: str = "off", seed: int = 1) -> MachineConfig:
         duration_ns=UNTIL_DONE,
         seed=seed,
     )
-
-
-EXPERIMENTS: Final = {
-    "writeback-tags": lambda: [lab_machine(policy=policy) for policy in ("off", "on")]
-}
-"""Experiments of data/measured that are simulated here."""
-
-
-def lab_machines(experiment: str) -> list[MachineConfig]:
-    """Return the machines of one of EXPERIMENTS, one per value of the switch."""
-    return machines_of(EXPERIMENTS, experiment)
 
 
 def simulated_nodes(experiment: str) -> pl.DataFrame:
