@@ -208,6 +208,19 @@ def test_a_counter_off_by_one_is_found(part: str, name: str) -> None:
     assert finds(rows, rules, **{part: changed}), (rules, row["seq"])
 
 
+def test_a_pass_that_reclaims_less_than_its_lists_is_found() -> None:
+    """Shrinkers reclaim, too, so a pass may have more than its lists, and never less."""
+    rows = recorded("6.1")
+    of_lists = rows.lists.filter(pl.col("reclaimed") > 0).group_by("pass").agg(pl.sum("reclaimed"))
+    row = of_lists.join(rows.passes, on="pass", suffix="_kernel").sort("pass").row(-1, named=True)
+    less, more = (
+        change(rows.passes, row["seq"], reclaimed=n)
+        for n in (row["reclaimed"] - 1, row["reclaimed_kernel"] + 1)
+    )
+    assert finds(rows, "6.1", passes=less)
+    assert not finds(rows, "6.1", passes=more)
+
+
 @pytest.mark.parametrize("flag", [1, 2, 4])
 @pytest.mark.parametrize("name", ["flags_set", "flags_before", "flags_after"])
 @pytest.mark.parametrize("part", ["lists", "passes"])
