@@ -64,21 +64,6 @@ CHARTED = [
 ]
 
 
-def choices(name: str) -> list[str]:
-    """Return the names of a command's tables, if it has several."""
-    for each in SHOWING[name].params:
-        if each.name == "table" and isinstance(each.type, click.Choice):
-            return [str(choice) for choice in each.type.choices]
-    return []
-
-
-CHARTED = {
-    name
-    for name, command in SHOWING.items()
-    if any(".svg" in str(getattr(each, "help", "")) for each in command.params)
-}
-
-
 def test_each_command_that_shows_a_table_is_tested_here() -> None:
     """A new command needs arguments in SMALL."""
     assert set(SHOWING) == set(SMALL)

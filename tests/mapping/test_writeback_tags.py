@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The replay of patch A: C against the oracle, and facts of the kernels."""
 
+from pathlib import Path
+
 import oracle_replay
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapsim import traces
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import MAPPING_KERNELS
 from swapsim.mapping.config import MappingConfig
-from swapsim.mapping.replay import replay_rows, totals_per_page
+from swapsim.mapping.replay import mix, replay_rows, totals_per_page, writeback_rows
 
 FOLIOS = st.integers(1, 12).map(lambda number: 64 * number)
 INDEXES = st.integers(0, 255)
@@ -105,6 +108,29 @@ def test_rows_that_cannot_be_replayed_are_named(rows: pl.DataFrame, wrong: str) 
     """Rows are in order of seq, have a value in each field, and lie within the device."""
     with pytest.raises(InputError, match=wrong):
         replay_rows(rows, MappingConfig(swap_slots=2))
+
+
+def test_a_page_under_writeback_is_of_swap_or_of_its_file(tmp_path: Path) -> None:
+    """Anonymous and shared memory (mapping 0) have their slot in ``private``; others a file."""
+    head = " task-1 [000] d..1. 1.000001: "
+    mappings = ["0xffff888000000001", "0x0", "0xffff888000000008"]
+    lines = [f"swp_{each}: (f) folio=0x40 entry=9" for each in ("add", "del")]
+    lines += [f"wb_start: (f) folio=0x40 mapping={each} index=7 private=9" for each in mappings]
+    lines.append(lines[-1].replace("wb_start", "wb_end"))
+    text = tmp_path / "trace.txt"
+    text.write_text("".join(f"{head}{line}\n" for line in lines))
+    rows = writeback_rows(traces.import_text(text, tmp_path / "trace").folder)
+    started = rows.filter(op=3).select("file", "index").rows()
+    assert started == [(1, 9), (1, 9), (0xFFFF888000000008, 7)]
+
+
+def test_a_mix_has_the_share_of_file_pages() -> None:
+    """Acquisitions are those at the sites of all written pages."""
+    swap, file = one_page_a_time(30), [(5, 64, 1, 7), (3, 64, 1, 7), (4, 64, 1, 7), (6, 64, 1, 7)]
+    rows = pl.concat([swap, table(file * 10).with_columns(pl.col("seq") + swap.height)])
+    found = mix({"t": replay_rows(rows, MappingConfig())})
+    assert found.select("trace", "tags", "pages", "file_share").row(0) == ("t", True, 40, 0.25)
+    assert found["acquisitions"].item() > 3
 
 
 @pytest.mark.parametrize(
