@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.clusters.events import ClusterRows
+from swapsim.clusters.events import OP_FIELDS, ClusterRows
 from swapsim.errors import InputError
 from swapsim.ffi import (
     CLUSTER_FAULTS,
@@ -32,56 +32,16 @@ _CHOOSE: Final = ffi.typeof(ffi.new("struct sws_clusters_config *").choose)
 Point = Mapping[str, int | str]
 """What happens next: its op, and the fields that this op has."""
 
-_POINT_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "visit": ("device", "slot", "order"),
-    "grant": ("device", "slot", "n"),
-    "done": ("n",),
-    "free": ("device", "slot", "n"),
-    "try": ("device", "slot"),
-    "full": ("device", "n"),
-    "full_done": ("device",),
-    "window": ("device", "slot", "n"),
-    "pick": ("device", "list"),
-    "picked": ("device", "slot", "n", "list"),
-    "move": ("device", "slot", "list"),
-    "discard": ("device", "slot"),
-    "discarded": ("device", "slot"),
-    "turn": ("device",),
-    "visited": ("device", "slot"),
-}
-"""The fields of an op's point that have a meaning (``clusters.h``)."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterMismatch:
-    """The first row that differs, and the state of the model there.
-
-    ``ours`` is what the model does next, None if it does nothing; ``theirs`` is the row's. The
-    cluster is that of the row's slot; ``next`` is the slot where its CPU goes on. ``heads`` has the
-    first cluster of each list of the device that is not empty, ``lengths`` their numbers of
-    clusters.
-    """
-
-    seq: int
-    call_seq: int
-    pid: int
-    cpu: int
-    fault: str
-    ours: Point | None
-    theirs: Point | None
-    device: int
-    cluster: int
-    count: int
-    order: int
-    list: str
-    next: int
-    heads: Mapping[str, int]
-    lengths: Mapping[str, int]
+Mismatch = Mapping[str, Any]
+"""The first row that differs: the fields of ``struct sws_cluster_replay_mismatch``, with names for
+numbers. ``ours`` is the `Point` that the model does next, None if it does nothing; ``theirs`` is
+the row's. ``heads`` and ``lengths`` are those of the lists that are not empty."""
 
 
 def verify_rows(
     rows: ClusterRows, tick: Callable[[int], object]
-) -> tuple[dict[str, int], int, ClusterMismatch | None]:
+) -> tuple[dict[str, int], int, Mismatch | None]:
     """Return the totals, the number of open calls, and the first mismatch.
 
     The rows passed `check_cluster_rows`; ``tick`` is called with the rows of each chunk. An
@@ -139,30 +99,22 @@ def _refuse(problem: int, seq: int) -> None:
         raise InputError(f"the row with seq {seq} of cluster_events cannot be replayed: {wrong}")
 
 
-def _mismatch(handle: Any) -> ClusterMismatch | None:
+def _mismatch(handle: Any) -> Mismatch | None:
     found = ffi.new("struct sws_cluster_replay_mismatch *")
     if not lib.sws_cluster_replay_first_mismatch(handle, found):
         return None
-    lengths = dict(zip(CLUSTER_LISTS, found.lengths, strict=True))
-    heads = dict(zip(CLUSTER_LISTS, found.heads, strict=True))
-    filled = [name for name, length in lengths.items() if length]
-    return ClusterMismatch(
-        seq=found.seq,
-        call_seq=found.call_seq,
-        pid=found.pid,
-        cpu=found.cpu,
-        fault=CLUSTER_FAULTS[found.fault],
-        ours=_point(found.ours),
-        theirs=_point(found.theirs),
-        device=found.device,
-        cluster=found.cluster,
-        count=found.count,
-        order=found.order,
-        list=_list(found.list),
-        next=found.next,
-        heads={name: heads[name] for name in filled},
-        lengths={name: lengths[name] for name in filled},
-    )
+    arrays, numbers = _numbers(found[0])
+    filled = [number for number, length in enumerate(arrays["lengths"]) if length]
+    return numbers | {
+        "fault": CLUSTER_FAULTS[found.fault],
+        "list": _list(found.list),
+        "ours": _point(found.ours),
+        "theirs": _point(found.theirs),
+        **{
+            name: {CLUSTER_LISTS[number]: arrays[name][number] for number in filled}
+            for name in ("heads", "lengths")
+        },
+    }
 
 
 def _list(number: int) -> str:
@@ -175,7 +127,7 @@ def _point(point: Any) -> Point | None:
     op = CLUSTER_OPS[point.op]
     fields = {
         name: _list(point.list) if name == "list" else int(getattr(point, name))
-        for name in _POINT_FIELDS.get(op, ())
+        for name in OP_FIELDS.get(op, ())
     }
     return {"op": op, **fields}
 
@@ -322,6 +274,6 @@ def _numbers(struct: Any) -> tuple[dict[str, list[int]], dict[str, int]]:
     for name, each in ffi.typeof(struct).fields:
         if each.type.kind == "array":
             arrays[name] = [int(value) for value in getattr(struct, name)]
-        else:
+        elif each.type.kind != "struct":
             numbers[name] = int(getattr(struct, name))
     return arrays, numbers

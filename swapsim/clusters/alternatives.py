@@ -91,16 +91,8 @@ notebook 07 counts it in real kernels."""
 class Stream:
     """Requests and frees, and the devices on which they are served.
 
-    Attributes
-    ----------
-    name : str
-    seed : int
-        0 for a recording.
-    rows : ClusterRows
-    slots : tuple of int
-        Slots of each device.
-    groups : mapping of int to int
-        Task (pid) -> its group, from 0.
+    The seed of a recording is 0; ``slots`` has those of each device, ``groups`` the group of each
+    task (pid), from 0.
     """
 
     name: str
@@ -126,7 +118,6 @@ METRICS: Final = Metrics(
 )
 
 
-@checked
 def stream(
     rows: ClusterRows,
     name: str,
@@ -135,32 +126,11 @@ def stream(
     fill: float = FILL,
     groups: Mapping[int, int] | None = None,
 ) -> Stream:
-    """Make a stream of a recording.
+    """Make a stream of a recording, whose devices are scaled by one factor and end with a cluster.
 
-    Parameters
-    ----------
-    rows : ClusterRows
-        Of a trace, or generated.
-    name : str
-    seed : int
-        Of a generated stream.
-    fill : float
-        Share of the devices that its slots in use take at their peak, above 0, at most 1.
-    groups : mapping of int to int, optional
-        Task (pid) -> its group, from 0. By default the tasks are in GROUPS groups by their first
-        request: the first part of them, and so on.
-
-    Returns
-    -------
-    Stream
-        Its devices are scaled by one factor and end with a cluster.
-
-    Raises
-    ------
-    ConfigError
-        fill is out of its range.
-    InputError
-        The rows cannot be a recording, or free nothing: then all alternatives are alike.
+    ``fill`` is the share of the devices that its slots in use take at their peak. Unless ``groups``
+    says them (pid -> group), the tasks are in GROUPS groups by their first request. A stream that
+    frees nothing is refused, because all alternatives are alike on it.
     """
     if not 0 < fill <= 1:
         raise ConfigError(f"fill={fill}: give a share above 0, at most 1")
@@ -205,25 +175,10 @@ def measure(
     *,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Serve streams under alternatives, and count.
+    """Serve streams under alternatives, and count (CLUSTER_MEASURES).
 
-    Parameters
-    ----------
-    streams : iterable of Stream
-    alternatives : sequence of Alternative or ListPolicy
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CLUSTER_MEASURES.
-
-    Raises
-    ------
-    InputError
-        A row of a stream cannot be replayed; or a policy raises, does not end or returns no choice:
-        naming its file or cell, the line and the call.
+    An InputError names a row that cannot be replayed, or a policy's line that raises, does not end
+    or returns no choice.
     """
     streams, rows = list(streams), []
     with bar(len(streams) * len(alternatives), "rank", "runs", shown=progress) as counted:
@@ -299,22 +254,8 @@ def _percent(part: int, whole: int) -> float | None:
 def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
     """Rank the alternatives by their change from the rules of 7.3, stream by stream.
 
-    Parameters
-    ----------
-    measures : polars.DataFrame
-        Schema CLUSTER_MEASURES, with the rules of 7.3 on each stream and seed.
-    metrics : sequence of str
-        Of METRICS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CLUSTER_RANKING: metrics in the given order, for each the best alternative first.
-
-    Raises
-    ------
-    InputError
-        A metric or the rules of 7.3 are missing.
+    ``measures`` (CLUSTER_MEASURES) have the rules of 7.3 on each stream and seed. In the result
+    (CLUSTER_RANKING) metrics have the given order, and the best alternative of each comes first.
     """
     CLUSTER_MEASURES.check(measures)
     keys = ["stream", "seed", "metric"]

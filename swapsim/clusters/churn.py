@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.clusters._native_limits import SIZE_MAX
 from swapsim.clusters.events import ClusterRows
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
@@ -70,21 +69,11 @@ class _Writer:
         task.slots -= n
 
 
-@checked
 def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int, int]]:
-    """Generate a stream.
+    """Generate a stream, and the group of each task (pid).
 
-    Parameters
-    ----------
-    seed : int
-    requests : int
-        Number of requests, from 1.
-
-    Returns
-    -------
-    tuple of ClusterRows and dict of int to int
-        The rows, and the group of each task (pid). Its device has a slot for each request, so that
-        nothing is refused: `alternatives.stream` serves it on a smaller one.
+    Its device has a slot for each request, so that nothing is refused: `alternatives.stream` serves
+    it on a smaller one.
     """
     random, writer = Random(seed), _Writer()
     tasks = [_Task(number, number % GROUPS, number % CPUS) for number in range(TASKS)]
@@ -103,17 +92,11 @@ def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int
             tasks[at] = _Task(len(groups), task.group, task.cpu)
             groups[len(groups)] = task.group
     slots = -(-(writer.next + 1) // SIZE_MAX) * SIZE_MAX
-    device: dict[str, Any] = {
-        "seq": 0,
-        "device": 0,
-        "slots": slots,
-        "priority": -1,
-        "cluster_size": SIZE_MAX,
-    }
-    device |= {"file": False, "rotational": False, "discard": False, "rules": "7.3"}
+    # seq, device, slots, priority; file, hard disk, discard; cluster size, rules.
+    device = (0, 0, slots, -1, False, False, False, SIZE_MAX, "7.3")
     rows = ClusterRows(
         events=pl.DataFrame(writer.rows, schema=CLUSTER_EVENTS.schema),
-        devices=pl.DataFrame([device], schema=CLUSTER_DEVICES.schema),
+        devices=pl.DataFrame([device], schema=CLUSTER_DEVICES.schema, orient="row"),
     )
     return rows, groups
 

@@ -21,7 +21,7 @@ _SLOTS_OF_ALL: Final = 2**32 - 2
 
 _HEAD: Final = ("seq", "cpu", "pid", "op")
 
-_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+OP_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "call": ("n", "order"),
     "visit": ("device", "slot", "order"),
     "grant": ("device", "slot", "n"),
@@ -30,15 +30,24 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "try": ("device", "slot"),
     "full": ("device", "n"),
     "full_done": ("device",),
+    "window": ("device", "slot", "n"),
     "pick": ("device", "list"),
     "picked": ("device", "slot", "n", "list"),
     "move": ("device", "slot", "list"),
-    "discard": ("device",),
-    "discarded": ("device",),
+    "discard": ("device", "slot"),
+    "discarded": ("device", "slot"),
     "turn": ("device",),
-    "visited": ("slot",),
+    "visited": ("device", "slot"),
 }
-"""The fields that a row of an op needs in addition to _HEAD."""
+"""The fields of an op that have a meaning (``clusters.h``)."""
+
+_MAY_LACK: Final[Mapping[str, tuple[str, ...]]] = {
+    "window": ("device", "slot", "n"),
+    "discard": ("slot",),
+    "discarded": ("slot",),
+    "visited": ("device",),
+}
+"""Those that a recording's row may lack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +148,9 @@ def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
     require_order(events)
     lacking = pl.coalesce(
         pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
-        for op, names in _NEEDS.items()
+        for op, names in OP_FIELDS.items()
         for name in names
+        if name not in _MAY_LACK.get(op, ())
     )
     faulty = events.with_columns(lacking=lacking).filter(pl.col("lacking").is_not_null())
     for row in faulty.head(1).iter_rows(named=True):

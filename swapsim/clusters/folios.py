@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from swapsim.checks import check_choice, checked
+from swapsim.checks import check_choice
 from swapsim.clusters._native_folios import COUNTS, PROCESSES_MAX, Stage, run_steps
 from swapsim.clusters._native_limits import SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.replay import check_switches
 from swapsim.clusters.requests import Requests
-from swapsim.clusters.tables import CLUSTER_LISTS, FOLIO_STEPS, FOLIOS_OUT
+from swapsim.clusters.tables import CLUSTER_LISTS, FOLIOS_OUT
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_RULES
 from swapsim.ffi import CLUSTER_LISTS as LISTS
@@ -22,18 +22,9 @@ from swapsim.progress import bar
 class FolioRun:
     """A stream of memory operations, run under rule sets.
 
-    Attributes
-    ----------
-    out, lists : polars.DataFrame
-        Schemas FOLIOS_OUT and CLUSTER_LISTS, the latter with the stage as ``seq``.
-    stayed : dict of str to int
-        Rule set -> pages that stayed resident because no slot was free.
-    stream : str
-        Name of the stream.
-    slots : int
-        Slots of the device.
-    warm_up : int
-        Stages at the begin that are not counted.
+    ``out`` has the counts of each stage (FOLIOS_OUT), not cumulative, ``lists`` the device at its
+    end (CLUSTER_LISTS with the stage as ``seq``), ``stayed`` the pages that stayed resident because
+    no slot was free, by rule set. The first ``warm_up`` stages do not count.
     """
 
     out: pl.DataFrame
@@ -44,7 +35,6 @@ class FolioRun:
     warm_up: int
 
 
-@checked
 def run(
     requests: Requests,
     rules: str | Sequence[str] = CLUSTER_RULES,
@@ -59,36 +49,10 @@ def run(
     It is a closed loop: a large folio that obtains no run of slots is split, and its pages are
     swapped out and in one by one from then on. All rule sets see the same operations.
 
-    Parameters
-    ----------
-    requests : Requests
-        Of `clusters.requests`.
-    rules : str or sequence of str
-        Of CLUSTER_RULES.
-    slots : int, optional
-        Slots of the device with its header; default: those of the requests.
-    switches : mapping of str to bool or int, optional
-        Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
-    return_cache : bool
-        Whether freed slots wait in a cache, under rules with slot cache (until 6.13).
-    progress : bool
-        Show a progress bar on stderr.
+    ``switches`` are rules that are changed in each set, by the names of ``cluster_rules.h``; with
+    ``return_cache`` freed slots wait in a cache, under rules with slot caches (until 6.13).
 
-    Returns
-    -------
-    FolioRun
-        Counts of each stage of the requests, not cumulative; the device at its end.
-
-    Raises
-    ------
-    ConfigError
-        There is no such rule set or switch, or the device is too small or too large.
-    InputError
-        The stream has no step that frees slots, or a step, by its row, cannot be run.
-
-    Source
-    ------
-    mm/vmscan.c: shrink_folio_list; mm/memory.c: do_swap_page; mm/madvise.c.
+    Source: mm/vmscan.c: shrink_folio_list; mm/memory.c: do_swap_page; mm/madvise.c.
     """
     wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
     changed = check_switches(switches)
@@ -108,7 +72,7 @@ def run(
                 tick=counted.update,
             )
     return FolioRun(
-        out=FOLIOS_OUT.check(pl.concat(_out(*item) for item in stages.items())),
+        out=pl.concat(_out(*item) for item in stages.items()),
         lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in stages.items())),
         stayed={name: found[-1].stayed for name, found in stages.items()},
         stream=requests.name,
@@ -119,7 +83,7 @@ def run(
 
 def _sizes(requests: Requests, slots: int) -> dict[str, int]:
     """Return the sizes for the library; an error names what a stream lacks or has too much."""
-    steps = FOLIO_STEPS.check(requests.steps)
+    steps = requests.steps
     if not SIZE_MAX <= slots <= SLOTS_MAX:
         raise ConfigError(f"slots={slots}: give at least a cluster, {SIZE_MAX}, to {SLOTS_MAX}")
     if steps.is_empty() or not steps["step"].is_in(["drop", "access"]).any():
@@ -154,7 +118,7 @@ def _out(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
             counts = [new[order] - old[order] for new, old in zip(now, before, strict=True)]
             rows.append((rules, number, order, *counts))
         before = now
-    frame = pl.DataFrame(rows, schema=FOLIOS_OUT.schema, orient="row")
+    frame = pl.DataFrame(rows, schema=FOLIOS_OUT, orient="row")
     used = frame.group_by("order").agg(pl.max_horizontal(*COUNTS).sum().alias("n"))
     return frame.join(used.filter(pl.col("n") > 0), on="order", how="semi", maintain_order="left")
 
@@ -168,24 +132,7 @@ def _lists(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
 
 
-@checked
 def lines_of(out: pl.DataFrame, order: int = 4) -> list[tuple[int, int]]:
-    """Return (swpout, swpout_fallback) of each stage, as the kernel's test prints them.
-
-    Parameters
-    ----------
-    out : polars.DataFrame
-        Schema FOLIOS_OUT, of one rule set.
-    order : int
-        Log2 of the pages of the folios.
-
-    Raises
-    ------
-    InputError
-        The table has more than one rule set.
-    """
-    FOLIOS_OUT.check(out)
-    if out["rules"].n_unique() > 1:
-        raise InputError("the table has several rule sets: give one", field="rules")
+    """Return (swpout, swpout_fallback) of each stage of one rule set, as the kernel's test does."""
     rows = out.filter(order=order).sort("stage").select("swapped_out", "fallbacks")
     return list(rows.iter_rows())

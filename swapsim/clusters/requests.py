@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import check_choice, checked
+from swapsim.checks import check_choice
 from swapsim.claims.tables import FOLIO_REQUESTS
-from swapsim.clusters.tables import FOLIO_STEPS
+from swapsim.clusters.tables import FOLIO_STEPS, STEP
 from swapsim.errors import ConfigError
 from swapsim.ffi import FOLIO_STEPS as STEPS
 
@@ -31,22 +31,11 @@ CLUSTER: Final = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
-    """A stream of memory operations of processes, and the device that it is meant for.
+    """A stream of memory operations (FOLIO_STEPS), and the device that it is meant for.
 
-    Attributes
-    ----------
-    name : str
-        What it is, in a few words.
-    steps : polars.DataFrame
-        Schema FOLIO_STEPS.
-    marks : tuple of int
-        Numbers of rows at which stages end; the last one is the number of rows.
-    slots : int
-        Slots of the device, its header included.
-    swap_in_orders : tuple of int
-        Orders of folios that may be swapped in whole; the kernel can since 6.12.
-    warm_up : int
-        Stages at the begin that are not counted.
+    ``marks`` are the numbers of rows at which stages end, the last one that of all rows; the first
+    ``warm_up`` stages are not counted. ``slots`` has the device's header included. Folios of
+    ``swap_in_orders`` may be swapped in whole; the kernel can since 6.12.
     """
 
     name: str
@@ -70,17 +59,17 @@ class _Rows:
 
     def mark(self) -> None:
         """End a stage."""
-        self.marks.append(len(self.values) // len(FOLIO_STEPS.schema))
+        self.marks.append(len(self.values) // len(FOLIO_STEPS))
 
     def frame(self) -> pl.DataFrame:
         """Return the rows (FOLIO_STEPS)."""
-        rows = np.frombuffer(self.values, np.int64).reshape(-1, len(FOLIO_STEPS.schema))
-        frame = pl.DataFrame(rows, schema=list(FOLIO_STEPS.schema))
-        types = pl.Schema({name: FOLIO_STEPS.schema[name] for name in frame.columns})
-        kind = FOLIO_STEPS.schema["step"]
-        step = pl.col("step").replace_strict(dict(enumerate(STEPS)), return_dtype=kind)
-        types["step"] = pl.Int64()
-        return FOLIO_STEPS.check(frame.cast(types).with_columns(step))
+        rows = np.frombuffer(self.values, np.int64).reshape(-1, len(FOLIO_STEPS))
+        step = pl.col("step").replace_strict(dict(enumerate(STEPS)), return_dtype=STEP)
+        return (
+            pl.DataFrame(rows, schema=list(FOLIO_STEPS))
+            .with_columns(step)
+            .cast(pl.Schema(FOLIO_STEPS))
+        )
 
 
 def glibc_rand(seed: int = 1) -> Iterator[int]:
@@ -110,7 +99,6 @@ _PAGES_OF_MEBIBYTE: Final = 256
 _LARGE: Final = 4  # 64 KiB
 
 
-@checked
 def allocator_test(
     *,
     small: bool = False,
@@ -123,37 +111,17 @@ def allocator_test(
 
     A process fills 60 MB of 64 KiB folios and pages all out. Each iteration writes to 16 MB of
     random pages, then gives 16 MB of random folios back and writes them again, and pages all out.
+    A stage is an iteration, for a device of 64 MB. In our own words, from
+    tools/mm/thp_swap_allocator_test.c of 6.12 and 7.3:
 
-    Parameters
-    ----------
-    small : bool
-        Option ``-s``: also 4 MB of single pages, 1 MB of which is written. The program of 6.12
-        aligns this area to 64 KiB, that of 7.3 to a page; the area allows no large folios, so that
-        the operations are the same.
-    aligned : bool
-        Option ``-a``: random folios instead of random pages are written first.
-    first : bool
-        The program's first version (15 June 2024), with 54 MB, which printed the lists of the third
-        version of the clusters by order: it writes nothing but what it has given back, does not
-        fill its memory first, and with `small` gives back 256 KB of 1 MB.
-    iterations : int
-    swap_in_whole : bool
-        Whether large folios are swapped in whole, as to and from zram since 6.12.
-
-    Returns
-    -------
-    Requests
-        A stage is an iteration, for a device of 64 MB; the first page-out belongs to stage 1 if
-        `first`, else it is the warm-up.
-
-    Raises
-    ------
-    ConfigError
-        iterations is below 1, or `first` is given with `aligned`.
-
-    Source
-    ------
-    tools/mm/thp_swap_allocator_test.c of 6.12 and 7.3, in our own words.
+    - ``small`` (option -s): also 4 MB of single pages, 1 MB of which is written. The program of
+      6.12 aligns this area to 64 KiB, that of 7.3 to a page; it allows no large folios, so that the
+      operations are the same.
+    - ``aligned`` (option -a): random folios instead of random pages are written first.
+    - ``first``: the first version (15 June 2024), with 54 MB, which printed the lists of the third
+      version of the clusters by order: it writes nothing but what it has given back, does not fill
+      its memory first (so that there is no warm-up), and with ``small`` gives back 256 KB of 1 MB.
+    - ``swap_in_whole``: large folios are swapped in whole, as to and from zram since 6.12.
     """
     if iterations < 1:
         raise ConfigError(f"iterations={iterations}: give at least 1")
@@ -262,7 +230,6 @@ class _Job:
     units: list[tuple[int, int, int]] = field(default_factory=list)
 
 
-@checked
 def kernel_build(
     build: str = "64K", *, seed: int = 1, in_use: float = 0.7, singles: float = 0.25
 ) -> Requests:
@@ -270,27 +237,9 @@ def kernel_build(
 
     Each job maps folios, and touches one of its own for each; it stops growing after two thirds of
     its life, and then exits. The oldest folios of all jobs are swapped out when memory is full, on
-    the CPU of the job that needs it.
-
-    Parameters
-    ----------
-    build : str
-        One of BUILDS.
-    seed : int
-    in_use : float
-        Mean share of the device's slots in use, 0.3 to 0.9.
-    singles : float
-        Share of the pages that are in folios of one page, 0.05 to 0.9.
-
-    Returns
-    -------
-    Requests
-        For the device of the build; a stage is a quarter of the device's slots swapped out.
-
-    Raises
-    ------
-    ConfigError
-        There is no such build, or a share is out of its range.
+    the CPU of the job that needs it. ``in_use`` is the mean share of the device's slots in use,
+    ``singles`` the share of the pages in folios of one page. A stage is a quarter of the device's
+    slots swapped out.
     """
     check_choice("build", build, BUILDS)
     for name, share, low, high in (("in_use", in_use, 0.3, 0.9), ("singles", singles, 0.05, 0.9)):
@@ -409,34 +358,12 @@ class Churn:
         self.jobs[cpu] = _Job(self.size())
 
 
-@checked
 def turnover(table: pl.DataFrame, *, seed: int = 1, mebibytes: int = 128) -> Requests:
     """Return the operations of ``folio_turnover``, whose processes run at once, in one order.
 
-    The program's processes meet after each iteration; between, their operations interleave. Each
-    seed is one interleaving, in which the next operation is that of a random process.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Schema FOLIO_REQUESTS (`claims.measured_requests`).
-    seed : int
-    mebibytes : int
-        Size of the swap device.
-
-    Returns
-    -------
-    Requests
-        A stage is an iteration; the first eleven are not counted.
-
-    Raises
-    ------
-    InputError
-        The table has another schema.
-
-    Source
-    ------
-    data/capture/programs/folio_turnover.c
+    The program's processes meet after each iteration, which is a stage; between, their operations
+    (FOLIO_REQUESTS) interleave. Each seed is one interleaving, in which the next operation is that
+    of a random process. Source: data/capture/programs/folio_turnover.c.
     """
     frame = FOLIO_REQUESTS.check(table).with_columns(
         n=pl.when(order=0).then(_LONGEST_RUN).otherwise(2 ** pl.col("order").cast(pl.Int64))

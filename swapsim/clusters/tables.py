@@ -210,36 +210,23 @@ CLUSTER_PICTURES: Final = Table(
     Column("in_use", pl.UInt16, "slots in use, those beyond the device's end included"),
 )
 
-MEMORY_STEP: Final = Vocabulary(
-    "MEMORY_STEP",
-    "What a process does with a range of its pages, by the names of ``cluster_folios.h``. "
-    "``access``: each page is written; ``drop``: they are given back; ``out``: the resident ones "
-    "are swapped out in the order of addresses.",
-    ffi.FOLIO_STEPS,
-)
+STEP: Final = pl.Enum(ffi.FOLIO_STEPS)
+FOLIO_STEPS: Final[dict[str, pl.DataType]] = {
+    "process": pl.UInt32(),
+    "cpu": pl.UInt16(),
+    "step": STEP,
+    "order": pl.UInt8(),
+    "page": pl.UInt32(),
+    "n": pl.UInt32(),
+}
+"""A step of a stream of memory operations (``cluster_folios.h``): what a process does with n pages,
+whose folios have an order of at most so much."""
 
-_ORDER_OF_FOLIO: Final = Column("order", pl.UInt8, "log2 of the pages of a folio")
-_STAGE: Final = Column("stage", pl.UInt32, "part of the stream of steps, from 1 on")
-
-FOLIO_STEPS: Final = Table(
-    "FOLIO_STEPS",
-    "One row per step of a stream of memory operations, in their order.",
-    Column("process", pl.UInt32, "process, from 0 on"),
-    columns.CPU,
-    Column("step", MEMORY_STEP.dtype, "what it does"),
-    Column("order", pl.UInt8, "log2 of the pages of folios in this area, at most"),
-    Column("page", pl.UInt32, "first page"),
-    Column("n", pl.UInt32, "number of pages"),
-)
-
-FOLIOS_OUT: Final = Table(
-    "FOLIOS_OUT",
-    "One row per rule set, stage of a stream and order: what became of the folios.",
-    _RULES,
-    _STAGE,
-    _ORDER_OF_FOLIO,
-    Column("mapped", pl.UInt64, "folios of empty pages"),
-    Column("swapped_in", pl.UInt64, "folios swapped in"),
-    Column("swapped_out", pl.UInt64, "folios swapped out whole (swpout of sysfs)"),
-    Column("fallbacks", pl.UInt64, "folios split for lack of a run of slots (swpout_fallback)"),
-)
+FOLIOS_OUT: Final[dict[str, pl.DataType]] = {
+    "rules": CLUSTER_RULES.dtype,
+    "stage": pl.UInt32(),
+    "order": pl.UInt8(),
+    **dict.fromkeys(("mapped", "swapped_in", "swapped_out", "fallbacks"), pl.UInt64()),
+}
+"""What became of the folios of an order in a stage: mapped as empty pages, swapped in, swapped out
+whole (swpout of sysfs), split for lack of a run of slots (swpout_fallback)."""

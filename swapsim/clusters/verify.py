@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
-from swapsim.clusters._native import ClusterMismatch, Point, serves, verify_rows
+from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
 from swapsim.errors import InputError
@@ -33,18 +33,19 @@ _TAKEN: Final[Mapping[str, str]] = {
 _COMPARED: Final = ("calls", "grants", "visits", "moves", "picks")
 
 
-def _describe(found: ClusterMismatch, events: pl.DataFrame) -> tuple[str, ...]:
+def _describe(found: Mismatch, events: pl.DataFrame) -> tuple[str, ...]:
     """Describe the first row that differs, with the state and the cluster's last events."""
-    heads = [f"{name} {head} ({found.lengths[name]})" for name, head in found.heads.items()]
+    heads = [f"{name} {head} ({found['lengths'][name]})" for name, head in found["heads"].items()]
     return mismatch(
-        f"the row with seq {found.seq}, in the call with seq {found.call_seq} of task {found.pid} "
-        f"on CPU {found.cpu}",
-        found.fault,
+        "the row with seq {seq}, in the call with seq {call_seq} of task {pid} on CPU {cpu}".format(
+            **found
+        ),
+        found["fault"],
         {
-            "ours": _words(found.ours),
-            "trace": _words(found.theirs),
-            "state": f"device {found.device}, cluster {found.cluster}: {found.count} slots in use, "
-            f"order {found.order}, on {found.list}; CPU {found.cpu} goes on at slot {found.next}",
+            "ours": _words(found["ours"]),
+            "trace": _words(found["theirs"]),
+            "state": "device {device}, cluster {cluster}: {count} slots in use, order {order}, on "
+            "{list}; CPU {cpu} goes on at slot {next}".format(**found),
         },
         f"  heads of its lists (clusters on them): {', '.join(heads) or 'none'}",
         "  last events of the cluster:",
@@ -145,12 +146,13 @@ def taken(figures: Mapping[str, int]) -> dict[str, int]:
     return {kind: n for kind in _TAKEN if (n := figures[f"taken_{kind}"])}
 
 
-def _last_events(rows: ClusterRows, found: ClusterMismatch) -> pl.DataFrame:
+def _last_events(rows: ClusterRows, found: Mismatch) -> pl.DataFrame:
     """Return the last events of a mismatch's cluster and of its task's locks, with its own row."""
-    of_cluster = pl.col("slot") // rows.cluster_size == found.cluster
-    locks = (pl.col("pid") == found.pid) & pl.col("op").is_in(["window", "relock"])
-    own = (pl.col("device") == found.device) & of_cluster | locks | (pl.col("seq") == found.seq)
-    return rows.events.filter((pl.col("seq") <= found.seq) & own).tail(SHOWN)
+    of_cluster = pl.col("slot") // rows.cluster_size == found["cluster"]
+    locks = (pl.col("pid") == found["pid"]) & pl.col("op").is_in(["window", "relock"])
+    own = (pl.col("device") == found["device"]) & of_cluster | locks
+    before = pl.col("seq") < found["seq"]
+    return rows.events.filter((before & own) | (pl.col("seq") == found["seq"])).tail(SHOWN)
 
 
 @checked

@@ -117,7 +117,7 @@ def stream_of(
     rows: list[tuple[int, int, str, int, int, int]], slots: int = 1024
 ) -> requests.Requests:
     """Return a stream of one stage."""
-    frame = pl.DataFrame(rows, schema=FOLIO_STEPS.schema, orient="row")
+    frame = pl.DataFrame(rows, schema=FOLIO_STEPS, orient="row")
     return requests.Requests(name="made", steps=frame, marks=(len(rows),), slots=slots)
 
 

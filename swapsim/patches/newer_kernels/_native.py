@@ -7,7 +7,7 @@ report slot by slot.
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from swapsim._core import ffi, lib
 from swapsim.ffi import CLUSTER_RULES, KERNELS, POLICIES, structs
@@ -21,22 +21,6 @@ _SLOT_KERNEL: Final = "6.1"
 """The last kernel of patch D's allocator that is modelled."""
 
 SLOT_CACHE: Final = int(lib.SWS_SLOT_CACHE_SIZE)
-
-
-class _Allocator(Protocol):
-    """Slots for pages, and their return."""
-
-    splits: bool
-    """Whether a folio of several pages is split and takes a lock for each of them."""
-
-    def get(self, cpu: int, n: int) -> Sequence[int]:
-        """Return slots for a folio of n pages; fewer if the device is full."""
-
-    def fill(self, cpu: int) -> Sequence[int]:
-        """Return slots for BURST single pages; fewer if the device is full."""
-
-    def put(self, cpu: int, slot: int, n: int) -> Sequence[int]:
-        """Return slots; the result has the first slot of each run that is freed now."""
 
 
 class SlotAllocator:
@@ -186,7 +170,13 @@ class ClusterAllocator:
         return freed
 
 
-def accesses(requests: PageRequests, made: _Allocator) -> dict[str, list[Access]]:
+Allocator = SlotAllocator | ClusterAllocator
+"""Slots for a folio of n pages (``get``) or BURST pages (``fill``), fewer if the device is full;
+and their return (``put``), which says the first slot of each run that is freed now. A folio
+``splits`` if it takes a lock for each of its pages."""
+
+
+def accesses(requests: PageRequests, made: Allocator) -> dict[str, list[Access]]:
     """Serve requests; return the uses of slots' locks in each state that is counted.
 
     A folio that has one run of slots takes their lock once.
@@ -202,7 +192,7 @@ def accesses(requests: PageRequests, made: _Allocator) -> dict[str, list[Access]
     return found
 
 
-def _serve(rows: Sequence[Row], slot_of: list[int], made: _Allocator) -> list[Access]:
+def _serve(rows: Sequence[Row], slot_of: list[int], made: Allocator) -> list[Access]:
     """Serve rows; ``slot_of`` has the slot of each page, 0 if it has none."""
     uses: list[Access] = []
     for op, cpu, page, n in rows:
@@ -234,7 +224,7 @@ def _runs(slots: Sequence[int], splits: bool) -> list[tuple[int, int]]:
     return runs
 
 
-def allocator(name: str, *, cpus: int, slots: int, seed: int) -> _Allocator:
+def allocator(name: str, *, cpus: int, slots: int, seed: int) -> Allocator:
     """Return the allocator of a rule set of clusters, or of a policy for the scan base.
 
     The seed draws the bases of such a policy.
