@@ -536,16 +536,17 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
     """Return the sleep that each row of RECLAIM_ROUNDS requests by the rules of a set, or null."""
     RECLAIM_ROUNDS.check(rounds)
     require_values(rounds, [name for name in rounds.columns if name != "throttle"])
-    decision = ffi.new("struct sws_stall_decision *")
+    number, decision = number_of(rules), ffi.new("struct sws_stall_decision *")
     acts = np.zeros(rounds.height, dtype=np.uint32)
     for n, row in enumerate(rounds.iter_rows(named=True)):
-        caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
-        context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
+        caller = _caller({**row, "memcg": row["memcg"] != 0})
+        context = ffi.new("struct sws_stall_context *", (number, caller, row["priority"], 0))
+        _refuse(lib.sws_stall_check(context), f"the round of pass {row['pass']}: ")
         pages = ffi.new("struct sws_stall_round *")
         pages.scanned, pages.reclaimed = row["scanned"], row["reclaimed"]
         # Memory that can be compacted ends reclaim as enough reclaimed pages do.
         pages.wanted = 0 if row["ready"] else row["wanted"]
-        check(lib.sws_stall_decide_round(_struct_of(context), pages, decision))
+        check(lib.sws_stall_decide_round(context, pages, decision))
         acts[n] = decision.acts
     return _sleeps(acts, rules, "round").list.first().rename("throttle")
 
