@@ -2,7 +2,6 @@
 """README, cards, report and notebooks print the verdicts of one table, in the same words."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
@@ -17,17 +16,14 @@ from swapsim.patches import newer_kernels
 from swapsim.site import overview, readme
 from swapsim.site.patches import PATCHES
 from swapsim.site.report import pages
-from swapsim.study import Study
 
 MINUS = "\N{MINUS SIGN}"
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[pl.DataFrame]:
-    """Give the table that all places read; other tests sample the stored results."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Study, "__call__", Study.load)
-        yield overview.judged()
+def judged() -> pl.DataFrame:
+    """Give the table that all places read."""
+    return overview.judged()
 
 
 @pytest.fixture
