@@ -220,3 +220,13 @@ def by_constant(
         .join(at, on="constant", maintain_order="left")
         .select("constant", "at_low", "at_high", "low", "high", "flips")
     )
+
+
+def ends_drawn(ends: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each constant of `by_constant` and end of its range, for a chart."""
+    values = [f"{low:g} to {high:g}" for low, high in ends.select("at_low", "at_high").iter_rows()]
+    named = ends.with_columns(name=pl.col("constant") + ", " + pl.Series(values))
+    return pl.concat(
+        named.select("name", "low", "high", gain=side, end=pl.lit(f"at its {side}"))
+        for side in ("low", "high")
+    ).drop_nulls("gain")

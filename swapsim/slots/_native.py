@@ -13,7 +13,7 @@ import polars as pl
 from swapsim import interrupt
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, SLOTS_DEFAULTS, check, dtype_of
+from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, SLOTS_DEFAULTS, check, structs
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import (
     SWAP_IN,
@@ -94,14 +94,6 @@ def _initial_base(policy: Policy, owner: int, owners: int, highest: int) -> int:
 CHUNK_ROWS: Final = 1 << 15
 """Rows per call of C. A row may scan the complete map; Ctrl-C takes effect between calls."""
 
-_ROW_TYPES: Final = {
-    name: f"{field.type.item.cname}[]"
-    for name, field in ffi.typeof("struct sws_slot_replay_rows").fields
-}
-"""The C type of each column of SLOT_EVENTS."""
-
-_VERDICT: Final = dtype_of("struct sws_slot_replay_call")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotMismatch:
@@ -142,52 +134,32 @@ def replay_slots(
     device, _ = settings(config)
     made.device = device[0]
     made.cpus = cpus
-    out = ffi.new("struct sws_slot_replay **")
-    check(lib.sws_slot_replay_new(made, out))
-    handle = ffi.gc(out[0], lib.sws_slot_replay_free)
+    handle = structs.new(lib.sws_slot_replay_new, made, free=lib.sws_slot_replay_free)
     verdicts = []
     for chunk in rows.iter_slices(CHUNK_ROWS):
         verdicts.append(_feed(handle, chunk))
         tick(chunk.height)
-    calls = _frame(np.concatenate(verdicts))
-    return calls, lib.sws_slot_replay_open(handle), _mismatch(handle)
+    return pl.concat(verdicts), lib.sws_slot_replay_open(handle), _mismatch(handle)
 
 
-def _feed(handle: Any, rows: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.void]]:
+def _feed(handle: Any, rows: pl.DataFrame) -> pl.DataFrame:
+    """Replay some rows; return SLOT_CALLS of the calls that ended in them."""
     filled = rows.with_columns(pl.col("op").to_physical()).fill_null(0)
-    columns = {name: np.ascontiguousarray(filled[name].to_numpy()) for name in _ROW_TYPES}
-    pointers = ffi.new("struct sws_slot_replay_rows *")
-    for name, kind in _ROW_TYPES.items():
-        setattr(pointers, name, ffi.from_buffer(kind, columns[name]))
-    judged = np.empty(rows.height, dtype=_VERDICT)
+    given = structs.columns("struct sws_slot_replay_rows", filled)
+    judged, out = structs.records("struct sws_slot_replay_call", rows.height)
     n_judged = ffi.new("uint64_t *")
-    code = lib.sws_slot_replay_feed(
-        handle,
-        pointers,
-        rows.height,
-        ffi.from_buffer("struct sws_slot_replay_call[]", judged),
-        n_judged,
-    )
+    code = lib.sws_slot_replay_feed(handle, given, rows.height, out, n_judged)
     seq = ffi.new("uint64_t *")
     problem = lib.sws_slot_replay_problem(handle, seq)
     if problem != lib.SWS_SLOT_REPLAY_NO_PROBLEM:
         wrong = ffi.string(lib.sws_slot_replay_problem_text(problem)).decode()
         raise InputError(f"the row with seq {seq[0]} cannot be replayed: {wrong}")
     check(code)
-    return judged[: n_judged[0]]
-
-
-def _frame(verdicts: np.ndarray[Any, np.dtype[np.void]]) -> pl.DataFrame:
-    columns = {name: np.ascontiguousarray(verdicts[name]) for name in verdicts.dtype.names or ()}
-    faults = pl.Series(columns.pop("fault"), dtype=pl.UInt32)
-    return (
-        pl.DataFrame(columns)
-        .with_columns(
-            mismatched=pl.col("slots") - pl.col("exact") - pl.col("raced"),
-            fault=pl.Series(SLOT_FAULT.dtype.categories).gather(faults).cast(SLOT_FAULT.dtype),
-        )
-        .select(pl.col(name).cast(dtype) for name, dtype in SLOT_CALLS.schema.items())
-    )
+    calls = structs.frame_of(judged[: n_judged[0]])
+    faults = pl.Series(SLOT_FAULT.dtype.categories).gather(calls["fault"].cast(pl.UInt32))
+    matched = pl.col("exact") + pl.col("raced")
+    complete = calls.with_columns(mismatched=pl.col("slots") - matched, fault=faults)
+    return complete.select(pl.col(name).cast(kind) for name, kind in SLOT_CALLS.schema.items())
 
 
 def _mismatch(handle: Any) -> SlotMismatch | None:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from swapsim.machine.lab import order as order
     from swapsim.machine.run import PAGES_MOVED as PAGES_MOVED
     from swapsim.machine.run import run_policies as run_policies
+    from swapsim.machine.summary import describe_gains as describe_gains
     from swapsim.machine.summary import describe_sensitivity as describe_sensitivity
     from swapsim.machine.summary import time_per_page as time_per_page
+    from swapsim.machine.what_if import ends_drawn as ends_drawn
     from swapsim.patches.cluster_next import studies as studies
     from swapsim.patches.cluster_next.machines import PATCH as PATCH
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import chances as chances
     from swapsim.patches.cluster_next.notebook_04 import claims_by_age as claims_by_age
     from swapsim.patches.cluster_next.notebook_04 import counted as counted
-    from swapsim.patches.cluster_next.notebook_04 import describe_gains as describe_gains
     from swapsim.patches.cluster_next.notebook_04 import gain_by_constant as gain_by_constant
     from swapsim.patches.cluster_next.notebook_04 import gains as gains
     from swapsim.patches.cluster_next.notebook_04 import (

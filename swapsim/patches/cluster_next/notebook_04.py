@@ -8,13 +8,12 @@ import polars as pl
 
 from swapsim import claims, slots, traces
 from swapsim.claims.judging import agreement
-from swapsim.machine import summary
-from swapsim.machine.costs import costs
+from swapsim.machine import summary, what_if
 from swapsim.patches.cluster_next import machines, studies
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.mails import VERSIONS
 from swapsim.slots.tables import VERIFIED_SLOTS
-from swapsim.study.summary import against, ends, over
+from swapsim.study.summary import against, over
 
 LOCK_METRICS: Final = (
     *("slots in a trunk with another CPU", "xa_lock acquisitions"),
@@ -92,21 +91,13 @@ def gains(rows: pl.DataFrame, metric: str = "accesses") -> pl.DataFrame:
     )
 
 
-def describe_gains(ranges: pl.DataFrame) -> str:
-    """Return two sentences on the smallest and the largest of some `gains`."""
-    named = ranges.with_columns(pl.col("policy").alias("factor"))
-    return summary.describe_gains(named)
-
-
 def gain_by_constant() -> pl.DataFrame:
-    """Return young V1's gain at the ends of each constant, the widest apart first."""
-    rows = studies.gain_by_constant().filter(metric="accesses").drop("metric", "fit")
-    ranges = costs().select("name", at_low=pl.col("low") * 1.0, at_high=pl.col("high") * 1.0)
-    in_memory = ("in_memory", machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)
-    at = ranges.vstack(pl.DataFrame([in_memory], schema=ranges.schema, orient="row"))
-    found = ends(against(rows, {"policy": "shared"}), value="change")
-    named = found.join(at, left_on="constant", right_on="name", maintain_order="left")
-    return named.select("constant", "at_low", "at_high", "low", "high", "flips")
+    """Return young V1's gain at the ends of each constant (`machine.what_if.by_constant`)."""
+    rows = studies.gain_by_constant().filter(metric="accesses").drop("metric")
+    changed = against(rows, {"policy": "shared"}).rename({"change": "gain_percent"})
+    others = {"in_memory": (machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)}
+    one_case = changed.drop("constant", "end").with_columns(label=pl.lit("V1's test"))
+    return what_if.by_constant(one_case, others=others)
 
 
 # The claims of both mails.

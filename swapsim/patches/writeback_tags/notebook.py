@@ -90,16 +90,6 @@ def series_drawn(compared: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def ends_drawn(ends: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each constant and end of its range, for a chart."""
-    values = [f"{low:g} to {high:g}" for low, high in ends.select("at_low", "at_high").iter_rows()]
-    named = ends.with_columns(name=pl.col("constant") + ", " + pl.Series(values))
-    return pl.concat(
-        named.select("name", "low", "high", gain=side, end=pl.lit(f"at its {side}"))
-        for side in ("low", "high")
-    ).drop_nulls("gain")
-
-
 def draw_mix(mix: pl.DataFrame) -> alt.ConcatChart:
     """Draw the acquisitions of each trace of `mapping.mix`, the one with least files first."""
     share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
