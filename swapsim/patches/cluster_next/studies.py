@@ -256,6 +256,30 @@ gain_by_drive: Final = _what_if(
 )
 
 
+def _by_cpus_and_fill() -> list[Trial]:
+    """Return V3's test with other numbers of CPUs, a task each, on fuller devices."""
+    cases = [
+        Case(
+            {"fill": f"{fill} % full"} | _at(cpus, f"{cpus} CPUs, {fill} % full"),
+            replace(
+                _SMALL,
+                kernel=mails.VERSIONS["V3"].machine,
+                walkers=cpus,
+                pages=round(16 * _SMALL.pages * fill / (100 * machines.IN_USE)) // cpus,
+                frames=round(_SMALL.frames * fill / (100 * machines.IN_USE)),
+            ),
+        )
+        for fill in (50, 70, 90)
+        for cpus in what_if.CPUS[1:10]
+    ]
+    return trials(cases, {"V3": constants()["V3"]})
+
+
+gain_by_cpus_and_fill: Final = _what_if(
+    name="cluster-next-gain-by-cpus-and-fill", points=_by_cpus_and_fill
+)
+
+
 def at_end(name: str) -> Case:
     """Return V1's test on devices of 24 GB for a fit of `fit_rows_by_constant`, by its name."""
     in_memory = _IN_MEMORY.get(name, machines.IN_MEMORY)
