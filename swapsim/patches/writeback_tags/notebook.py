@@ -12,7 +12,7 @@ from swapsim.charts import general
 from swapsim.charts.colours import TAGS
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
-from swapsim.machine import summary
+from swapsim.machine import summary, what_if
 from swapsim.mapping import totals_per_page
 from swapsim.patches.writeback_tags import lab, prediction, swap_series
 from swapsim.patches.writeback_tags.conclusions import per_page
@@ -49,6 +49,26 @@ def gains_of_fits(rows: pl.DataFrame) -> pl.DataFrame:
     return against(means, {"kernel": prediction.BASE}, value="middle")
 
 
+def draw_gains_of_fits(rows: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the gain in throughput of each stored fit, next to the published one."""
+    claim = judged_ranges(rows).row(by_predicate=pl.col("claim") == "A-throughput", named=True)
+    published, tolerance = claim["published"], claim["tolerance"]
+    return general.lines(
+        gains_of_fits(rows),
+        "tag_share",
+        "change",
+        "map_share",
+        title="Predicted change, for each fit that meets the base column",
+        rule=published,
+        band=(published - tolerance, published + tolerance),
+        words={
+            "tag_share": "tag_ns / tree_ns: hold for tags / hold for add",
+            "map_share": "map_ns / tree_ns",
+            "change": "gain in throughput, %",
+        },
+    )
+
+
 def judged_ranges(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the range of each of the mail's claims over stored fits, and its verdict."""
     stated = claims.published_claims().filter(
@@ -76,20 +96,6 @@ def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def series_drawn(compared: pl.DataFrame) -> pl.DataFrame:
-    """Return the rates and the cycles of the series for a chart, without its fitted ratio."""
-    return compared.filter(pl.col("unit").is_in(["KiB/s", "% of cycles"])).select(
-        "unit",
-        "published",
-        "middle",
-        "low",
-        "high",
-        name=pl.format("{}: {}", "step", "metric"),
-        published_low=pl.col("published") - pl.col("tolerance"),
-        published_high=pl.col("published") + pl.col("tolerance"),
-    )
-
-
 def draw_mix(mix: pl.DataFrame) -> alt.ConcatChart:
     """Draw the acquisitions of each trace of `mapping.mix`, the one with least files first."""
     share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
@@ -111,6 +117,88 @@ def draw_mix(mix: pl.DataFrame) -> alt.ConcatChart:
             "acquisitions": "acquisitions of a mapping's lock per page written",
             "tags": "swap cache",
         },
+    )
+
+
+def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the rates and the cycles of the series, without its fitted ratio."""
+    drawn = compared.filter(pl.col("unit").is_in(["KiB/s", "% of cycles"])).with_columns(
+        name=pl.format("{}: {}", "step", "metric"),
+        published_low=pl.col("published") - pl.col("tolerance"),
+        published_high=pl.col("published") + pl.col("tolerance"),
+    )
+    return general.dots(
+        drawn.drop("step", "metric", "fitted", "tolerance", "verdict"),
+        "middle",
+        "name",
+        published="published",
+        panel="unit",
+        own_axes=True,
+        columns=1,
+        format="~s",
+        title="The swap series of 2017, published and predicted",
+        words={
+            "middle": "swapped out, and cycles in waiting",
+            "low": "predicted, least",
+            "high": "predicted, greatest",
+        },
+    )
+
+
+def draw_time(runs: Mapping[str, pl.DataFrame]) -> alt.ConcatChart:
+    """Draw where the CPU time of a page goes, a bar for each kernel."""
+    return general.bars(
+        summary.time_per_page(runs),
+        "microseconds",
+        "kernel",
+        "part",
+        title="Where the CPU time of a page goes",
+        words={"microseconds": "CPU time per page swapped out, microseconds"},
+    )
+
+
+def draw_gain(ranges: pl.DataFrame, title: str, setting: str) -> alt.ConcatChart:
+    """Draw the range of the gain along a setting."""
+    return general.lines(
+        ranges,
+        "setting",
+        "middle",
+        title=title,
+        words={"setting": setting, "middle": "gain, %"},
+        log="x",
+        zero=True,
+        figures=".0f",
+    )
+
+
+def draw_gain_on_drives(ranges: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the range of the gain on drives, a line for each latency, and on memory."""
+    served = "pages per second that the drive can serve: queue depth / latency"
+    return general.lines(
+        ranges,
+        "setting",
+        "middle",
+        "factor",
+        tick="label",
+        title="Gain by the drive's latency and queue",
+        words={"setting": served, "middle": "gain, %"},
+        log="x",
+        zero=True,
+    )
+
+
+def draw_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:
+    """Draw the gain with each constant at both ends of its range."""
+    return general.dots(
+        what_if.ends_drawn(ends),
+        "gain",
+        "name",
+        "end",
+        title="Gain with each constant at its low and its high",
+        subtitle="the line: all constants as they are",
+        rule=usual,
+        tight=True,
+        words={"gain": "gain, %"},
     )
 
 
