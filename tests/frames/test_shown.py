@@ -122,7 +122,7 @@ def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     assert glossary.units(CLAIMS.schema)["change"] == "%"
     part = pl.DataFrame(schema=WHAT_IF.schema).select("label", "base_waits", "patched_waits")
     assert frames.html(part).count("<small>%</small>") == 2
-    assert "low" not in glossary.units(pl.Schema({"low": pl.Float64}))
+    assert "simulated" not in glossary.units(pl.Schema({"simulated": pl.Float64}))
     metrics = pl.DataFrame({"scanned": [2.5], "run": [1.5]})
     assert frames.html(metrics).count("<small>slots") == 2
 
