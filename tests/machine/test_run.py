@@ -107,6 +107,7 @@ def test_a_users_policy_runs_on_the_machine() -> None:
         ({"duration_ns": 0}, "duration_ns=0"),
         ({"fragmented": 1}, "fragmented=1: choose True or False"),
         ({"seed": -1}, "seed=-1"),
+        ({"read_percent": 101}, "read_percent=101"),
         (
             {"devices": 2, "slots": 2**29 + 1},
             "slots=536870913: the devices have 1073741826 slots in all; choose at most 1073741824",
