@@ -183,7 +183,8 @@ def dots(
             marks.append(tick.encode(x=_figure("x", published, word, look), color=red))
         return marks + _written(base.encode(x=at), x, look, dy=-11)
 
-    return _chart(frame, draw, "x", look, height=alt.Step(26))
+    # A figure above its dot needs room.
+    return _chart(frame, draw, "x", look, height=alt.Step(36 if "figures" in look else 26))
 
 
 def bars(
@@ -507,8 +508,13 @@ def _colour(frame: pl.DataFrame, by: str, look: Look, plain: bool = False) -> An
     """Return the colour of a column's values, with a legend if there are several."""
     if not by:
         return alt.value(colours.PATCHED)
-    shown = look.get("colour") or colours.of(_distinct(frame, by))
-    present = {name: shown[name] for name in shown if name in set(_distinct(frame, by))}
+    names = _distinct(frame, by)
+    shown = look.get("colour") or colours.of(names)
+    present: dict[Any, str] = {name: shown[name] for name in shown if name in set(names)}
+    if frame[by].dtype.is_numeric():
+        present = {
+            number: shown[name] for number, name in zip(_values(frame, by), names, strict=True)
+        }
     legend = None if plain or len(present) < 2 else alt.Legend(symbolOpacity=1)
     return _scaled(alt.Color, by, present, legend, title=_title(look, by))
 
@@ -522,7 +528,7 @@ def _shape(frame: pl.DataFrame, column: str, look: Look) -> alt.Shape:
     return made
 
 
-def _scaled(channel: Any, column: str, shown: Mapping[str, Any], legend: Any, **more: Any) -> Any:
+def _scaled(channel: Any, column: str, shown: Mapping[Any, Any], legend: Any, **more: Any) -> Any:
     scale = alt.Scale(domain=list(shown), range=list(shown.values()))
     return channel(f"{column}:N", scale=scale, legend=legend, **more)
 
@@ -538,6 +544,10 @@ def _written(base: alt.Chart, column: str, look: Look, **place: Any) -> list[alt
 def _place(by: str, parts: Sequence[str]) -> pl.Expr:
     order = {name: nth for nth, name in enumerate(parts)}
     return pl.col(by).cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
+
+
+def _values(frame: pl.DataFrame, column: str) -> list[Any]:
+    return frame[column].unique(maintain_order=True).to_list()
 
 
 def _distinct(frame: pl.DataFrame, column: str) -> list[str]:

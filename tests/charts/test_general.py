@@ -90,6 +90,13 @@ def test_policies_have_their_own_colours_everywhere() -> None:
     assert "#7f7f7f" in text
 
 
+def test_numbers_have_colours_as_names_do() -> None:
+    """The colours of a column of numbers are those of its numbers, so that its lines are drawn."""
+    chart = general.lines(RUNS.filter(policy="shared"), "low", "gain", "tasks").to_dict()
+    marks = [mark["encoding"].get("color", {}) for mark in chart["concat"][0]["layer"]]
+    assert any(mark.get("scale", {}).get("domain") == [1, 8, 64] for mark in marks)
+
+
 @pytest.mark.parametrize("height", [0, general.MOST_ROWS + 1])
 def test_too_few_or_too_many_rows_are_refused(height: int) -> None:
     """A chart has at least one row, and at most as many as fit."""
