@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from swapsim.machine.run import run_policies as run_policies
     from swapsim.machine.summary import describe_gains as describe_gains
     from swapsim.machine.summary import describe_sensitivity as describe_sensitivity
-    from swapsim.machine.summary import time_per_page as time_per_page
-    from swapsim.machine.what_if import ends_drawn as ends_drawn
     from swapsim.patches.cluster_next import studies as studies
     from swapsim.patches.cluster_next.machines import PATCH as PATCH
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
@@ -27,6 +25,12 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import chances as chances
     from swapsim.patches.cluster_next.notebook_04 import claims_by_age as claims_by_age
     from swapsim.patches.cluster_next.notebook_04 import counted as counted
+    from swapsim.patches.cluster_next.notebook_04 import draw_constants as draw_constants
+    from swapsim.patches.cluster_next.notebook_04 import draw_drives as draw_drives
+    from swapsim.patches.cluster_next.notebook_04 import draw_gains as draw_gains
+    from swapsim.patches.cluster_next.notebook_04 import draw_ranking as draw_ranking
+    from swapsim.patches.cluster_next.notebook_04 import draw_slots as draw_slots
+    from swapsim.patches.cluster_next.notebook_04 import draw_times as draw_times
     from swapsim.patches.cluster_next.notebook_04 import gain_by_constant as gain_by_constant
     from swapsim.patches.cluster_next.notebook_04 import gains as gains
     from swapsim.patches.cluster_next.notebook_04 import (
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import (
         measured_beside_simulated as measured_beside_simulated,
     )
-    from swapsim.patches.cluster_next.notebook_04 import runs as runs
+    from swapsim.patches.cluster_next.notebook_04 import predicted as predicted
     from swapsim.patches.cluster_next.notebook_04 import simulated_claims as simulated_claims
     from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
     from swapsim.patches.cluster_next.notebook_05 import answers as answers

@@ -2,11 +2,16 @@
 """What notebook 04 asks of the studies, its verdict, and patch D's part of the pages on all."""
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
+import altair as alt
 import polars as pl
 
 from swapsim import claims, slots, traces
+from swapsim.charts import general
+from swapsim.charts.colours import CPUS, PARTS
 from swapsim.claims.judging import agreement
 from swapsim.machine import summary, what_if
 from swapsim.patches.cluster_next import machines, studies
@@ -100,7 +105,86 @@ def gain_by_constant() -> pl.DataFrame:
     return what_if.by_constant(one_case, others=others)
 
 
+# Charts.
+
+
+def draw_slots(folders: Mapping[str, Path]) -> alt.ConcatChart:
+    """Draw where on the device each CPU's slots lie, in the order handed out, a panel per run."""
+    rows = slots.thinned(slots.handed_out(folders), 2400).with_columns(pl.col("cpu").cast(str))
+    return general.points(
+        *(rows, "nth", "mebibytes", "cpu"),
+        panel="run",
+        size=9,
+        width=300,
+        height=260,
+        format=",d",
+        colour=dict(zip("01234567", CPUS, strict=False)),
+        words={"nth": "slots handed out", "mebibytes": "place on the device, MiB", "cpu": "CPU"},
+        title="Where each CPU's slots are, in the order in which they are handed out",
+    )
+
+
+def draw_ranking(
+    ranking: pl.DataFrame,
+    setting: str,
+    mean: str,
+    title: str = "Additions that fetch the lock's cache line from another CPU",
+) -> alt.ConcatChart:
+    """Draw one metric of policies along the settings of a factor, with intervals."""
+    rows = ranking.with_columns(pl.col("setting").cast(pl.Int64))
+    words = {"setting": setting, "mean": mean}
+    return general.lines(rows, "setting", "mean", "policy", log="x", title=title, words=words)
+
+
+def draw_times() -> alt.ConcatChart:
+    """Draw where the CPU time of a page goes under each posted rule."""
+    return general.bars(
+        *(summary.time_per_page(runs()), "microseconds", "kernel", "part"),
+        colour=PARTS,
+        words={"microseconds": "CPU time per page swapped out, microseconds"},
+        title="Where the CPU time of a page goes",
+    )
+
+
+def draw_gains(ranges: pl.DataFrame, title: str, setting: str, by: str = "") -> alt.ConcatChart:
+    """Draw `gains` along their settings, with figures where there is one line."""
+    words = {"setting": setting, "middle": "gain, %", "fill": "slots in use"}
+    look: general.Look = {"log": "x", "zero": True, "title": title, "words": words}
+    if not by:
+        look["figures"] = ".0f"
+    return general.lines(ranges, "setting", "middle", by, **look)
+
+
+def draw_drives(ranges: pl.DataFrame) -> alt.ConcatChart:
+    """Draw `gains` by the drives' latency and queue."""
+    words = {"middle": "gain, %", "latency": "latency of the drive"}
+    title = "Gain by the drives' latency and queue, merged patch"
+    return general.dots(ranges, "middle", "label", "latency", zero=True, title=title, words=words)
+
+
+def draw_constants(ends: pl.DataFrame) -> alt.ConcatChart:
+    """Draw `gain_by_constant`, and the prediction with all constants as they are."""
+    usual = simulated_claims().filter(claim="D-prose-score")["simulated"].item()
+    return general.dots(
+        *(what_if.ends_drawn(ends), "gain", "name", "end"),
+        rule=usual,
+        tight=True,
+        words={"gain": "gain, %"},
+        title="V1's gain 50 ms after the fill, by constant",
+        subtitle="the line: the prediction above",
+    )
+
+
 # The claims of both mails.
+
+
+def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return both mails' tables as simulated (RESULTS): the first mail's, and the third's."""
+    rows = studies.predicted()
+    first, third = (
+        rows.filter(pl.col("kernel").is_in(list(mail.kernels))) for mail in VERSIONS.values()
+    )
+    return first, third
 
 
 def claims_by_age() -> pl.DataFrame:
@@ -132,14 +216,13 @@ def simulated_claims() -> pl.DataFrame:
     mail's test ran until they had settled, but how often its tasks changed CPU is not known.
     """
     stated = claims.published_claims().filter(patch=PATCH)
-    predicted = studies.predicted()
-    first = predicted.filter(pl.col("kernel").is_in(list(VERSIONS["V1"].kernels)))
+    first, third = predicted()
     by_age = summary.claim_figures(
         claims_by_age().vstack(_of_first_mail(first, "the table")),
         pl.col("age") == "the table",
         over="ages",
     )
-    return claims.simulated_claims(stated, predicted).update(by_age, on="claim")
+    return claims.simulated_claims(stated, first.vstack(third)).update(by_age, on="claim")
 
 
 def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:

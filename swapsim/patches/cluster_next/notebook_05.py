@@ -150,8 +150,8 @@ def verdict_on_alternatives(
 ) -> str:
     """Return the lead of notebook 05, from `answers` and three rankings.
 
-    ``lines`` is SLOT_RANKING of "lock.moved.add" at one setting; ``aged`` and ``traced`` rank the
-    pages moved (`claims.ranks`) on the aged device and on a trace's requests.
+    ``lines`` ranks "lock.moved.add" at one setting (`slots.ranking`); ``aged`` and ``traced`` rank
+    the pages moved (`claims.ranks`) on the aged device and on a trace's requests.
     """
     agree = (answers["verdict"] == "agrees").sum()
     best = lines.row(0, named=True)
