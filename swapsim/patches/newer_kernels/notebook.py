@@ -7,12 +7,104 @@ import altair as alt
 import polars as pl
 
 from swapsim import clusters
+from swapsim.charts import general
+from swapsim.charts.colours import CLUSTERS, FAINT, LOCKS
+from swapsim.charts.colours import ORDERS as SHADES
 from swapsim.charts.interaction import interactive
 from swapsim.clusters.alternatives import TRACES
 from swapsim.clusters.tables import CLUSTER_LIST
 from swapsim.traces import shipped
 
+_SIZE_NAMES: Final = ("4K", "8K", "16K", "32K", "64K", "128K", "256K", "512K", "1M", "2M")
+ORDERS: Final = {"empty": FAINT, **{f"order {n}": shade for n, shade in enumerate(SHADES)}}
+SIZES: Final = dict(zip(_SIZE_NAMES, SHADES, strict=True))
+"""Colours of clusters by their order, and of folios by their size."""
+
+_TITLES: Final = {
+    "kind": "A device, on the same requests by three rules: its lists",
+    "order": "The same device: the orders of its clusters",
+}
 _STEP: Final = ["rules", "cluster"]
+
+
+def meetings_by_cpus(shares: pl.DataFrame) -> alt.ConcatChart:
+    """Draw how often a lock meets another CPU, a line per kernel and lock (`meetings.shares`)."""
+    lines = shares.with_columns(which=pl.concat_str("kernel", "lock", separator=": "))
+    return general.lines(
+        lines,
+        "cpus",
+        "share",
+        "which",
+        log="x",
+        format="%",
+        colour=dict(zip(lines["which"].unique(maintain_order=True), LOCKS, strict=True)),
+        title="Uses of the swap cache's lock that meet another CPU",
+        subtitle="on a fragmented device",
+        words={
+            "cpus": "CPUs, for 32 trunks or 1,024 clusters",
+            "share": "uses that meet another CPU",
+        },
+    )
+
+
+def global_lock_by_tasks(changes: pl.DataFrame) -> alt.ConcatChart:
+    """Draw what one global lock changes of throughput, with its range (`global_lock.changes`)."""
+    return general.lines(
+        changes,
+        "tasks",
+        "change",
+        log="x",
+        title="Throughput with one global lock taken twice a page, relative to 7.3",
+        words={"tasks": "tasks", "change": "change of throughput, %"},
+    )
+
+
+def lists_over_time(lists: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the clusters of the harder test's device by list (`studies.device`)."""
+    return general.areas(
+        lists,
+        "stage",
+        "clusters",
+        "list",
+        panel="rules",
+        colour=CLUSTERS,
+        title="Clusters by list in the harder test",
+        words={"stage": "iteration", "list": "on the list"},
+    )
+
+
+def split_by_size(split: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the share of folios that are split over time (`large_folios.split_over_time`)."""
+    return general.lines(
+        split,
+        "stage",
+        "split",
+        "size",
+        panel="rules",
+        width=170,
+        height=200,
+        domain=(0, 100),
+        colour=SIZES,
+        title="Large folios that are split, over time, by rules",
+        words={"stage": "stage of the stream", "split": "split folios (%)", "size": "folios of"},
+    )
+
+
+def clusters_over_time(spans: pl.DataFrame, by: str) -> alt.ConcatChart:
+    """Draw each cluster of a device along a trace by its ``kind`` of list or ``order``."""
+    return general.spans(
+        spans,
+        "seq",
+        "until",
+        "cluster",
+        by,
+        panel="rules",
+        width=300,
+        height=190,
+        title=_TITLES[by],
+        colour=CLUSTERS if by == "kind" else ORDERS,
+        words={"seq": "row of the trace", "kind": "on the list"},
+    )
 
 
 def skipped_heads() -> pl.DataFrame:
@@ -55,7 +147,7 @@ def stretches(pictures: pl.DataFrame) -> pl.DataFrame:
     in_use="slots in use",
     position="place in its list",
 )
-def queues(pictures: pl.DataFrame, *, title: str) -> alt.Chart:
+def queues(pictures: pl.DataFrame) -> alt.Chart:
     """Draw the lists of a device as queues, from the head on; a slider moves along the trace."""
     frame = pictures.with_columns(
         pl.col("rules", "list", "order").cast(pl.String),
@@ -70,7 +162,7 @@ def queues(pictures: pl.DataFrame, *, title: str) -> alt.Chart:
     )
     lists = [name for name in CLUSTER_LIST.words if name in frame["list"]]
     chart: alt.Chart = (
-        alt.Chart(frame, title=title)
+        alt.Chart(frame, title="The lists of a device, from their heads")
         .mark_bar(height=14)
         .encode(
             x=alt.X("position:Q", title="place in the list, from its head"),
