@@ -11,12 +11,7 @@ import pytest
 
 from swapsim.io.paths import data_root
 
-MODULES = (
-    *("boot", "by_script", "collect", "counts", "errors", "experiment", "guest"),
-    "instructions",
-    *("kernel", "large_folios", "ledger", "leftovers", "packages", "reclaim", "reclaim_decisions"),
-    *("removal_lists", "removals", "stalls", "table", "turns", "wanderings", "workload"),
-)
+CAPTURE = data_root() / "capture"
 
 
 @pytest.fixture
@@ -24,7 +19,7 @@ def refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[..., str]]:
     """Return a function that calls a program of the rig, which must exit with 2, for its error."""
-    monkeypatch.syspath_prepend(str(data_root() / "capture"))
+    monkeypatch.syspath_prepend(str(CAPTURE))
     handler = signal.getsignal(signal.SIGTERM)
 
     def error_of(program: str, *arguments: str) -> str:
@@ -42,9 +37,9 @@ def refused(
 @pytest.fixture(scope="session")
 def rig() -> SimpleNamespace:
     """Return the rig's modules."""
-    capture = str(data_root() / "capture")
-    sys.path.insert(0, capture)
+    names = [path.stem for path in (CAPTURE / "rig").glob("[!_]*.py")]
+    sys.path.insert(0, str(CAPTURE))
     try:
-        return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in MODULES})
+        return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
     finally:
-        sys.path.remove(capture)
+        sys.path.remove(str(CAPTURE))

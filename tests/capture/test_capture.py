@@ -5,7 +5,6 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,18 +39,3 @@ def test_a_workload_program_compiles_without_a_warning(source: Path) -> None:
     assert compiler is not None
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
     subprocess.run([compiler, *flags, str(source)], check=True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (["no-such-workload", "-o", "out"], "no-such-workload"),
-        (["swap-w-seq"], "-o DIR"),
-        ([], "--all"),
-    ],
-)
-def test_wrong_calls_are_refused(
-    arguments: list[str], word: str, refused: Callable[..., str]
-) -> None:
-    """Exit 2 with the wrong word, before anything is downloaded or built."""
-    assert word in refused("capture", *arguments)

@@ -5,7 +5,6 @@ import hashlib
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +15,6 @@ from swapsim import traces
 from swapsim.claims.tables import RESULTS
 from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
 from swapsim.removal.tables import REMOVALS
-from swapsim.slots.tables import SLOT_EVENTS
 
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"
@@ -101,8 +99,6 @@ def test_kernels_of_a_ledger_differ_by_what_they_lack(rig: SimpleNamespace) -> N
         parameters = rig.boot.kernel_parameters(load)
         assert ("swap_base=percpu-rerandomise" in parameters) == (value == "6.1")
         assert "transparent_hugepage=never" in parameters
-    large = rig.experiment.load("lock-ledger-newer-brd-64k").counted("7.3")
-    assert "thp_anon=64K:always" in rig.boot.kernel_parameters(large)
 
 
 def test_a_semantic_patch_that_does_not_fit_is_refused(
@@ -136,89 +132,13 @@ def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(rig: Simpl
     trunk = configuration(rig.workload.load("slots-8-many-trunks").switches)
     assert "CONFIG_SWAP_ADDRESS_SPACE_SHIFT=10\n" in trunk
     assert "CONFIG_SWAP_ADDRESS_SPACE_SHIFT=10\n" not in configuration(base)
-    full = rig.experiment.load("tree-nodes").workload.switches
-    small = rig.experiment.load("tree-nodes-small-nodes").workload.switches
-    assert "CONFIG_BASE_FULL=y\n" in configuration(full)
-    assert "CONFIG_BASE_FULL" not in configuration(small)
-    added = set(rig.kernel.sources(full)) - set(rig.kernel.sources(small))
-    assert added == {CAPTURE / "lab" / "full-size.config"}
+    for name, is_full in (("tree-nodes", True), ("tree-nodes-small-nodes", False)):
+        nodes = configuration(rig.experiment.load(name).workload.switches)
+        assert ("CONFIG_BASE_FULL=y\n" in nodes) == is_full
     described = rig.experiment.load("batched-removal-checks")
     off, on = (configuration(described.counted(value).switches) for value in described.values)
     assert off == on
-    for line in ("CONFIG_NUMA=y\n", "CONFIG_PROVE_LOCKING=y\n"):
-        assert line in on
-        assert line not in configuration(base)
-
-
-@pytest.mark.parametrize(
-    ("experiment", "text", "wrong", "fields"),
-    [
-        ("batched-removal", "by_turns = true\n", "", "tasks.*by_turns"),
-        (
-            "tree-nodes",
-            "trunk_shift = 14",
-            "trunk_shift = 14\nlock_statistics = true",
-            "lock_statistics",
-        ),
-        ("lock-ledger-newer-brd", "folio_kibibytes = 4\n", "", "varies.*folio_kibibytes"),
-        ("lock-ledger-newer-brd", '"7.3"', '"7.2"', "values.*7.2.*6.12, 7.3"),
-        ("stall-rules", "\ncpus = 1\n", "\ncpus = 2\n", "instruction_ns"),
-        ("stall-rules", "\ninstruction_ns = 8\n", "\ninstruction_ns = 12\n", "instruction_ns"),
-    ],
-    ids=[
-        "tasks without turns",
-        "nodes with locks",
-        "kernels without a ledger",
-        "no such kernel",
-        "two CPUs",
-        "no power of two",
-    ],
-)
-def test_a_contradiction_in_a_description_names_the_field(
-    rig: SimpleNamespace,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    experiment: str,
-    text: str,
-    wrong: str,
-    fields: str,
-) -> None:
-    """Several numbers of tasks need turns, and a clock that counts instructions needs one CPU."""
-    path = CAPTURE / "experiments" / f"{experiment}.toml"
-    description = path.read_text(encoding="utf-8")
-    assert text in description
-    (tmp_path / "wrong.toml").write_text(description.replace(text, wrong), encoding="utf-8")
-    monkeypatch.setattr(rig.experiment, "EXPERIMENTS", tmp_path)
-    with pytest.raises(rig.kernel.CaptureError, match=rf"wrong\.toml.*{fields}"):
-        rig.experiment.load("wrong")
-
-
-SLOT_FIELDS = {
-    "n": ["call", "done", "fail", "free", "reuse"],
-    "offset": ["alloc", "free", "reuse"],
-    "base": ["call"],
-    "next": ["done"],
-    "lowest": ["call"],
-    "highest": ["call"],
-}
-"""Ops that have a field."""
-
-
-@pytest.mark.parametrize("name", list(SLOT_TRACES))
-def test_a_slot_trace_is_slot_events_in_order(name: str) -> None:
-    """Rows are in lock order, each with its own fields, and a slot is freed before it is reused."""
-    events = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
-    assert events.schema == SLOT_EVENTS.schema
-    assert events["seq"].is_sorted()
-    assert events["seq"].n_unique() == events.height
-    first = events.row(0, named=True)
-    assert (first["op"], first["lowest"]) == ("call", 1)
-    for field, ops in SLOT_FIELDS.items():
-        assert events[field].is_not_null().equals(events["op"].is_in(ops), check_names=False)
-    moves = events.filter(pl.col("op").is_in(["alloc", "free"])).select("op", "offset")
-    assert moves["offset"].to_numpy().min() >= 1
-    turns = moves.with_columns(turn=pl.int_range(pl.len()).over("offset") % 2)
-    assert ((turns["turn"] == 0) == (turns["op"] == "alloc")).all()
+    assert "CONFIG_PROVE_LOCKING=y\n" in on
 
 
 @pytest.mark.parametrize("name", list(SLOT_TRACES))
@@ -250,11 +170,9 @@ def test_lock_statistics_become_metrics_per_page(rig: SimpleNamespace) -> None:
     metrics = rig.counts.counts(report, "test")
     assert metrics["pages out"] == (100, "page")
     assert metrics["xa_lock acquisitions"] == (3.0, "1/page")
-    assert metrics["xa_lock bounced acquisitions"] == (0.6, "1/page")
     assert metrics["xa_lock contended acquisitions"] == (0.2, "1/page")
     assert metrics["xa_lock wait"] == (4.0, "us/page")
     assert metrics["xa_lock hold"] == (5.0, "us/page")
-    assert metrics["return cache lock acquisitions"] == (1.0, "1/page")
     assert metrics["cluster lock acquisitions"] == (1.5, "1/page")
     assert metrics["xa_lock at add_to_swap_cache"] == (1.5, "1/page")
     assert metrics["si->lock at get_swap_pages"] == (0.5, "1/page")
@@ -314,8 +232,6 @@ def test_turns_of_a_ledger_become_metrics_per_page(rig: SimpleNamespace) -> None
     assert metrics["pages out"] == (100, "page")
     assert metrics["pages in"] == (1, "page")
     assert metrics["large folios out"] == (4, "folio")
-    assert metrics["large folios split"] == (0, "folio")
-    assert metrics["si->lock acquisitions"] == (0.5, "1/page")
     assert metrics["local lock acquisitions"] == (0.8, "1/page")
     assert metrics["si->lock at get_swap_pages"] == (0.5, "1/page")
     assert "large folios in" not in metrics
@@ -368,24 +284,18 @@ def test_turns_on_the_slow_disk_become_the_metrics_of_the_mail(rig: SimpleNamesp
         "{ reason:          4 } hitcount:          1  delayed_us:      50000\n"
     )
     metrics = rig.stalls.read(report, "test")
-    assert metrics["Ops memcachetest-0"] == (200.0, "operations/s")
     assert metrics["Ops memcachetest-2.84"] == (40.0, "operations/s")
-    assert metrics["Ops io-duration-0"] == (0.0, "s")
     assert metrics["Ops io-duration-2.84"] == (1.5, "s")
     assert metrics["Kswapd pages scanned-0"] == (200, "pages")
     assert metrics["Kswapd pages scanned"] == (800, "pages")
     assert metrics["Kswapd efficiency"] == (25.0, "%")
     assert metrics["Kswapd velocity"] == (200.0, "pages/s")
-    assert metrics["Direct efficiency"] == (100.0, "%")
     assert metrics["Page writes file"] == (10, "pages")
     assert metrics["Page writes anon"] == (30, "pages")
-    assert metrics["Mean sda-await"] == (20.0, "ms")
     assert metrics["Mean sda-w_await"] == (25.0, "ms")
     assert metrics["Mean sda-avgqz"] == (1.0, "requests")
-    assert "Mean sda-await-0" not in metrics
     assert metrics["Stalls writeback"] == (3, "1")
     assert metrics["Time stalled writeback-2.84"] == (0.2, "s")
-    assert metrics["Stalls congestion_wait"] == (1, "1")
     assert metrics["Time stalled-2.84"] == (0.25, "s")
     assert metrics["Stalls congested"] == (0, "1")
 
@@ -550,19 +460,3 @@ def test_a_measurement_is_of_the_present_sources(name: str) -> None:
     sources = tomllib.loads((folder / "measured.toml").read_text())["sources"]
     for path, sha256 in sources.items():
         assert hashlib.sha256((CAPTURE / path).read_bytes()).hexdigest() == sha256, path
-
-
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (["no-such-experiment", "-o", "out"], "no-such-experiment"),
-        (["writeback-tags"], "-o DIR"),
-        (["writeback-tags", "-o", "out", "--rounds", "0"], "--rounds"),
-        ([], "--list"),
-    ],
-)
-def test_wrong_calls_are_refused(
-    arguments: list[str], word: str, refused: Callable[..., str]
-) -> None:
-    """Exit 2 with the wrong word, before anything is downloaded or built."""
-    assert word in refused("lab", *arguments)

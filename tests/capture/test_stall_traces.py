@@ -8,25 +8,10 @@ import polars as pl
 import pytest
 
 from swapsim.io.paths import data_root, shipped_traces
-from swapsim.stall.tables import (
-    RECLAIM_CLEARS,
-    RECLAIM_FOLIOS,
-    RECLAIM_LISTS,
-    RECLAIM_PASSES,
-    RECLAIM_ROUNDS,
-    THROTTLES,
-)
+from swapsim.stall.tables import RECLAIM_FOLIOS, THROTTLES
 
 CAPTURE = data_root() / "capture"
 TRACES = {name: folder for name, folder in shipped_traces().items() if name.startswith("stalls-")}
-TABLES = {
-    "reclaim_folios": RECLAIM_FOLIOS.schema,
-    "reclaim_lists": RECLAIM_LISTS.schema,
-    "reclaim_passes": RECLAIM_PASSES.schema,
-    "reclaim_rounds": RECLAIM_ROUNDS.schema,
-    "reclaim_clears": RECLAIM_CLEARS.schema,
-    "throttles": THROTTLES.schema,
-}
 SLEEP = {"nid": 0, "reason": "writeback", "timeout_us": 100000, "delayed_us": 52000, "kthread": 0}
 MISSING = {"congested_devices": -1, "flags": -1}
 COUNTED = {"failures": 0, "reclaimable": 0, "write_pending": 0}
@@ -92,30 +77,6 @@ def test_an_unknown_word_is_refused(rig: SimpleNamespace, tmp_path: Path) -> Non
     write_event(tmp_path, "reclaim_clears", [row])
     with pytest.raises(rig.errors.GuestError, match="reclaim_clears"):
         rig.reclaim.tabulate(tmp_path)
-
-
-def test_folios_that_a_batch_removes_are_not_recorded(rig: SimpleNamespace, tmp_path: Path) -> None:
-    """A batch does not record the outcome of each folio, so the two exclude each other."""
-    text = (CAPTURE / "workloads" / "stalls-disk-1.toml").read_text(encoding="utf-8")
-    path = tmp_path / "both.toml"
-    path.write_text(text.replace("[lab]\n", "[lab]\nbatched_removal = true\n"))
-    with pytest.raises(rig.errors.CaptureError, match="batched_removal = false"):
-        rig.workload.take(rig.table.read_table(path))
-
-
-@pytest.mark.parametrize("name", list(TRACES))
-def test_a_trace_of_stalls_has_its_tables_in_order(name: str) -> None:
-    """Each table has its schema and is sorted; lists and passes end once."""
-    for event, schema in TABLES.items():
-        path = TRACES[name] / f"{event}.parquet"
-        if path.exists():
-            table = pl.read_parquet(path)
-            assert table.schema == schema, event
-            assert table["seq"].is_sorted(), event
-    for event, number in (("reclaim_lists", "list"), ("reclaim_passes", "pass")):
-        numbers = pl.read_parquet(TRACES[name] / f"{event}.parquet")[number]
-        assert numbers.is_unique().all()
-        assert numbers.len() > {"list": 5000, "pass": 0}[number]
 
 
 @pytest.mark.parametrize("name", list(TRACES))

@@ -73,17 +73,6 @@ def test_both_kernels_have_probes_of_the_same_names(part: str) -> None:
     assert len(set(names[0])) == len(names[0])
 
 
-def test_a_program_of_a_kernel_needs_a_newer_kernel(rig: SimpleNamespace, tmp_path: Path) -> None:
-    """Its file is not in this repository."""
-    assert not list((CAPTURE / "programs").glob("thp_*"))
-    text = 'title = "t"\ncpus = 1\nmemory_mebibytes = 8\ntime_limit_s = 1\n'
-    text += 'commands = ["thp_swap_allocator_test-6.12"]\n[trace]\nclock = "mono"\n'
-    path = tmp_path / "w.toml"
-    path.write_text(text + 'buffer_kibibytes_per_cpu = 1\ngroups = ["writeback"]\n')
-    with pytest.raises(rig.errors.CaptureError, match="no programs/thp_swap_allocator_test"):
-        rig.workload.take(rig.table.read_table(path))
-
-
 def test_lines_of_the_kernels_test_are_read(rig: SimpleNamespace, tmp_path: Path) -> None:
     """Each line is a row; metrics count from the first iteration that is asked for."""
     lines = "".join(
@@ -237,62 +226,7 @@ def test_stored_counters_are_those_of_the_results(name: str, rig: SimpleNamespac
     assert per_run["last"].n_unique() == 1
 
 
-def test_the_kernels_test_printed_100_lines() -> None:
-    """Both kernels print all lines in all settings; fewer folios are touched if aligned."""
-    folios = claims.measured_table(KERNEL_TEST, "folios")
-    assert set(folios["iteration"]) == {*range(1, 101)}
-    plain = folios.filter(policy="plain", seed=1)["swpout"]
-    assert (plain > 900).all()
-    assert (folios.filter(policy="aligned", seed=1)["swpout"] < 500).all()
-
-
 def test_the_stored_requests_are_those_of_the_program(rig: SimpleNamespace) -> None:
     """The stream that the model takes is the program's today."""
     requests = rig.large_folios.requests(rig.experiment.load(TURNOVER).workload)
     assert claims.measured_requests(TURNOVER).equals(requests)
-
-
-def test_stored_lists_add_up_to_the_results() -> None:
-    """Folios, clusters and trunks of the lists of a run; none is larger than it can be."""
-    lists = claims.measured_table(LISTS, "lists")
-    assert (lists["clusters"] <= lists["runs"]).all()
-    assert (lists["runs"] <= lists["folios"]).all()
-    assert (lists["trunks"] <= lists["clusters"]).all()
-    run = ["kernel", "policy", "seed"]
-    runs = claims.measured_results(LISTS).pivot(on="metric", index=run, values="value")
-    added = lists.group_by(run).agg(pl.len(), pl.col("folios", "slots", "clusters", "trunks").sum())
-    joined = runs.join(added, on=run, how="full", coalesce=True)
-    for column, metric in (
-        ("len", "lists"),
-        ("folios", "folios removed"),
-        ("slots", "slots removed"),
-        ("clusters", "clusters of lists"),
-        ("trunks", "trunks of lists"),
-    ):
-        assert joined[column].cast(pl.Float64).equals(joined[metric], null_equal=False), column
-    pages = runs["pages of writeback starts"], runs["pages of writeback ends"]
-    assert all(((share - 1).abs() < 0.001).all() for share in pages)
-
-
-def test_generations_decide_for_a_cgroup_alone() -> None:
-    """With generations no pass over all memory reaches the decisions; with lists each does.
-
-    In one round of 6.12 decisions are counted for direct reclaim; its code (shrink_node) has none,
-    so the record of a cgroup's pass may lack its beginning. Notebook 07 says so.
-    """
-    runs = claims.measured_results("stall-rules-generations")
-    every = runs.pivot(on="metric", index=["kernel", "policy", "seed"], values="value")
-    unexplained = (pl.col("kernel") == "6.12") & (pl.col("passes that decide direct") > 0)
-    wide = every.filter((pl.col("policy") == "lists") | ~unexplained)
-    assert every.height - wide.height == 1
-    lists = wide["policy"] == "lists"
-    for reclaimer in ("kswapd", "direct"):
-        passes, decide = wide[f"passes {reclaimer}"], wide[f"passes that decide {reclaimer}"]
-        assert (passes > 0).all()
-        assert (decide.filter(lists) >= passes.filter(lists)).all()
-        assert (decide.filter(~lists) == 0).all()
-    assert (wide["passes that decide cgroup"] >= wide["passes cgroup"]).all()
-    for name in wide.columns:
-        if name.startswith(("throttles ", "stalls ")) and not name.endswith("cgroup"):
-            assert (wide.filter(~lists)[name] == 0).all(), name
-            assert (wide[name.replace("stalls", "throttles")] >= wide[name]).all(), name
