@@ -7,8 +7,8 @@ from swapsim import lazy
 
 if TYPE_CHECKING:
     from swapsim.stall import tables as tables
-    from swapsim.stall._native import decide as decide
-    from swapsim.stall._native import process_pages as process_pages
+    from swapsim.stall._native_list import decide as decide
+    from swapsim.stall._native_list import process_pages as process_pages
     from swapsim.stall.config import StallContext as StallContext
     from swapsim.stall.recording import ReclaimRows as ReclaimRows
     from swapsim.stall.recording import reclaim_rows as reclaim_rows

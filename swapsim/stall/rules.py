@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from swapsim.checks import checked
 from swapsim.ffi import STALL_PRIORITY_MAX
-from swapsim.stall import _native
+from swapsim.stall._native import rules_row
+from swapsim.stall._native_list import reasons
 from swapsim.stall.config import StallContext
 
 _SCOPES: Final = {
@@ -101,38 +102,16 @@ class Rules:
 
 @checked
 def rules_of(name: str) -> Rules:
-    """Return a set of rules.
-
-    Parameters
-    ----------
-    name : str
-        One of STALL_RULES.
-
-    Raises
-    ------
-    ConfigError
-        There is no such rule set.
-    """
-    row = _native.rules_row(name)
+    """Return the rules of a name of STALL_RULES; ConfigError if there is no such set."""
+    row = rules_row(name)
     acts = tuple(Act(**act) for act in row.pop("acts"))
     return Rules(name=name, acts=acts, **row)
 
 
 @checked
 def explain(context: StallContext, counts: Mapping[str, int], place: str = "list") -> list[str]:
-    """Return one sentence for each act of a rule set: whether it is done, and why.
-
-    Parameters
-    ----------
-    context, counts, place
-        As for `decide`.
-
-    Raises
-    ------
-    InputError
-        As for `decide`.
-    """
-    found = _native.reasons(context, counts, place)
+    """Return one sentence for each act of a rule set: whether `decide` does it, and why."""
+    found = reasons(context, counts, place)
     acts = rules_of(context.rules).at(place)
     immediate = counts.get("immediate", 0)
     return [

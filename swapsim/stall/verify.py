@@ -17,12 +17,12 @@ from swapsim import interrupt
 from swapsim.checks import checked
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
 from swapsim.progress import bar
-from swapsim.stall._native import Decided, decide_recording
+from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
 from swapsim.stall.mismatch import describe_first
 from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows, Recording, gather, reclaim_rows
 from swapsim.stall.rules import Rules, rules_of
-from swapsim.stall.tables import FOLIO_OUTCOME, THROTTLE, VERIFIED_STALLS
+from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIED_STALLS
 from swapsim.traces import provenance
 from swapsim.traces.verification import Verdict, errors_of, verified
 
@@ -201,12 +201,13 @@ def _verified(folder: Path) -> dict[str, object]:
 
 
 def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> Verdict:
-    with bar(recording.folios.height, "verify", "folios", shown=progress) as counter:
-        decided = decide_recording(recording, rules.name, hz=hz, tick=counter.update)
-    lists, folios = _compare_lists(recording, decided, rules)
-    rounds = recording.rows.rounds.with_columns(throttle_rules=decided.rounds)
-    passes = _compare_passes(recording, decided, rounds)
-    throttles, missing = _compare_throttles(recording, decided, lists, passes, rounds, rules)
+    lists, folios = _compare_lists(recording, rules, progress=progress)
+    asked = decide_rounds(recording.rows.rounds, rules.name)
+    rounds = recording.rows.rounds.with_columns(throttle_rules=asked)
+    passes = _compare_passes(recording, rounds, rules)
+    requested = _requested(lists, passes, rounds)
+    throttles = _compare_throttles(recording, requested, rules, hz=hz)
+    missing = _missing(throttles, requested)
     of_list = pl.col("list") > 0
     tables = {
         "reclaim_lists": lists.with_columns(
@@ -297,18 +298,22 @@ def _add_faults_of_lists(judged: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _compare_lists(
-    recording: Recording, decided: Decided, rules: Rules
+    recording: Recording, rules: Rules, *, progress: bool
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the lists with the rules' values, and the folios with what contradicts the rules.
 
     ``step_differs`` says that the rules end a folio, or one of a list, at another step;
     ``outcome_differs`` that it has another outcome than a folio has at its step.
     """
-    ours = decided.lists.drop("list").with_columns(**_outcome_counters(recording))
+    known = recording.lists.select(RECLAIM_LISTS.names())
+    with bar(recording.folios.height, "verify", "folios", shown=progress) as counter:
+        tick = counter.update
+        decided, branches = decide_lists(recording.folios, known, rules.name, tick=tick)
+    ours = decided.drop("list").with_columns(**_outcome_counters(recording))
     lists = recording.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
     branch, step, outcome = (
         column.to_physical().cast(pl.UInt8).to_numpy()
-        for column in (decided.branches, recording.folios["step"], recording.folios["outcome"])
+        for column in (branches, recording.folios["step"], recording.folios["outcome"])
     )
     steps, outcomes = _possible(rules)
     folios, of_lists = {}, {}
@@ -320,7 +325,7 @@ def _compare_lists(
         found[np.searchsorted(recording.ends, np.flatnonzero(differs), side="right")] = True
         folios[name], of_lists[name] = pl.Series(differs), pl.Series(found)
     lists = lists.with_columns(folios=pl.col("rows").cast(pl.UInt32), **of_lists)
-    return lists, recording.folios.with_columns(decided.branches.alias("branch"), **folios)
+    return lists, recording.folios.with_columns(branches.alias("branch"), **folios)
 
 
 def _pick(table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
@@ -383,7 +388,7 @@ def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
 # Passes: the sums of their lists, their flags and sleeps.
 
 
-def _compare_passes(recording: Recording, decided: Decided, rounds: pl.DataFrame) -> pl.DataFrame:
+def _compare_passes(recording: Recording, rounds: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Return the passes with the sums of their lists and the decisions of the rules."""
     sums = {name: pl.col(name).sum() for name in (*_SUMS, "reclaimed")}
     sums["file_taken"] = pl.col("taken").filter("file").sum()
@@ -392,7 +397,7 @@ def _compare_passes(recording: Recording, decided: Decided, rounds: pl.DataFrame
         *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in sums.items()),
     )
     differs = rounds.filter(_OTHER_THROTTLE)["pass"]
-    ours = decided.passes.select(pl.all().name.suffix("_rules"))
+    ours = decide_passes(recording.passes, rules.name).select(pl.all().name.suffix("_rules"))
     passes = recording.passes.hstack(ours)
     return passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
         pl.col("lists", *(f"{name}_added" for name in sums)).fill_null(0),
@@ -404,37 +409,32 @@ def _compare_passes(recording: Recording, decided: Decided, rounds: pl.DataFrame
 
 
 def _compare_throttles(
-    recording: Recording,
-    decided: Decided,
-    lists: pl.DataFrame,
-    passes: pl.DataFrame,
-    rounds: pl.DataFrame,
-    rules: Rules,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare each call that requests a sleep with the requests of the rules, and its length.
-
-    Returns the calls with ``kind``, of a call that no row explains, and the sleeps that the rules
-    request and for which there is no call.
-    """
+    recording: Recording, requested: pl.DataFrame, rules: Rules, *, hz: int
+) -> pl.DataFrame:
+    """Return the calls with the length by the rules, and ``kind``, of a call without a request."""
     calls = recording.rows.throttles
-    requested = _requested(lists, passes, rounds)
     unexplained = pl.col("nth") > pl.col("calls").fill_null(0)
-    throttles = (
+    return (
         calls.with_columns(
-            timeout_us_rules=decided.timeouts_us,
+            timeout_us_rules=sleep_lengths(calls, hz=hz),
             kind=_kind(recording, rules),
             nth=pl.int_range(1, pl.len() + 1).over(_REQUEST),
         )
         .join(requested, on=_REQUEST, how="left", maintain_order="left")
         .with_columns(not_requested=pl.col("kind").is_null() & unexplained)
+        .drop("nth", "calls")
     )
-    called = calls.group_by(_REQUEST).agg(called=pl.len().cast(pl.Int64))
-    missing = (
+
+
+def _missing(throttles: pl.DataFrame, requested: pl.DataFrame) -> pl.DataFrame:
+    """Return the requests of the rules for which there is no call."""
+    called = throttles.group_by(_REQUEST).agg(called=pl.len().cast(pl.Int64))
+    left = pl.col("calls") - pl.col("called").fill_null(0)
+    return (
         requested.join(called, on=_REQUEST, how="left")
-        .with_columns(calls=pl.col("calls") - pl.col("called").fill_null(0))
+        .with_columns(calls=left)
         .filter(pl.col("calls") > 0)
     )
-    return throttles.drop("nth", "calls"), missing
 
 
 def _requested(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:

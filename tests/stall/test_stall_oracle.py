@@ -15,7 +15,7 @@ from swapsim import stall
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_CLEARS, STALL_RULES, STALL_SLEEPS, STALL_STEPS
-from swapsim.stall import StallContext, _native
+from swapsim.stall import StallContext, _native_columns
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,
     RECLAIM_LISTS,
@@ -177,7 +177,7 @@ def test_recorded_lists_are_decided_as_the_oracle_decides_them(
     rules: str, lists: list[tuple[oracle.Context, list[oracle.Row], bool, int]]
 ) -> None:
     """With the flags of the recording: branches, counters, flags, sleeps, unrecorded folios."""
-    decided, decided_branches = _native.decide_lists(
+    decided, decided_branches = _native_columns.decide_lists(
         folio_table([rows for _, rows, _, _ in lists]),
         list_table([(context, file, taken) for context, _, file, taken in lists]),
         rules,
@@ -219,7 +219,7 @@ def test_flags_of_their_own_history_are_carried_on_by_node(
         },
         schema={"node": pl.UInt32, "clears": pl.UInt8},
     )
-    decided, _ = _native.decide_lists(
+    decided, _ = _native_columns.decide_lists(
         folio_table([rows for _, rows, *_ in lists]),
         list_table([(context, True, taken) for context, _, taken, *_ in lists]),
         rules,
@@ -274,7 +274,9 @@ def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Count
     row |= {"flags_before": context.flags, "flags_after": found["flags_after"]}
     table = pl.DataFrame([row], schema=RECLAIM_PASSES.schema)
     sleeps = found["sleeps"] or [None]
-    assert _native.decide_passes(table, context.rules).rows() == [(found["flags_set"], *sleeps)]
+    assert _native_columns.decide_passes(table, context.rules).rows() == [
+        (found["flags_set"], *sleeps)
+    ]
 
 
 def decide_round(
@@ -284,7 +286,7 @@ def decide_round(
     row = dict.fromkeys(RECLAIM_ROUNDS.schema, 0) | asdict(context) | pages
     row |= {"memcg": int(context.memcg), "ready": ready, "throttle": None}
     table = pl.DataFrame([row], schema=RECLAIM_ROUNDS.schema)
-    sleep: str | None = _native.decide_rounds(table, context.rules).item()
+    sleep: str | None = _native_columns.decide_rounds(table, context.rules).item()
     return sleep
 
 
@@ -318,7 +320,7 @@ def test_sleeps_last_or_are_skipped_as_the_oracle_s(reason: str, hz: int, **call
     """reclaim_throttle, congestion_wait and wait_iff_congested, with the inputs of each."""
     row = dict.fromkeys(THROTTLES.schema, 0) | call | {"reason": reason}
     table = pl.DataFrame([row], schema=THROTTLES.schema, orient="row")
-    timeout = _native.sleep_lengths(table, hz=hz).item()
+    timeout = _native_columns.sleep_lengths(table, hz=hz).item()
     assert timeout == oracle.sleep_us(reason, hz=hz, **call)  # type: ignore[arg-type]
 
 
@@ -369,7 +371,7 @@ def test_a_recording_by_its_own_rules_gives_what_was_counted(
     """
     pages = [replace(page, still=False) for page in pages]
     results, end = stall.process_pages(context_of(context), page_table(pages), unseen=1)
-    decided, decided_branches = _native.decide_lists(
+    decided, decided_branches = _native_columns.decide_lists(
         folio_table([recording(context, pages)]),
         list_table([(context, True, end["taken"])]),
         context.rules,
@@ -451,7 +453,7 @@ def test_an_impossible_row_is_named(table: str, column: str, value: object, wron
     changed = pl.when(pl.col("list") == 1).then(bad).otherwise(column)
     tables[table] = frame.with_columns(changed.alias(column))
     with pytest.raises(InputError, match=wrong):
-        _native.decide_lists(tables["folios"], tables["lists"], "6.1")
+        _native_columns.decide_lists(tables["folios"], tables["lists"], "6.1")
 
 
 def test_lists_and_folios_of_different_number_are_refused() -> None:
@@ -460,7 +462,7 @@ def test_lists_and_folios_of_different_number_are_refused() -> None:
     lists = list_table([(oracle.Context("6.1"), True, 1)] * 3)
     for some in (lists, lists[:1]):
         with pytest.raises(InputError, match="missing"):
-            _native.decide_lists(folios, some, "6.1")
+            _native_columns.decide_lists(folios, some, "6.1")
 
 
 def test_the_oracles_names_are_the_librarys() -> None:
