@@ -85,10 +85,10 @@ def decide_lists(
     for some, part in _chunks(ends):
         given = _pointers("struct sws_stall_rows", _part(of_folios, part))
         own_ends = ends[some] - np.uint64(part.start)
-        others = {"ends": own_ends, "node_flags": node_flags}
+        others: dict[str, Numbers] = {"ends": own_ends, "node_flags": node_flags}
         given_lists = _pointers("struct sws_stall_lists", _part(of_lists, some) | others)
         given_lists.n_nodes = nodes
-        outputs = {"lists": found[some], "branches": branches[part]}
+        outputs: dict[str, Numbers] = {"lists": found[some], "branches": branches[part]}
         results = _pointers("struct sws_stall_results", outputs)
         code = lib.sws_stall_replay_lists(replay, given, len(own_ends), given_lists, results)
         if results.problem != lib.SWS_STALL_NO_PROBLEM:
