@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from swapsim import lazy
 
 if TYPE_CHECKING:
+    from swapsim.export.event_file import Exported as Exported
     from swapsim.export.machine import MachineFile as MachineFile
     from swapsim.export.machine import machine as machine
     from swapsim.export.machine import machine_config as machine_config
-    from swapsim.export.trace import Exported as Exported
     from swapsim.export.trace import trace as trace
 else:
     lazy.export(__name__)

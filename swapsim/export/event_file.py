@@ -7,10 +7,10 @@ order of time, except that of two of a task at the same time the longer comes fi
 """
 
 import gzip
-import io
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import IO, Final
@@ -54,12 +54,12 @@ def cpu_track(number: int) -> Track:
 class EventFile:
     """Writes events, one per line, to a file with some metadata."""
 
-    def __init__(self, file: IO[str], about: Args) -> None:
+    def __init__(self, file: IO[bytes] | gzip.GzipFile, about: Args) -> None:
         self._file = file
         self._pairs = 0
         self.count = 0
         metadata = json.dumps(dict(about), sort_keys=True)
-        file.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[')
+        self._put(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[')
 
     def slice(self, track: Track, name: str, begin: int, end: int, args: Args) -> None:
         """Write an activity of a task, from one ns to another; slices of a task nest."""
@@ -98,15 +98,18 @@ class EventFile:
 
     def finish(self) -> None:
         """Close the list."""
-        self._file.write("\n]}\n")
+        self._put("\n]}\n")
 
     def _write(self, phase: str, track: Track, name: str, at: int, rest: str) -> None:
         comma = "," if self.count else ""
         self.count += 1
-        self._file.write(
+        self._put(
             f'{comma}\n{{"ph":"{phase}","pid":{track[0]},"tid":{track[1]},"ts":{_us(at)},'
             f'"name":{quoted(name)}{rest}}}'
         )
+
+    def _put(self, text: str) -> None:
+        self._file.write(text.encode("ascii"))
 
 
 class Nest:
@@ -128,6 +131,30 @@ class Nest:
         self._slices = []
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A written file."""
+
+    path: Path
+    events: int
+    """Slices, instants, counters and names."""
+    clock: str
+    """Meaning of a microsecond in the viewer."""
+    left_out: tuple[str, ...] = ()
+    """Tables that cannot be shown."""
+
+    def describe(self) -> list[str]:
+        """Return lines that describe the file and how to open it."""
+        lines = [f"{self.path}: {self.events} events; {self.clock}"]
+        if self.left_out:
+            lines.append(f"not shown, because their rows name no task: {', '.join(self.left_out)}")
+        lines.append(
+            "open it: ui.perfetto.dev, 'Open trace file' (it stays in your browser), or "
+            "chrome://tracing, 'Load'"
+        )
+        return lines
+
+
 def require_suffix(output: Path) -> None:
     """Require a file name with one of SUFFIXES."""
     if not output.name.endswith(SUFFIXES):
@@ -140,27 +167,14 @@ def require_suffix(output: Path) -> None:
 def event_file(output: Path, about: Args) -> Iterator[EventFile]:
     """Yield a file of events, which appears at the end, complete or not at all."""
     require_suffix(output)
-    with atomic_file(output) as raw, _text(raw, packed=output.suffix == ".gz") as text:
-        events = EventFile(text, about)
+    with atomic_file(output) as raw, ExitStack() as stack:
+        file: IO[bytes] | gzip.GzipFile = raw
+        if output.suffix == ".gz":  # without a name and a time of day
+            packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+            file = stack.enter_context(packed)
+        events = EventFile(file, about)
         yield events
         events.finish()
-
-
-@contextmanager
-def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
-    """Yield a text file over a binary one; a compressed one has no name and no time of day."""
-    if not packed:
-        plain = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
-        try:
-            yield plain
-        finally:
-            plain.detach()  # flushes, and leaves the file open for its owner
-        return
-    with (
-        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as file,
-        io.TextIOWrapper(file, encoding="ascii", newline="\n") as text,
-    ):
-        yield text
 
 
 def _us(ns: int) -> str:

@@ -13,8 +13,16 @@ from swapsim import interrupt, io
 from swapsim import progress as bars
 from swapsim.checks import checked
 from swapsim.errors import ConfigError, InputError
-from swapsim.export.event_file import MACHINE, NAMES, TASKS, EventFile, Nest, cpu_track, event_file
-from swapsim.export.trace import Exported
+from swapsim.export.event_file import (
+    MACHINE,
+    NAMES,
+    TASKS,
+    EventFile,
+    Exported,
+    Nest,
+    cpu_track,
+    event_file,
+)
 from swapsim.machine._native import MachineLog, Sample
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name

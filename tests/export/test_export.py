@@ -25,18 +25,17 @@ from swapsim.machine.costs import costs
 from swapsim.machine.run import metric_values, spans
 from swapsim.slots.events import slot_events
 
-LINE = " {comm}-{pid} [00{cpu}] d..1. {time:.6f}: {event}: {fields}\n"
-
+LINE = " {}-{} [00{}] d..1. {:.6f}: {}: {}\n"
+SMALL = "walkers = 4\nwarmup_ns = 100_000\nduration_ns = 50_000\n[costs]\ncopy_ns = 400\n"
+"""A machine."""
 
 WRITER, READER = ("writer", 8, 0), ("reader", 9, 1)
 """Tasks: comm, pid, cpu."""
 
 
-def exported(folder: Path, lines: list[tuple[str, int, int, float, str, str]]) -> Read:
+def exported(folder: Path, *lines: tuple[str, int, int, float, str, str]) -> Read:
     """Import a trace of these lines (comm, pid, cpu, time, event, fields), export and read it."""
-    names = ("comm", "pid", "cpu", "time", "event", "fields")
-    text = "".join(LINE.format(**dict(zip(names, line, strict=True))) for line in lines)
-    (folder / "text").write_text(text)
+    (folder / "text").write_text("".join(LINE.format(*line) for line in lines))
     traces.import_text(folder / "text", folder / "trace")
     export.trace(folder / "trace", folder / "x.json")
     return read(folder / "x.json")
@@ -62,43 +61,30 @@ def test_a_trace_of_each_kind_is_in_the_format(name: str, tmp_path: Path) -> Non
 
 
 def test_a_stay_lasts_from_add_to_delete(tmp_path: Path) -> None:
-    """A stay without a beginning or an end in the recording begins or ends with it."""
+    """A stay that is cut lasts from or to the end of the recording, one of two clocks no time."""
     found = exported(
         tmp_path,
-        [
-            ("init", 1, 0, 1.0, "swp_del", "folio=0x40 entry=0x7"),
-            (*WRITER, 1.000001, "swp_add", "folio=0x80 entry=0x9"),
-            ("<idle>", 0, 1, 1.000004, "swp_flush", "n=64"),
-            (*READER, 1.000004, "swp_del", "folio=0x80 entry=0x9"),
-            (*WRITER, 1.000005, "swp_add", "folio=0xc0 entry=0xb"),
-            (*WRITER, 1.000009, "swp_free", "entry=0x7"),
-        ],
+        ("init", 1, 0, 1.0, "swp_del", "folio=0x40 entry=0x7"),
+        (*WRITER, 1.000001, "swp_add", "folio=0x80 entry=0x9"),
+        ("<idle>", 0, 1, 1.000004, "swp_flush", "n=64"),
+        (*READER, 1.000004, "swp_del", "folio=0x80 entry=0x9"),
+        (*WRITER, 1.000005, "swp_add", "folio=0xc0 entry=0xb"),
+        (*WRITER, 1.000008, "swp_add", "folio=0x80 entry=0xc"),
+        (*READER, 1.000006, "swp_del", "folio=0x80 entry=0xc"),
+        (*WRITER, 1.000009, "swp_free", "entry=0x7"),
     )
     begins = {event["args"]["entry"]: event for event in found.phases["b"]}
     ends = {event["id2"]["local"]: event["ts"] for event in found.phases["e"]}
     stays = {entry: (event["ts"], ends[event["id2"]["local"]]) for entry, event in begins.items()}
-    assert stays == {7: (0, 0), 9: (1000, 4000), 11: (5000, 9000)}
+    assert stays == {7: (0, 0), 9: (1000, 4000), 11: (5000, 9000), 12: (8000, 8000)}
     assert begins[7]["args"]["begin"] == "before the recording"
     assert begins[11]["args"]["end"] == "after the recording"
     assert begins[9]["args"]["ended by task"] == 9
     counts = [(event["ts"], event["args"]["pages"]) for event in found.phases["C"]]
-    assert counts == [(0, 0), (1000, 1), (4000, 0), (5000, 1)]
+    assert counts == [(0, 0), (1000, 1), (4000, 0), (5000, 1), (8000, 2), (6000, 1)]
     assert [event["name"] for event in found.phases["i"]] == ["swp_flush", "swp_free"]
     names = {(1, 1): "init 1", (1, 8): "writer 8", (1, 9): "reader 9", (1, 1 << 22): "<idle> 0"}
     assert found.threads == names
-
-
-def test_clocks_of_two_cpus_may_differ(tmp_path: Path) -> None:
-    """A page whose deletion on another CPU has an earlier time has a stay of length 0."""
-    found = exported(
-        tmp_path,
-        [
-            (*WRITER, 1.0, "swp_free", "entry=0x7"),
-            (*WRITER, 1.00001, "swp_add", "folio=0x80 entry=0x9"),
-            (*READER, 1.000004, "swp_del", "folio=0x80 entry=0x9"),
-        ],
-    )
-    assert [event["ts"] for event in (*found.phases["b"], *found.phases["e"])] == [10_000, 10_000]
 
 
 def test_reclaim_is_slices_of_its_task(tmp_path: Path) -> None:
@@ -117,14 +103,12 @@ def test_reclaim_is_slices_of_its_task(tmp_path: Path) -> None:
     name = "mm_vmscan_"
     found = exported(
         tmp_path,
-        [
-            (*task, 1.0, f"{name}direct_reclaim_begin", "order=0 gfp_flags=GFP_KERNEL"),
-            (*task, 1.0, f"{name}lru_isolate", isolate.format(lru="active_anon")),
-            (*task, 1.000001, f"{name}lru_isolate", isolate.format(lru="inactive_anon")),
-            (*task, 1.00003, f"{name}lru_shrink_inactive", shrink),
-            (*task, 1.001, f"{name}throttled", slept),
-            (*task, 1.002, f"{name}direct_reclaim_end", "nr_reclaimed=20"),
-        ],
+        (*task, 1.0, f"{name}direct_reclaim_begin", "order=0 gfp_flags=GFP_KERNEL"),
+        (*task, 1.0, f"{name}lru_isolate", isolate.format(lru="active_anon")),
+        (*task, 1.000001, f"{name}lru_isolate", isolate.format(lru="inactive_anon")),
+        (*task, 1.00003, f"{name}lru_shrink_inactive", shrink),
+        (*task, 1.001, f"{name}throttled", slept),
+        (*task, 1.002, f"{name}direct_reclaim_end", "nr_reclaimed=20"),
     )
     slices = [(e["name"], e["ts"], e["dur"]) for e in found.phases["X"]]
     assert slices == [
@@ -150,9 +134,9 @@ def test_slots_in_use_add_up(tmp_path: Path) -> None:
 @given(st.integers(0, 10**14), st.integers(0, 10**9))
 def test_times_are_exact_in_a_viewer_that_truncates(begin: int, length: int) -> None:
     """A time and a length are the same after a double of microseconds was truncated to ns."""
-    text = io.StringIO()
-    EventFile(text, {}).slice((1, 1), "any", begin, begin + length, {})
-    event = json.loads(text.getvalue().partition("[\n")[2], parse_float=Decimal)
+    file = io.BytesIO()
+    EventFile(file, {}).slice((1, 1), "any", begin, begin + length, {})
+    event = json.loads(file.getvalue().partition(b"[\n")[2], parse_float=Decimal)
     assert nanoseconds(event["ts"]) == begin
     assert nanoseconds(event["dur"]) == length
 
@@ -174,7 +158,7 @@ def test_any_order_of_adds_and_deletes_is_in_the_format(
         for step, (pid, which, page) in enumerate(rows)
     ]
     lines += [("task", 0, 0, 2.0, event, "folio=0x40 entry=0x63") for event in events]
-    found = exported(folder, lines)
+    found = exported(folder, *lines)
     assert len(found.phases["b"]) >= max(Counter(which for _, which, _ in rows).values())
     assert found.phases["C"][-1]["args"]["pages"] >= 0
 
@@ -215,14 +199,12 @@ def test_waits_are_those_that_a_run_counts() -> None:
 
 def test_the_bytes_are_the_same_each_time(tmp_path: Path) -> None:
     """A file depends on no date, path or order of a set; a compressed one has the same text."""
-    trace = paths.shipped_traces()["removals-large-file"]
-    names = ("a.json", "b.json", "c.json.gz", "d.json.gz")
-    for name in names:
-        export.trace(trace, tmp_path / name)
-    a, b, c, d = ((tmp_path / name).read_bytes() for name in names)
-    assert a == b
-    assert c == d
-    assert gzip.decompress(c) == a
+    files = [tmp_path / name for name in ("a.json", "b.json", "c.json.gz", "d.json.gz")]
+    for file in files:
+        export.trace(paths.shipped_traces()["removals-large-file"], file)
+    plain, again, packed, packed_again = (file.read_bytes() for file in files)
+    assert plain == again == gzip.decompress(packed)
+    assert packed == packed_again
 
 
 def test_a_failed_export_leaves_the_earlier_file(tmp_path: Path) -> None:
@@ -238,108 +220,92 @@ def test_a_failed_export_leaves_the_earlier_file(tmp_path: Path) -> None:
     assert output.read_text() == "before"
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the error of a command that exits with 2 and one line."""
-    assert main(["export", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1, error
-    return error
+def machine(text: str) -> Callable[[Path], Path]:
+    """Return what writes a machine's file."""
+
+    def write(folder: Path) -> Path:
+        (folder / "machine.toml").write_text(text)
+        return folder / "machine.toml"
+
+    return write
 
 
+def trace(of: str, *dropped: str, **third: object) -> Callable[[Path], Path]:
+    """Return what writes a shipped table without some columns, or with a changed third row."""
+
+    def write(folder: Path) -> Path:
+        name, event = of.split("/")
+        table = pl.read_parquet(paths.shipped_traces()[name] / f"{event}.parquet")
+        at = pl.int_range(pl.len()) == 2
+        changes = {key: pl.when(at).then(pl.lit(third[key])).otherwise(key) for key in third}
+        (folder / "trace").mkdir()
+        (folder / "trace" / traces.PROVENANCE).touch()
+        changed = table.head(50).drop(dropped).with_columns(**changes)
+        changed.write_parquet(folder / "trace" / f"{event}.parquet")
+        return folder / "trace"
+
+    return write
+
+
+SLOTS = "slots-4-shared/slot_events"
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "word"),
+    [
+        (lambda folder: folder / "none", "x.json", "no such trace folder"),
+        (trace(SLOTS, "pid"), "x.json", "no table with a row"),
+        (trace(SLOTS), "x.html", "name it .json"),
+        (trace(SLOTS), "no/x.json", "cannot be written"),
+        (trace(SLOTS, "op"), "x.json", "'op': table slot_events"),
+        (trace(SLOTS, op=None), "x.json", "'op': the row with seq"),
+        (trace(SLOTS, pid=None), "x.json", "'pid': the row with seq"),
+        (trace(SLOTS, seq=None), "x.json", "'seq': the row 2"),
+        (trace(SLOTS, seq=0), "x.json", "out of order"),
+        (trace(SLOTS, seq=2**64 - 1), "x.json", "longer than"),
+        (trace("stalls-disk-1/reclaim_folios", outcome=None), "x.json", "'outcome': the row"),
+        (trace("stalls-disk-1/reclaim_lists", "list"), "x.json", "'list': table reclaim_lists"),
+        (trace("removals-swap-1/removals", swap=None), "x.json", "'swap': the row"),
+        (trace("swap-w-seq/swp_add", entry=1.5), "x.json", "'entry': contains"),
+        (machine("wakers = 8"), "x.json", "'wakers': no such field"),
+        (machine("walkers = 0"), "x.json", "walkers=0"),
+        (machine("walkers = 'many'"), "x.json", "walkers"),
+        (machine("walkers = "), "x.json", "no TOML"),
+        (machine("costs = 3"), "x.json", "must be a table"),
+        (machine("walkers = 4\n[costs]\ncopy = 3"), "x.json", "copy"),
+    ],
+)
 def test_what_cannot_be_exported_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    source: Callable[[Path], Path],
+    output: str,
+    word: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Errors of the trace, of the output's name and folder, and of a machine's file."""
-    trace = str(paths.shipped_traces()["removals-large-file"])
-    output = str(tmp_path / "x.json")
-    assert "no such trace folder" in refused(capsys, str(tmp_path / "none"), "-o", output)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    (empty / "trace.toml").write_text("")
-    assert "has no table with a row" in refused(capsys, str(empty), "-o", output)
-    assert "name it .json" in refused(capsys, trace, "-o", str(tmp_path / "x.html"))
-    assert "cannot be written" in refused(capsys, trace, "-o", str(tmp_path / "no" / "x.json"))
-    assert "-o" in refused(capsys, trace)
-    machine = tmp_path / "machine.toml"
-    for text, words in (
-        ("wakers = 8", "field 'wakers': no such field"),
-        ("walkers = 0", "walkers=0"),
-        ("walkers = 'many'", "walkers"),
-        ("walkers = ", "is no TOML"),
-        ("costs = 3", "must be a table"),
-        ("walkers = 4\n[costs]\ncopy = 3", "copy"),
-    ):
-        machine.write_text(text)
-        assert words in refused(capsys, str(machine), "-o", output)
-    assert not (tmp_path / "x.json").exists()
+    """The command exits with 2, names the file, field or row, and writes nothing."""
+    given = source(tmp_path)
+    before = set(tmp_path.iterdir())
+    assert main(["export", str(given), "-o", str(tmp_path / output)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert word in error
+    assert set(tmp_path.iterdir()) == before
 
 
 def test_the_command_writes_both_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command exports a trace or a machine, and prints how to open the file."""
-    trace = str(paths.shipped_traces()["removals-large-file"])
-    assert main(["export", trace, "-o", str(tmp_path / "x.json.gz")]) == 0
+    folder = str(paths.shipped_traces()["removals-large-file"])
+    assert main(["export", folder, "-o", str(tmp_path / "x.json.gz")]) == 0
     assert "ui.perfetto.dev" in capsys.readouterr().out
-    machine = tmp_path / "machine.toml"
-    machine.write_text(
-        "walkers = 4\nwarmup_ns = 100_000\nduration_ns = 50_000\n[costs]\ncopy_ns = 400\n"
-    )
-    assert main(["export", str(machine), "-o", str(tmp_path / "m.json")]) == 0
+    assert main(["export", str(machine(SMALL)(tmp_path)), "-o", str(tmp_path / "m.json")]) == 0
     assert read(tmp_path / "m.json").processes == {1: "CPUs", 5: "machine"}
     read(tmp_path / "x.json.gz")
-
-
-def changed(table: pl.DataFrame, **columns: object) -> pl.DataFrame:
-    """Return a table whose third row has other values."""
-    at = pl.int_range(pl.len()) == 2
-    return table.with_columns(
-        pl.when(at).then(pl.lit(value, dtype=table.schema[name])).otherwise(name).alias(name)
-        for name, value in columns.items()
-    )
-
-
-SLOT_ERRORS = [
-    ("'op': the row with seq", lambda t: changed(t, op=None)),
-    ("'pid': the row with seq", lambda t: changed(t, pid=None)),
-    ("'seq': the row 2 has no", lambda t: changed(t, seq=None)),
-    ("'seq': the row with seq 0", lambda t: changed(t, seq=0)),
-    ("out of order", lambda t: changed(t, seq=t["seq"][1])),
-    ("longer than a reco", lambda t: changed(t, seq=2**64 - 1)),
-    ("'op': table slot_events", lambda t: t.drop("op")),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "event", "message", "change"),
-    [
-        *(("slots-4-shared", "slot_events", *error) for error in SLOT_ERRORS),
-        ("stalls-disk-1", "reclaim_folios", "'outcome': the", lambda t: changed(t, outcome=None)),
-        ("stalls-disk-1", "reclaim_lists", "'list': table reclaim_lists", lambda t: t.drop("list")),
-        ("removals-swap-1", "removals", "'swap': the row with", lambda t: changed(t, swap=None)),
-        ("swap-w-seq", "swp_add", "'entry': contains", lambda t: t.with_columns(entry=[b"x"])),
-    ],
-)
-def test_tables_that_no_kernel_wrote_are_one_line(
-    name: str,
-    event: str,
-    message: str,
-    change: Callable[[pl.DataFrame], pl.DataFrame],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A missing or null value that tracks need, or rows out of order, name row and field."""
-    folder = tmp_path / "trace"
-    folder.mkdir()
-    (folder / traces.PROVENANCE).touch()
-    table = pl.read_parquet(paths.shipped_traces()[name] / f"{event}.parquet")
-    change(table.head(50)).write_parquet(folder / f"{event}.parquet")
-    assert message in refused(capsys, str(folder), "-o", str(tmp_path / "x.json"))
-    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
 
 
 def test_a_throttle_without_a_length_is_shown(tmp_path: Path) -> None:
     """A length that is text is shown as it is."""
     folder = tmp_path / "trace"
-    exported(tmp_path, [("kswapd0", 9, 0, 1.0, "mine", "usect_delayed=long reason=x")])
+    exported(tmp_path, ("kswapd0", 9, 0, 1.0, "mine", "usect_delayed=long reason=x"))
     (folder / "mine.parquet").rename(folder / "mm_vmscan_throttled.parquet")
     traces.sign(folder)
     export.trace(folder, tmp_path / "x.json")
