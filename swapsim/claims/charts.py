@@ -10,14 +10,7 @@ from swapsim.charts.interaction import interactive
 
 @interactive(label="patch and claim", published="published change, %")
 def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
-    """Draw the published change of each main claim, a bar per claim, grouped by patch.
-
-    Parameters
-    ----------
-    headlines : polars.DataFrame
-        Schema THREE_COLUMNS; ``metric`` is the wording of the claim.
-    title : str
-    """
+    """Draw the published change of each main claim of THREE_COLUMNS, a bar per claim."""
     frame = headlines.select(
         "published",
         label=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric"),

@@ -16,7 +16,6 @@ _LKP_HEAD: Final = (
     "             \\          |                \\\n"
 )
 
-
 _Cell = dict[str, Any]
 """A row of COMPARISON."""
 
@@ -111,8 +110,7 @@ def lkp(comparison: pl.DataFrame) -> str:
         change = lkp_change(base["value"], other["value"])
         printed = "+Inf" if change == float("inf") else f"{change:+.1f}"
         lines.append(
-            f"{_with_deviation(base, 10)}{printed:>10}% {_with_deviation(other, 10)}"
-            f"  {base['metric']}\n"
+            f"{_with_deviation(base)}{printed:>10}% {_with_deviation(other)}  {base['metric']}\n"
         )
     return "".join(lines)
 
@@ -172,7 +170,7 @@ def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:
     return metrics
 
 
-def _with_deviation(cell: _Cell, width: int) -> str:
+def _with_deviation(cell: _Cell) -> str:
     deviation = cell["stddev_percent"]
-    text = f"{cell['value']:{width}.{cell['decimals']}f}"
+    text = f"{cell['value']:10.{cell['decimals']}f}"
     return text + (" " * 6 if deviation is None else f" ±{deviation:3.0f}%")

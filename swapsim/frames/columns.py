@@ -33,7 +33,6 @@ NOTE: Final = Column("note", pl.String, "explanation in words")
 
 FACTOR: Final = Column("factor", pl.String, "parameter that is varied")
 SETTING: Final = Column("setting", pl.Float64, "value to which the factor is set", BY_ROW)
-CONSTANT: Final = Column("constant", pl.String, "constant of the model, by its name in data/*.csv")
 
 NODES: Final = Column("nodes", pl.UInt64, "nodes of the tree touched under the lock")
 TAG_WORDS: Final = Column("tag_words", pl.UInt64, "words of tags touched under the lock")

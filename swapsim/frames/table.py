@@ -67,13 +67,7 @@ def unit_in_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its meaning in a few words, and its unit if the name lacks it.
-
-    Raises
-    ------
-    ValueError
-        The meaning is empty, or a column of decimal numbers has no unit.
-    """
+    """A column of a table: its meaning in a few words, and its unit if the name lacks it."""
 
     name: str
     dtype: _Type
@@ -124,11 +118,6 @@ class Table:
 
     `name` is that of its constant, for messages. `row` says what one row is, and how rows are
     ordered. `columns` are in the order of the frame; `schema` has their names and types.
-
-    Raises
-    ------
-    ValueError
-        `row` is empty, a column occurs twice, or the table has a column BY_ROW, but none of words.
     """
 
     def __init__(self, name: str, row: str, *columns: Column) -> None:

@@ -14,13 +14,7 @@ from swapsim.errors import InputError
 
 @contextmanager
 def new_folder(output: Path) -> Iterator[Path]:
-    """Yield a hidden folder that becomes `output` at the end, and is deleted on any failure.
-
-    Raises
-    ------
-    InputError
-        The output exists, or cannot be written.
-    """
+    """Yield a hidden folder that becomes `output` at the end, and is deleted on any failure."""
     if output.exists() or output.is_symlink():
         raise InputError("exists already: remove it or name another folder", path=output)
     made = None
@@ -41,11 +35,6 @@ def atomic_file(output: Path) -> Iterator[IO[bytes]]:
     """Yield a hidden file that replaces `output` at the end, and is deleted on any failure.
 
     File and name are on the disk before this returns, so that they survive a power failure.
-
-    Raises
-    ------
-    InputError
-        The output cannot be written.
     """
     made = None
     try:

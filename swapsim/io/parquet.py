@@ -29,21 +29,7 @@ _VALIDATOR: Final = [sys.executable, "-P", "-m", "swapsim.io.validator"]
 
 
 def decode(data: bytes, path: Path | str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the table of a Parquet file's bytes.
-
-    Parameters
-    ----------
-    data : bytes
-    path : Path or str
-        The file of the bytes, for messages.
-    columns : sequence of str, optional
-        Columns to decode, all of which exist; default: all.
-
-    Raises
-    ------
-    InputError
-        The bytes are not a complete Parquet file. The other functions raise it likewise.
-    """
+    """Return the table of a Parquet file's bytes; `path` is the file that an error names."""
     with _parquet(path):
         return pl.read_parquet(io.BytesIO(data), columns=None if columns is None else [*columns])
 
@@ -67,15 +53,7 @@ def decode_metadata(data: bytes, path: Path | str) -> dict[str, str]:
 
 
 def validate(data: bytes, path: Path | str) -> None:
-    """Decode a Parquet file's bytes in another process, so that they cannot end this one.
-
-    Bytes whose digest was compared need no validation.
-
-    Raises
-    ------
-    InputError
-        The bytes are not a complete Parquet file.
-    """
+    """Decode a Parquet file's bytes in another process, so that they cannot end this one."""
     if not _validator().accepts(data):
         raise InputError(f"{_WRONG}: {_ADVICE}", path=path)
 

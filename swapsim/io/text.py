@@ -44,13 +44,7 @@ def translate_errors(
 
 
 def read_bytes(path: Path, sha256: str | None = None) -> bytes:
-    """Return the bytes of a regular file, which must have the digest `sha256` if that is given.
-
-    Raises
-    ------
-    InputError
-        The path is not a regular file, cannot be read, or has another digest.
-    """
+    """Return the bytes of a regular file, which must have the digest `sha256` if that is given."""
     try:
         if not path.is_file():
             raise _not_a_file(path)
@@ -70,13 +64,7 @@ def read_bytes(path: Path, sha256: str | None = None) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a UTF-8 file, without a byte order mark.
-
-    Raises
-    ------
-    InputError
-        As for `read_bytes`; or the file is not UTF-8.
-    """
+    """Return the text of a UTF-8 file, without a byte order mark."""
     try:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:

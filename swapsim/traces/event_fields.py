@@ -38,7 +38,9 @@ def read_fields(
         require_order(rows)
     except InputError as error:
         raise error.of(Path(folder) / f"{event}.parquet") from None
-    return rows.with_columns(_unsigned(field) for field in taken)
+    # A kprobe may print an address as a negative number: its bits count.
+    numbers = [field for field in taken if field not in _WORDS]
+    return rows.with_columns(pl.col(numbers).cast(pl.UInt64, wrap_numerical=True))
 
 
 def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
@@ -74,10 +76,3 @@ def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFr
             field="entry",
         )
     return frame
-
-
-def _unsigned(field: str) -> pl.Expr:
-    """Return a field's bits as unsigned: a kprobe may print an address as a negative number."""
-    if field in _WORDS:
-        return pl.col(field)
-    return pl.col(field).cast(pl.UInt64, wrap_numerical=True)

@@ -48,18 +48,7 @@ class _Type(NamedTuple):
 
 
 class Btf:
-    """The types of one kernel.
-
-    Parameters
-    ----------
-    data : bytes
-        The content of /sys/kernel/btf/vmlinux, little endian.
-
-    Raises
-    ------
-    struct.error, IndexError, ValueError
-        They are cut short or damaged; `read_btf` translates these errors.
-    """
+    """The types of one kernel, of damaged ones with errors that `read_btf` translates."""
 
     def __init__(self, data: bytes) -> None:
         _, _, _, header, types, types_size, strings, strings_size = _HEADER.unpack_from(data)

@@ -108,12 +108,15 @@ def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
     with translate_errors(kernel_btf, *DAMAGED):
         kernel = read_btf(kernel_btf)
         once = tuple(dict.fromkeys(groups))
-        points, set_there = _tracepoints(once, kernel), _probes(once, kernel)
-    missing = [probe.missing for probe in set_there] + list(points.values())
+        probes = [_fitted(line, kernel) for line in _lines(once, "probes")]
+        events = _lines(once, "events")
+        lacking = [event for event in events if not kernel.has_event(event.partition(":")[2])]
+    missing = [probe.missing for probe in probes if probe.missing]
+    missing += [f"no tracepoint {event}" for event in lacking]
     return _Plan(
-        [probe for probe in set_there if not probe.missing],
-        [event for event, what in points.items() if not what],
-        list(dict.fromkeys(filter(None, missing))),
+        [probe for probe in probes if not probe.missing],
+        [event for event in dict.fromkeys(events) if event not in lacking],
+        list(dict.fromkeys(missing)),
     )
 
 
@@ -159,19 +162,6 @@ def _fit_probes(probes: Iterable[Probe]) -> list[str]:
     if not any(_INSIDE.search(probe.place) for probe in probes):
         return []
     return read_text(data_root() / "capture" / "clusters" / "fit_probes.c").splitlines()
-
-
-def _probes(groups: tuple[str, ...], kernel: Btf) -> list[Probe]:
-    """Return the probes of some groups of events.toml, with this kernel's offsets."""
-    return [_fitted(line, kernel) for line in _lines(groups, "probes")]
-
-
-def _tracepoints(groups: tuple[str, ...], kernel: Btf) -> dict[str, str]:
-    """Return the tracepoints of some groups, ``system:event`` -> what this kernel lacks (or "")."""
-    return {
-        event: "" if kernel.has_event(event.partition(":")[2]) else f"no tracepoint {event}"
-        for event in _lines(groups, "events")
-    }
 
 
 def _lines(groups: tuple[str, ...], kind: str) -> list[str]:
