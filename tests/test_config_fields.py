@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each field of each config refuses values of a wrong type."""
+"""Each field of each config refuses values of a wrong type, or out of its range."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -77,3 +77,28 @@ def test_a_flag_is_true_or_false(name: str, field: str, value: object) -> None:
     """A number is refused, which C would accept."""
     with pytest.raises(ConfigError, match=f"^{field}=.*: choose True or False$"):
         make(name, {field: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "values"),
+    [
+        ("MappingConfig", "kernel", ["4.9"]),
+        ("MappingConfig", "swap_slots", [0]),
+        ("MappingConfig", "trunk_shift", [33]),
+        ("MappingConfig", "tree_shift", [7]),
+        ("SlotsConfig", "kernel", ["6.2"]),
+        ("SlotsConfig", "slots", [1, 2**32 - 512]),
+        ("SlotsConfig", "cluster_size", [128]),
+        ("SlotsConfig", "trunk_shift", [0, 32]),
+        ("SlotsConfig", "possible_cpus", [0, 4097]),
+        ("SlotsConfig", "online_cpus", [0, 9]),
+        ("SlotsConfig", "address_spaces", [-1, 2**24 + 1]),
+        ("SlotsConfig", "policy", ["random"]),
+        ("SlotsConfig", "seed", [-1, 2**64]),
+    ],
+)
+def test_a_value_out_of_range_is_quoted(name: str, field: str, values: list[object]) -> None:
+    """The error is one line with the field and its value."""
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{field}={value!r}: .*$"):
+            make(name, {field: value})
