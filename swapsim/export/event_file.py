@@ -7,6 +7,7 @@ order of time, except that of two of a task at the same time the longer comes fi
 """
 
 import gzip
+import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -54,12 +55,12 @@ def cpu_track(number: int) -> Track:
 class EventFile:
     """Writes events, one per line, to a file with some metadata."""
 
-    def __init__(self, file: IO[bytes] | gzip.GzipFile, about: Args) -> None:
+    def __init__(self, file: IO[str], about: Args) -> None:
         self._file = file
         self._pairs = 0
         self.count = 0
         metadata = json.dumps(dict(about), sort_keys=True)
-        self._put(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[')
+        self._file.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[')
 
     def slice(self, track: Track, name: str, begin: int, end: int, args: Args) -> None:
         """Write an activity of a task, from one ns to another; slices of a task nest."""
@@ -98,18 +99,15 @@ class EventFile:
 
     def finish(self) -> None:
         """Close the list."""
-        self._put("\n]}\n")
+        self._file.write("\n]}\n")
 
     def _write(self, phase: str, track: Track, name: str, at: int, rest: str) -> None:
         comma = "," if self.count else ""
         self.count += 1
-        self._put(
+        self._file.write(
             f'{comma}\n{{"ph":"{phase}","pid":{track[0]},"tid":{track[1]},"ts":{_us(at)},'
             f'"name":{quoted(name)}{rest}}}'
         )
-
-    def _put(self, text: str) -> None:
-        self._file.write(text.encode("ascii"))
 
 
 class Nest:
@@ -172,9 +170,13 @@ def event_file(output: Path, about: Args) -> Iterator[EventFile]:
         if output.suffix == ".gz":  # without a name and a time of day
             packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
             file = stack.enter_context(packed)
-        events = EventFile(file, about)
-        yield events
-        events.finish()
+        text = io.TextIOWrapper(file, encoding="ascii", newline="\n")
+        try:
+            events = EventFile(text, about)
+            yield events
+            events.finish()
+        finally:
+            text.detach()  # flushes, and leaves the file open for its owner
 
 
 def _us(ns: int) -> str:

@@ -134,9 +134,9 @@ def test_slots_in_use_add_up(tmp_path: Path) -> None:
 @given(st.integers(0, 10**14), st.integers(0, 10**9))
 def test_times_are_exact_in_a_viewer_that_truncates(begin: int, length: int) -> None:
     """A time and a length are the same after a double of microseconds was truncated to ns."""
-    file = io.BytesIO()
+    file = io.StringIO()
     EventFile(file, {}).slice((1, 1), "any", begin, begin + length, {})
-    event = json.loads(file.getvalue().partition(b"[\n")[2], parse_float=Decimal)
+    event = json.loads(file.getvalue().partition("[\n")[2], parse_float=Decimal)
     assert nanoseconds(event["ts"]) == begin
     assert nanoseconds(event["dur"]) == length
 
