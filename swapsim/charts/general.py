@@ -33,7 +33,7 @@ _GREY: Final = "#888"
 
 
 class Look(TypedDict, total=False):
-    """What all general charts take besides their columns.
+    """What all general charts take on top of their columns.
 
     Attributes
     ----------

@@ -76,7 +76,7 @@ def test_each_general_chart_is_drawn(name: str) -> None:
 
 
 def test_a_panel_for_each_value_in_the_order_of_the_frame() -> None:
-    """Panels are called by their values, and share the axis of figures unless told otherwise."""
+    """Panels are called by their values, and share the axis of figures by default."""
     spec = CHARTS["lines"]().to_dict()
     assert [panel["title"]["text"] for panel in spec["concat"]] == ["5.8", "7.3"]
     assert spec["resolve"]["scale"] == {"y": "shared"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11).
 
-Besides the parts of `swapsim.patches.Patch` it has the verbs for a list or a recording of one's
+It has the parts of `swapsim.patches.Patch`, and the verbs for a list or a recording of one's
 own. What a notebook needs alone is in ``notebook_03`` and ``notebook_03b``.
 """
 

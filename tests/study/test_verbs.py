@@ -110,7 +110,7 @@ def test_what_does_not_fit_is_refused(call: Any, remedy: str) -> None:
 
 
 def test_a_metric_has_a_unit_and_a_meaning() -> None:
-    """A metric without unit, meaning or direction is an error, as is one that nobody declared."""
+    """A metric without unit, meaning or direction is an error, as is one that is not declared."""
     with pytest.raises(ConfigError, match="unit"):
         Metric("", "slots tested")
     with pytest.raises(ConfigError, match="one of"):
