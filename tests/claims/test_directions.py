@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Claims of direction are judged round against the same round, by a rule that was stored first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 import pytest
@@ -124,15 +124,23 @@ def test_a_tables_claim_is_found_by_its_metric() -> None:
     assert claims.directions(stated, measured)["published"].to_list() == [-50.0]
 
 
-def test_a_round_that_occurs_twice_is_refused() -> None:
-    """Two set-ups in one table cannot be paired."""
-    twice = pl.concat([rounds("a", [1.0]), rounds("a", [2.0])])
-    with pytest.raises(InputError, match="twice"):
-        claims.directions(STATED, twice)
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (lambda: claims.directions(STATED, pl.concat([rounds("a", [1.0])] * 2)), "one set-up"),
+        (lambda: claims.directions(pl.DataFrame(), pl.DataFrame(schema=RESULTS.schema)), "CLAIMS"),
+        (lambda: claims.directions(STATED, pl.DataFrame()), "RESULTS"),
+        (lambda: claims.steps(rounds("a", [1.0]), ["a"], ["disk: n"]), "disk: n"),
+    ],
+)
+def test_what_cannot_be_paired_is_refused(call: Callable[[], object], remedy: str) -> None:
+    """Two set-ups in one table, an unknown metric, and another schema."""
+    with pytest.raises(InputError, match=remedy):
+        call()
 
 
 def test_steps_go_from_each_policy_to_the_next() -> None:
-    """By metric, and only where both have rounds; an unknown metric is named."""
+    """By metric, and only where both have rounds."""
     measured = pl.concat(
         [rounds("a", [5.0] * 5), rounds("b", [3.0] * 5), rounds("c", [1.0, 9.0, 2.0, 8.0, 3.0])]
     )
@@ -141,13 +149,3 @@ def test_steps_go_from_each_policy_to_the_next() -> None:
         ("a", "b", 5.0, 3.0, "falls"),
         ("b", "c", 3.0, 3.0, "either"),
     ]
-    with pytest.raises(InputError, match="disk: n"):
-        claims.steps(measured, ["a", "b"], ["disk: n"])
-
-
-def test_tables_of_another_schema_are_refused() -> None:
-    """By name."""
-    with pytest.raises(InputError, match="CLAIMS"):
-        claims.directions(pl.DataFrame(), pl.DataFrame(schema=RESULTS.schema))
-    with pytest.raises(InputError, match="RESULTS"):
-        claims.directions(STATED, pl.DataFrame())

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from swapsim.errors import InputError
 from swapsim.study import ranking
 
 ROWS = [
@@ -82,16 +81,6 @@ def test_an_interval_is_that_of_scipy(
         rng=np.random.default_rng(1),
     ).confidence_interval
     assert ranking.interval(values, statistic, confidence) == (oracle.low, oracle.high)
-
-
-def test_an_interval_narrows_with_its_confidence() -> None:
-    """It contains the statistic and is the same in each call; a confidence of 1 is refused."""
-    values = [5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0]
-    wide, narrow = (ranking.interval(values, np.mean, confidence) for confidence in (0.95, 0.5))
-    assert wide == ranking.interval(values, np.mean)
-    assert wide[0] < narrow[0] < np.mean(values) < narrow[1] < wide[1]
-    with pytest.raises(InputError, match="field 'confidence'"):
-        ranking.interval(values, np.mean, 1)
 
 
 def test_the_order_of_rows_has_no_effect() -> None:

@@ -210,17 +210,54 @@ def test_a_folder_of_another_sweep_is_refused(
     assert stored(tmp_path) == before
 
 
-def test_results_of_another_version_are_refused(folder: Path, sweep: Sweep) -> None:
-    """A sweep does not continue in a folder that another version of swapsim has filled."""
+def of_another_version(folder: Path) -> None:
+    """Store the name of another version of swapsim."""
+    path = folder / "sweep.toml"
+    path.write_text(re.sub(r'^swapsim = ".*"$', 'swapsim = "0.0.1"', path.read_text(), flags=re.M))
+
+
+def of_another_sweep(folder: Path) -> None:
+    """Copy a complete batch of a sweep of other points."""
+    other = folder.parent / "other"
+    study.run(rows, POINTS[::-1], executor=SERIAL, batch_points=2, folder=other)
+    shutil.copy(third_batch(other), folder)
+
+
+IDENTITIES = (b"", b"sweep = 3", b"[sweep]\ntask = ", b"\xff")
+HEIGHTS = ("", "[", "3", "[4]", "[-1, 4]", "[1.0, 2.0]", '["3"]', "{}")
+SPOILED: list[tuple[Callable[[Path], object], str]] = [
+    (of_another_version, r"\(different: swapsim\)"),
+    (of_another_sweep, "is of another sweep: move it"),
+    # A batch that was renamed would give its results to other points.
+    (lambda at: third_batch(at).rename(at / third_batch(at).name.replace("03-", "04-")), "another"),
+    # A pipe may have no end.
+    (
+        lambda at: (third_batch(at).unlink(), os.mkfifo(at / f"batch-00003-{'0' * 64}.parquet")),
+        "pipe",
+    ),
+    (lambda at: (at / "batch-00000.parquet").write_text("mine"), "choose another"),
+    *(
+        (partial(lambda text, at: (at / "sweep.toml").write_bytes(text), text), "which sweep")
+        for text in IDENTITIES
+    ),
+    *(
+        (partial(lambda noted, at: made_up(at, 3, rows=noted), noted), "which rows")
+        for noted in HEIGHTS
+    ),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), SPOILED)
+def test_a_spoiled_folder_is_refused_and_stays(
+    folder: Path, sweep: Sweep, spoil: Callable[[Path], object], message: str
+) -> None:
+    """None of its results is used, and no file is deleted."""
     sweep()
-    identity = folder / "sweep.toml"
-    text, changed = re.subn(
-        r'^swapsim = ".*"$', 'swapsim = "0.0.1"', identity.read_text(), flags=re.M
-    )
-    assert changed == 1
-    identity.write_text(text)
-    with pytest.raises(InputError, match=r"\(different: swapsim\)"):
+    spoil(folder)
+    before = {path: path.lstat().st_mtime_ns for path in folder.iterdir()}
+    with pytest.raises(InputError, match=message):
         sweep()
+    assert {path: path.lstat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 def test_results_of_other_costs_are_refused(
@@ -271,28 +308,6 @@ def test_a_failed_write_leaves_nothing(
     assert stored(folder) == before
 
 
-def test_a_batch_of_another_sweep_is_refused_and_stays(
-    tmp_path: Path, folder: Path, sweep: Sweep
-) -> None:
-    """A complete file that was copied here is neither used nor deleted."""
-    sweep()
-    study.run(rows, POINTS[::-1], executor=SERIAL, batch_points=2, folder=tmp_path / "other")
-    foreign = third_batch(tmp_path / "other")
-    copied = Path(shutil.copy(foreign, folder))
-    with pytest.raises(InputError, match=rf"{copied.name}: it is of another sweep: move it"):
-        sweep()
-    assert copied.read_bytes() == foreign.read_bytes()
-
-
-def test_a_batch_under_another_number_is_refused(folder: Path, sweep: Sweep) -> None:
-    """A file that was renamed would give its results to other points."""
-    sweep()
-    third = third_batch(folder)
-    third.rename(third.with_name(third.name.replace("00003", "00004")))
-    with pytest.raises(InputError, match="it is of another sweep"):
-        sweep()
-
-
 def made_up(folder: Path, number: int, **noted: str) -> Path:
     """Write a batch of this sweep with a correct sha256 and a wrong note."""
     metadata = pl.read_parquet_metadata(next(folder.glob("batch-00000-*")))
@@ -304,15 +319,6 @@ def made_up(folder: Path, number: int, **noted: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("noted", ["", "[", "3", "[4]", "[-1, 4]", "[1.0, 2.0]", '["3"]', "{}"])
-def test_a_batch_with_odd_heights_is_refused(folder: Path, sweep: Sweep, noted: str) -> None:
-    """Its note has to agree with its rows; the error is not a library's."""
-    sweep()
-    path = made_up(folder, 3, rows=noted)
-    with pytest.raises(InputError, match=rf"{path.name}: does not say which rows are a point's"):
-        sweep()
-
-
 @pytest.mark.parametrize("number", [3, 700])
 def test_a_batch_of_other_points_runs_again(folder: Path, sweep: Sweep, number: int) -> None:
     """A batch of this sweep has as many points as it sends together."""
@@ -322,41 +328,14 @@ def test_a_batch_of_other_points_runs_again(folder: Path, sweep: Sweep, number: 
     assert_same(sweep(), [rows(point) for point in POINTS])
 
 
-def test_a_batch_that_is_a_pipe_is_refused(folder: Path, sweep: Sweep) -> None:
-    """It may have no end, so that it is not read."""
-    sweep()
-    path = third_batch(folder)
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(InputError, match="is a pipe or a device"):
-        sweep()
-
-
-@pytest.mark.parametrize("name", ["notes.txt", "batch-00000.parquet", "sub"])
-@pytest.mark.parametrize("used", [False, True])
-def test_a_folder_with_other_files_is_refused(
-    tmp_path: Path, sweep: Sweep, name: str, used: bool
-) -> None:
-    """A file that is not a sweep's is named and stays."""
-    if used:
-        sweep(folder=tmp_path)
-    (tmp_path / name).write_text("mine")
-    with pytest.raises(InputError, match=rf"{name}: it is not a file of a sweep: choose another"):
-        sweep(folder=tmp_path)
-    with pytest.raises(InputError, match=rf"{name}: it is not a folder"):
-        sweep(folder=tmp_path / name)
-    assert (tmp_path / name).read_text() == "mine"
-
-
-@pytest.mark.parametrize("text", [b"", b"sweep = 3", b"[sweep]\ntask = ", b"\xff"])
-def test_a_damaged_identity_is_refused(folder: Path, sweep: Sweep, text: bytes) -> None:
-    """Without it no result is used, and no file is deleted."""
-    sweep()
-    (folder / "sweep.toml").write_bytes(text)
-    before = stored(folder)
-    with pytest.raises(InputError, match=r"sweep.toml: it does not say which sweep this is"):
-        sweep()
-    assert stored(folder) == before
+def test_a_users_file_is_named_and_stays(tmp_path: Path, sweep: Sweep) -> None:
+    """In a folder without a sweep, or in place of a folder."""
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    for folder, message in ((tmp_path, "choose another"), (mine, "not a folder")):
+        with pytest.raises(InputError, match=rf"mine.txt: .*{message}"):
+            sweep(folder=folder)
+    assert mine.read_text() == "mine"
 
 
 def test_two_sweeps_do_not_write_to_one_folder(folder: Path, sweep: Sweep) -> None:
@@ -372,10 +351,10 @@ def test_two_sweeps_do_not_write_to_one_folder(folder: Path, sweep: Sweep) -> No
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        (number, "number returned int at the point 1: return polars DataFrames"),
-        (other_columns, "other_columns returned other columns at the point 2 than before it"),
-        (objects, "these results fit in no Parquet file"),
-        (lambda point: rows(point), "has no name: give a function of a module"),
+        (number, "at the point 1: return polars DataFrames"),
+        (other_columns, "other columns at the point 2"),
+        (objects, "Parquet"),
+        (lambda point: rows(point), "has no name"),
     ],
 )
 def test_results_that_cannot_be_stored_are_refused(
