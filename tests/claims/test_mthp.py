@@ -103,26 +103,24 @@ def test_the_command_prints_the_shares(tmp_path: Path, capsys: pytest.CaptureFix
     assert "F-64k-8gb-fallback" in printed
 
 
+ONE = grep({64: (9, 5)})
 BAD = {
     "a size of one kernel only": (
         {"base/1.txt": grep(BASE), "patched/1.txt": grep({64: (1, 2)})},
-        r"patched/1.txt: has no counters of folios of 2048 kB, which base/1.txt has: copy",
+        "patched/1.txt: .* 2048 kB, which base/1.txt has: copy",
     ),
     "a counter that goes down": (
-        {"base/1/before.txt": grep({64: (9, 5)}), "base/1/after.txt": grep({64: (4, 6)})},
-        "after.txt: the counter swpout of folios of 64 kB goes down by 5 from before to after",
+        {"base/1/before.txt": ONE, "base/1/after.txt": grep({64: (4, 6)})},
+        "after.txt: .* goes down by 5 ",
     ),
     "one counter of two": (
-        {"base/1.txt": grep(BASE).replace("swpout_fallback:9", "swpin_fallback:9")},
-        "1.txt: has no counter swpout_fallback of folios of 2048 kB: copy both",
+        {"base/1.txt": ONE.replace("swpout_fallback:", "swpin_fallback:")},
+        "1.txt: .*: copy both",
     ),
-    "no count": (
-        {"base/1.txt": grep(BASE).replace(":50\n", ":5O\n", 1)},
-        "1.txt.*line 1.*'5O' is no count: copy it again",
-    ),
-    "no end": ({"base/1/before.txt": grep(BASE)}, "has no counters of after next to it: add them"),
-    "no kernel": ({"1.txt": grep(BASE)}, "holds counters without a kernel: put each"),
-    "nothing": ({"base/1.txt": "swpout 5\n"}, "holds no known results: neither of lkp-tests"),
+    "no count": ({"base/1.txt": ONE.replace(":9", ":O")}, "1.txt.*line 1.*: copy it again"),
+    "no end": ({"base/1/before.txt": ONE}, "counters of after"),
+    "no kernel": ({"1.txt": ONE}, "without a kernel"),
+    "nothing": ({"base/1.txt": "swpout 5\n"}, "no known results"),
 }
 
 

@@ -105,7 +105,7 @@ def test_a_metric_has_the_name_of_a_tool_a_mail_or_a_claim(tmp_path: Path) -> No
 
 
 def test_what_is_compared_with_no_claim_is_listed(tmp_path: Path) -> None:
-    """A metric of no claim, of one kernel, of a base of zero, and of a claim without a change."""
+    """A metric of no claim, of one kernel, without a finite change, of a claim without a change."""
     rows = [
         ("base", "", "meminfo.Active", 1, "", 1),
         ("patched", "", "meminfo.Active", 1, "", 1),
@@ -116,12 +116,15 @@ def test_what_is_compared_with_no_claim_is_listed(tmp_path: Path) -> None:
         ("patched", "", "C-disk-swap-ins", 1, "", 1),
         ("base", "", "D-prose-deviation", 2, "%", 1),
         ("patched", "", "D-prose-deviation", 1, "%", 1),
+        ("base", "", "A-lock-add", 5e-324, "", 1),
+        ("patched", "", "A-lock-add", 1e308, "", 1),
     ]
     four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", LONG, rows)))
     assert four.is_empty()
     assert rest.schema == UNMATCHED.schema
     assert dict(rest.select("metric", "why").iter_rows()) == {
         "A-swap-out": "0 without the patch: no change in percent",
+        "A-lock-add": "its change in percent is not finite",
         "A-throughput": "not measured with patched",
         "C-disk-swap-ins": "its claim has no change in percent",
         "D-prose-deviation": "its claim has no change in percent",
@@ -253,76 +256,56 @@ def test_what_the_kernel_counted_is_read(tmp_path: Path) -> None:
     assert (row["yours"], row["spread"]) == (pytest.approx(-62.5), None)
 
 
-def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one line with which ``swapsim compare`` refuses a file or folder."""
-    assert main(["compare", str(path)]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1, printed
-    return printed
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("kernel;metric\n", "line 1: its columns must be kernel, test"),
-        (f"{LONG}\nbase,,a,many,,1\n", "line 2, field 'value'"),
-        (f"{LONG}\nbase,,a,1,,x\n", "line 2, field 'run'"),
-        (f"{LONG}\nbase,,a,1,,1\nbase,,a,2,,1\n", "line 3, field 'run'"),
-        (f"{LONG}\nbase,,,1,,1\n", "line 2, field 'metric'"),
-        (f"{SIDES}\na,1,\n", "line 2"),
-        (f"{SIDES}\na,1,2,\na,1,2,\n", "line 3, field 'metric': 'a' is given"),
-        (f"{LONG}\nbase,,a,1,,1\n", "no runs of a kernel 'patched'; there are: base"),
-    ],
-)
-def test_a_table_that_does_not_fit_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
-) -> None:
-    """File, line and field, and nothing is computed."""
-    path = tmp_path / "runs.csv"
-    path.write_text(text)
-    assert words in refused(path, capsys)
-
-
-def test_a_path_that_does_not_exist_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is neither a table nor a folder."""
-    assert "no such file or folder" in refused(tmp_path / "none", capsys)
-
-
 STATS, STEPS, OPS = "a/0/stats.json", "a/io-durations.log", "a/memcachetest-1-1/mmtests.log"
 STAMP = "test begin :: parallelio 1\nfile start :: /proc/vmstat\n"
 
 
-@pytest.mark.parametrize(
-    ("files", "words"),
-    [
-        ({}, "holds no known results"),
-        ({STATS: "{"}, "is no JSON"),
-        ({STATS: "[]"}, "JSON object"),
-        ({STATS: '{"a": "b"}'}, "no number"),
-        ({STATS: '{"b": NaN}'}, "field 'b': nan with kernel 'a'"),
-        ({STATS: f'{{"b": {"9" * 5000}}}'}, "field 'b': inf with kernel 'a'"),
-        ({STATS: '{"\\ud800": 1}'}, "no text"),
-        ({"a\udcff/0/stats.json": '{"b": 1}'}, "no text"),
-        ({"a/matrix.json": '{"stats_source": ["x"], "a": [1, 2]}'}, "field 'a': .* for each run"),
-        ({STEPS: "one two"}, "line 1: 'one two' is not"),
-        ({STEPS: "1 0 1 inf"}, "inf with kernel 'a'"),
-        ({STEPS: "1 0 1 7", OPS: "no rate"}, "ops/sec"),
-        ({STEPS: "", OPS: "ops/sec: 5"}, "step '1' has no line"),
-        ({"a/tests-timestamp": f"{STAMP}pgfault nan"}, "line 3: 'nan' is no count"),
-        ({"a/tests-timestamp": f"{STAMP}pgfault {1 << 64}"}, "line 3: .* is no count"),
-    ],
-)
-def test_a_folder_that_does_not_fit_is_one_line(
+def table(*rows: str) -> dict[str, str]:
+    """Return the file of a CSV table."""
+    return {"runs.csv": "".join(f"{row}\n" for row in rows)}
+
+
+BAD: list[tuple[dict[str, str], str]] = [
+    (table("kernel;metric"), "line 1: its columns must be"),
+    (table(LONG, "base,,a,many,,1"), "line 2, field 'value'"),
+    (table(LONG, "base,,a,1,,x"), "line 2, field 'run'"),
+    (table(LONG, "base,,a,1,,1", "base,,a,2,,1"), "line 3, field 'run'"),
+    (table(LONG, "base,,,1,,1"), "line 2, field 'metric'"),
+    (table(SIDES, "a,1,"), "line 2"),
+    (table(SIDES, "a,1,2,", "a,1,2,"), "line 3, field 'metric'"),
+    (table(LONG, "base,,a,1,,1"), "'patched'; there are: base"),
+    ({}, "known results"),
+    ({STATS: "{"}, "JSON"),
+    ({STATS: "[]"}, "JSON object"),
+    ({STATS: '{"a": "b"}'}, "no number"),
+    ({STATS: '{"b": NaN}'}, "field 'b': nan with kernel 'a'"),
+    ({STATS: f'{{"b": {"9" * 5000}}}'}, "field 'b': inf with kernel 'a'"),
+    ({STATS: '{"\\ud800": 1}'}, "no text"),
+    ({"a\udcff/0/stats.json": '{"b": 1}'}, "no text"),
+    ({"a/matrix.json": '{"stats_source": ["x"], "a": [1, 2]}'}, "field 'a': .* for each run"),
+    ({STEPS: "one two"}, "line 1: 'one two' is not"),
+    ({STEPS: "1 0 1 inf"}, "inf with kernel 'a'"),
+    ({STEPS: "1 0 1 7", OPS: "no rate"}, "ops/sec"),
+    ({STEPS: "", OPS: "ops/sec: 5"}, "step '1' has no line"),
+    ({"a/tests-timestamp": f"{STAMP}pgfault nan"}, "line 3: 'nan'"),
+    ({"a/tests-timestamp": f"{STAMP}pgfault {1 << 64}"}, "line 3: .* is no count"),
+]
+
+
+@pytest.mark.parametrize(("files", "words"), BAD)
+def test_what_does_not_fit_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, str], words: str
 ) -> None:
-    """No known result, no JSON, no number that a float or 64 bits hold, a name that is no text."""
+    """``swapsim compare`` names file, line and field of a table or folder, and what to do."""
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    assert re.search(words, refused(tmp_path, capsys))
+    runs = tmp_path / "runs.csv"
+    assert main(["compare", str(runs if runs.exists() else tmp_path)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1, printed
+    assert re.search(words, printed)
 
 
 @pytest.mark.parametrize("run", ["²", "9" * 25])
@@ -343,15 +326,6 @@ def test_a_text_that_is_no_time_is_skipped(tmp_path: Path) -> None:
         f"1.2.3user 2.system 0:0.elapsed\n1user 1system {'9' * 5000}:1elapsed\n{good}\n"
     )
     assert claims.your_runs(tmp_path)["value"].to_list() == [2.5, 3.5]
-
-
-def test_a_change_that_is_not_finite_is_not_judged(tmp_path: Path) -> None:
-    """It is compared with no claim, and the table says why."""
-    rows = [("A-throughput", 5e-324, 1e308, "")]
-    path = write_csv(tmp_path / "mine.csv", SIDES, rows)
-    four, rest = compared(claims.your_runs(path))
-    assert four.is_empty()
-    assert rest["why"].to_list() == ["its change in percent is not finite"]
 
 
 def test_a_head_may_be_in_quotes(tmp_path: Path) -> None:

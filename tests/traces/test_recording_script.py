@@ -71,13 +71,11 @@ def test_a_kernel_without_probes_is_one_line(types: Path, tmp_path: Path) -> Non
 
 
 def test_a_missing_function_leaves_the_other_replay(types: Path) -> None:
-    """Without starts of writeback only batched removal is recorded; tags by name are refused."""
-    types.write_bytes(kernel(without=("__folio_start_writeback",)))
+    """Without starts of writeback only batched removal is recorded."""
+    types.write_bytes(NO_START)
     script = recording_script(types)
     assert "to feed: batched-removal." in script
     assert "wb_end" not in probes_of(script)
-    with pytest.raises(InputError, match=r"cannot feed writeback-tags: .* __folio_start_writeback"):
-        recording_script(types, ["writeback-tags"])
 
 
 def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -> None:
@@ -85,25 +83,9 @@ def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -
     types.write_bytes(kernel(without=("free_swap_slot",)))
     script = recording_script(types)
     assert "writeback-tags, batched-removal." in script
+    assert "echo mono >$instance/trace_clock" in script
+    assert "fit(" not in script
     assert "# Not recorded, for the kernel has no function free_swap_slot" in script
-
-
-def test_parameters_in_another_order_are_refused(types: Path) -> None:
-    """A field with a parameter's name must be that parameter."""
-    made = Types()
-    number = made.integer("unsigned long")
-    made.function("add_to_swap_cache", [("entry", number), ("folio", number)])
-    types.write_bytes(made.written())
-    with pytest.raises(InputError, match="folio is not parameter 1 of add_to_swap_cache"):
-        recording_script(types, ["writeback-tags"])
-
-
-def test_events_of_the_lab_kernel_are_refused(types: Path) -> None:
-    """No probe can record the choice of a slot under si->lock."""
-    with pytest.raises(InputError, match=r"cluster-next reads slot_events.*data/capture"):
-        recording_script(types, ["cluster-next"])
-    with pytest.raises(InputError, match="no such replay: 'tags'"):
-        recording_script(types, ["tags"])
 
 
 @pytest.mark.parametrize("rules", ["6.12", "7.3"])
@@ -124,23 +106,39 @@ def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types:
     assert shell(script, "-n") == (0, "", "")
 
 
-def test_a_cluster_allocator_is_recorded_only_by_its_name(types: Path) -> None:
-    """Its clock has no times, and its swap devices are switched on within the recording."""
-    types.write_bytes(allocator("7.3", without=("move_cluster",)))
-    with pytest.raises(InputError, match=r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"):
-        recording_script(types, ["clusters"])
-    with pytest.raises(InputError, match="cannot feed writeback-tags and batched-removal"):
-        recording_script(types)
-    types.write_bytes(kernel())
-    assert "echo mono >$instance/trace_clock" in recording_script(types)
-    assert "fit(" not in recording_script(types)
+def in_another_order() -> bytes:
+    """Return types in which the parameters of a function are exchanged."""
+    made = Types()
+    number = made.integer("unsigned long")
+    made.function("add_to_swap_cache", [("entry", number), ("folio", number)])
+    return made.written()
 
 
-def test_an_elf_file_gets_the_command_that_extracts_its_types(types: Path) -> None:
-    """A vmlinux has them in a section."""
-    types.write_bytes(b"\x7fELF and more")
-    with pytest.raises(InputError, match="objcopy --dump-section"):
-        recording_script(types)
+LAST = allocator("7.3", without=("move_cluster",))
+NO_START = kernel(without=("__folio_start_writeback",))
+
+
+@pytest.mark.parametrize(
+    ("data", "replays", "words"),
+    [
+        (NO_START, ["writeback-tags"], "cannot feed writeback-tags: .* __folio_start_writeback"),
+        (in_another_order(), ["writeback-tags"], "folio is not parameter 1"),
+        # No probe can record the choice of a slot under si->lock.
+        (kernel(), ["cluster-next"], "slot_events.*data/capture"),
+        (kernel(), ["tags"], "'tags'"),
+        (LAST, ["clusters"], r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"),
+        # An allocator's clock has no times: it is recorded by its name only.
+        (LAST, [], "cannot feed writeback-tags and batched-removal"),
+        (b"\x7fELF and more", [], "objcopy --dump-section"),
+    ],
+)
+def test_a_kernel_that_cannot_feed_a_replay_is_refused(
+    types: Path, data: bytes, replays: list[str], words: str
+) -> None:
+    """The line names the replay, what the kernel lacks, and what to do."""
+    types.write_bytes(data)
+    with pytest.raises(InputError, match=words):
+        recording_script(types, replays)
 
 
 @given(

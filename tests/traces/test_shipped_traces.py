@@ -17,18 +17,6 @@ SLOTS = traces.shipped("cluster-next")
 REMOVALS = {name: folder for name, folder in SHIPPED.items() if name.startswith("removals-")}
 STALLS = {name: folder for name, folder in SHIPPED.items() if name.startswith("stalls-")}
 CLUSTERS = {name: folder for name, folder in SHIPPED.items() if name.startswith("clusters-")}
-STALL_DECISION_EVENTS = {
-    "shrink_stat",
-    "node_pass",
-    "mm_vmscan_lru_isolate",
-    "mm_vmscan_lru_shrink_inactive",
-    "mm_vmscan_throttled",
-    "mm_vmscan_write_folio",
-    "mm_lru_activate",
-    "mm_vmscan_kswapd_wake",
-    "mm_vmscan_direct_reclaim_begin",
-    "mm_vmscan_memcg_reclaim_begin",
-}
 
 
 @pytest.fixture(params=list(SHIPPED), scope="module")
@@ -104,11 +92,3 @@ def test_a_page_needs_the_lock_once_per_site(page_trace: Path) -> None:
 def test_no_row_contradicts_another(page_trace: Path) -> None:
     """No folio is added twice, and each deletion finds the folio that was added."""
     assert mapping_replay(page_trace)["contradicted"].sum() == 0
-
-
-def test_the_slow_disk_has_what_stall_decisions_need() -> None:
-    """Statistics with each batch, its context, throttling, page writes and activations."""
-    present = set(traces.events(PAGES["slow-disk"])["event"])
-    assert present >= STALL_DECISION_EVENTS
-    rows = dict(traces.events(PAGES["slow-disk"]).iter_rows())
-    assert rows["shrink_stat"] == rows["mm_vmscan_lru_shrink_inactive"]
