@@ -53,23 +53,7 @@ SEEDS: Final = range(1, 21)
 
 @checked
 def published_anchors(root: Path | None = None) -> pl.DataFrame:
-    """Read the published measurements of locks.
-
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of anchors.csv; default: data/published.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema ANCHORS, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit, or that is there twice.
-    """
+    """Read the published measurements of locks (ANCHORS), by default from data/published."""
     path = (data_root() / "published" if root is None else root) / "anchors.csv"
     frame = read_csv(path, ANCHORS, ["loops"])
     require_unique(frame, ["anchor", "placement", "threads"], path)
@@ -82,23 +66,11 @@ def lock_rates(
     placements: Sequence[str] = PLACEMENTS,
     threads: Sequence[int] = THREADS,
 ) -> pl.DataFrame:
-    """Simulate threads that take one lock in a loop.
+    """Simulate threads, each on a core of its own, that take one lock in a loop.
 
-    Parameters
-    ----------
-    kinds : sequence of str
-        Of ``ffi.LOCK_KINDS``.
-    placements : sequence of str
-        Of PLACEMENTS: all threads on one socket, half of them on each of two, or each on a socket
-        of its own.
-    threads : sequence of int
-        Numbers of threads, each on a core of its own.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``kind, placement, threads, ns, low, high``: the time of an acquisition, the mean over the
-        seeds, and the least and greatest mean of a seed. Transfers are those of data/costs.csv.
+    The columns are ``kind, placement, threads, ns, low, high``: the time of an acquisition, the
+    mean over the seeds, and the least and greatest mean of a seed. Transfers are those of
+    data/costs.csv; the placements are explained in PLACEMENT.
     """
     travels = {name: ns for name, ns in costs_by_name().items() if name in TRAVELS}
     rows = []

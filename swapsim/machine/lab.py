@@ -128,19 +128,7 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
 
 @checked
 def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Count the pairs of policies that the simulation orders as the real kernel does.
-
-    Parameters
-    ----------
-    simulated, medians : polars.DataFrame
-        As for `pairs`.
-    metrics : sequence of str
-
-    Returns
-    -------
-    polars.DataFrame
-        ``metric``, ``pairs`` (those that are not tied in the measurement), ``agree`` (among them).
-    """
+    """Count the pairs of policies (that no tie joins) which the simulation orders alike."""
     found = {metric: pairs(simulated, medians, metric)["agrees"] for metric in metrics}
     return pl.DataFrame(
         [(metric, len(agrees), int(agrees.sum())) for metric, agrees in found.items()],
@@ -151,18 +139,7 @@ def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]
 
 @checked
 def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Return how far the locks of LEDGER are from a real kernel's, a column per policy.
-
-    Parameters
-    ----------
-    simulated, medians : polars.DataFrame
-        As for `pairs`.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``metric`` and per policy the difference in percent of the measured median.
-    """
+    """Return how far the locks of LEDGER are from a real kernel's, in percent, by policy."""
     judged = simulated.filter(pl.col("metric").is_in(LEDGER))
     held = claims.compare_counts(judged, medians)
     return held.pivot("policy", index="metric", values="apart_percent")

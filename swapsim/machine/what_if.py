@@ -111,11 +111,6 @@ def gain(trial: Trial) -> pl.DataFrame:
     return pl.DataFrame([row], schema=WHAT_IF.schema, orient="row")
 
 
-def case_of(trial: Trial) -> tuple[str, float, str]:
-    """Return what identifies the case of a trial among others."""
-    return trial.case.factor, trial.case.setting, trial.case.label
-
-
 @checked
 def gains(
     cases: Sequence[Case],

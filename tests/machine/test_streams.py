@@ -82,59 +82,57 @@ def test_pages_held_are_those_that_came_in_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("field", "fields"),
     [
-        ({"writers": 1}, "writers=1: streams need writers=0"),
-        ({"channels": 2}, "channels=2: streams need channels=0"),
-        ({"nodes": 2, "devices": 2}, "devices=2: streams need devices=1"),
-        ({"frames": 1070}, "frames=1070: up to 500 pages come back to the streams of a node"),
-        ({"streams": streams(out_and_in(0, 0, 5) + out_and_in(1, 0, 5), 0.97)}, "are left to be"),
+        ("writers", {"writers": 1}),
+        ("channels", {"channels": 2}),
+        ("devices", {"nodes": 2, "devices": 2}),
+        ("frames", {"frames": 1070}),
         (
+            "streams.skipped_share",
+            {"streams": streams(out_and_in(0, 0, 5) + out_and_in(1, 0, 5), 0.97)},
+        ),
+        (
+            "streams.swap_in",
             {"streams": replace(streams(out_and_in(0, 0, 5)), swap_in="asynchronous")},
-            "streams.swap_in='asynchronous'",
         ),
     ],
 )
 def test_streams_that_do_not_fit_the_machine_are_refused(
-    fields: dict[str, Any], message: str
+    field: str, fields: dict[str, Any]
 ) -> None:
-    """A config is checked when it is made: field, value, and what to do."""
-    with pytest.raises(ConfigError, match=message) as caught:
+    """A config is checked when it is made, and names its field."""
+    with pytest.raises(ConfigError, match=f"^{field}="):
         replace(SMALL, **fields)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([(0, 0, "put", 0, 0), (0, 0, "get", 0, 0)], "row 0: its page goes out only after it"),
+        ([(0, 0, "put", 0, 0), (0, 0, "get", 0, 0)], "row 0: .*only after"),
         (
             [(1, 0, "put", 0, 0), (0, 0, "put", 1, 0), (1, 0, "get", 1, 0), (0, 0, "get", 0, 0)],
-            "row 1: its page goes out only after it",
+            "row 1: .*only after",
         ),
-        ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 1)], "row 1: its page never goes out"),
-        ([(0, 0, "get", 0, 0), (0, 0, "get", 0, 0)], "row 1: its page goes out twice"),
-        ([*out_and_in(0, 0, 1), (0, 0, "put", 0, 0)], "row 2: its page comes in twice"),
-        ([(0, 0, "get", 0, 0), (0, 1, "get", 0, 1)], "row 1: its stream has two address spaces"),
+        ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 1)], "row 1: .*never"),
+        ([(0, 0, "get", 0, 0), (0, 0, "get", 0, 0)], "row 1: .*out twice"),
+        ([*out_and_in(0, 0, 1), (0, 0, "put", 0, 0)], "row 2: .*in twice"),
+        ([(0, 0, "get", 0, 0), (0, 1, "get", 0, 1)], "row 1: .*address spaces"),
     ],
 )
 def test_requests_that_cannot_be_processed_are_refused_with_their_row(
     rows: list[Row], message: str
 ) -> None:
     """The row is that of the table, in any order of its tasks."""
-    with pytest.raises(InputError, match=f"the requests cannot be processed, {message}"):
+    with pytest.raises(InputError, match=message):
         run(replace(SMALL, streams=streams(rows)))
 
 
-def test_a_stream_that_finds_no_slot_is_named() -> None:
-    """More pages out than slots end the run with an error that says what to do."""
+def test_streams_that_end_too_early_are_named() -> None:
+    """The device fills up, or a task ends before ``skipped_share`` of all rows are done."""
     rows = [(0, 0, "get", 0, page) for page in range(2000)]
-    with pytest.raises(InputError, match="no swap slot is left after"):
+    with pytest.raises(InputError, match="no swap slot"):
         run(replace(SMALL, streams=streams(rows), slots=1000))
-
-
-def test_a_task_that_ends_before_counting_begins_is_refused() -> None:
-    """A task must not end before ``skipped_share`` of the rows are done."""
     rows = out_and_in(0, 0, 150) + out_and_in(1, 1, 350)
-    with pytest.raises(InputError, match="a task has done its last row before 800 rows are done"):
+    with pytest.raises(InputError, match=r"skipped_share=0\.8"):
         run(replace(SMALL, streams=streams(rows, skipped_share=0.8)))

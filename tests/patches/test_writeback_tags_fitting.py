@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A's machine is that of its mail, and its fit reads only the base column."""
+"""The fit of patch A reads only the base column, and meets it."""
 
 import polars as pl
 import pytest
@@ -9,14 +9,6 @@ from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import prediction
 
 
-@pytest.mark.parametrize("tags", [True, False])
-def test_the_machine_of_patch_a_is_that_of_its_mail(tags: bool) -> None:
-    """Eight writers and two kswapds on one pmem under 4.8."""
-    config = patch.machine(tags=tags)
-    assert (config.writers, config.nodes, config.devices, config.channels) == (8, 2, 1, 0)
-    assert (config.kernel, config.swap_writeback_tags, config.cpus) == ("4.8", tags, 10)
-
-
 def constant(frame: pl.DataFrame, name: str) -> int:
     """Return one constant's value."""
     return int(frame.filter(pl.col("name") == name)["value"].item())
@@ -24,7 +16,7 @@ def constant(frame: pl.DataFrame, name: str) -> int:
 
 def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fit meets the base, and is the same without the patched column."""
-    fitted = patch.fit(tag_share=0.3, map_share=0.3)
+    fitted, _ = prediction.fit_and_share(0.3, 0.3)
     assert fitted.converged
     assert fitted.residuals["off_percent"].abs().max() < 1.1  # type: ignore[operator]
     tree = constant(fitted.constants, "tree_ns")
@@ -32,7 +24,7 @@ def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) ->
         assert constant(fitted.constants, name) == pytest.approx(0.3 * tree, abs=1)
     base = published_tables().filter(pl.col("kernel").is_in(["base", "before"]))
     monkeypatch.setattr("swapsim.machine.fit.published_tables", lambda: base)
-    again = patch.fit(tag_share=0.3, map_share=0.3)
+    again, _ = prediction.fit_and_share(0.3, 0.3)
     assert again.constants.equals(fitted.constants)
 
 

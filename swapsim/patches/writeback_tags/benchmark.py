@@ -2,7 +2,7 @@
 """Prediction of what vm-scalability's swap-w-seq reports on a kernel with some features."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -92,20 +92,14 @@ def swap_w_seq(
     config = _with_features(config, cluster_locks, trunk_mb, slot_caches)
     lives = [[live(replace(config, seed=seed), fit) for seed in seeds] for fit in fits.values()]
     rows = []
-    for figure, unit in _FIGURES.items():
-        means = [
-            math.fsum(_figure(life, figure, scale) for life in of) / len(seeds) for of in lives
-        ]
+    for figure, (unit, value) in _FIGURES.items():
+        means = [math.fsum(value(life, scale) for life in of) / len(seeds) for of in lives]
         rows.append((figure, means[0], min(means), max(means), unit))
     return SWAP_W_SEQ.check(pl.DataFrame(rows, schema=SWAP_W_SEQ.schema, orient="row"))
 
 
 def stored_fits() -> dict[str, pl.DataFrame]:
-    """Return the constants of the stored fits of patch A's base, the headlines' first.
-
-    There is one for each share of tags that the benchmark allows, with the map share of the swap
-    series: "tags SHARE" -> schema CONSTANTS.
-    """
+    """Return the constants of the stored fits of patch A's base, the headlines' first."""
     rows = fits.with_tags_up_to(studies.by_tag_share())
     found = fits.of_rows(rows.with_columns(policy=pl.format("tags {}", "tag_share")))
     names = sorted(found, key=lambda name: name != f"tags {prediction.TAG_SHARE:g}")
@@ -163,20 +157,11 @@ def _scaled(
     return config, written_gb * _PAGES_OF_GB / (pages * processes)
 
 
-_FIGURES: Final = {
-    prediction.SWAP_OUT: "KiB/s",
-    prediction.THROUGHPUT: "KiB/s",
-    "vm-scalability.time.elapsed_time": "s",
-    "swapped out": "%",
-    "out of swap": "1: yes",
+_FIGURES: Final[dict[str, tuple[str, Callable[[Life, float], float]]]] = {
+    prediction.SWAP_OUT: ("KiB/s", lambda life, _: life.swap_out),
+    prediction.THROUGHPUT: ("KiB/s", lambda life, _: life.throughput),
+    "vm-scalability.time.elapsed_time": ("s", lambda life, scale: life.elapsed_ns * scale / 1e9),
+    "swapped out": ("%", lambda life, _: 100 * life.swapped),
+    "out of swap": ("1: yes", lambda life, _: float(life.out_of_swap)),
 }
-
-
-def _figure(life: Life, figure: str, scale: float) -> float:
-    return {
-        prediction.SWAP_OUT: life.swap_out,
-        prediction.THROUGHPUT: life.throughput,
-        "vm-scalability.time.elapsed_time": life.elapsed_ns * scale / 1e9,
-        "swapped out": 100 * life.swapped,
-        "out of swap": float(life.out_of_swap),
-    }[figure]
+"""Figure -> its unit, and its value in a life of which the real one has so many times the pages."""

@@ -26,11 +26,7 @@ def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:
 
 
 def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Compare the relief of the swap cache's lock in the mail, the machine and a real kernel.
-
-    ``runs`` are those of `prediction.runs`. The table is that of `summary.lock_relief`; the mail's
-    kernel is 4.8, the real one 6.1.
-    """
+    """Compare the lock's relief in the mail (4.8), in `prediction.runs` and on a real 6.1."""
     return summary.lock_relief(
         claims.published_tables().filter(
             patch=prediction.PATCH, table="lkp comparison", unit="% of cycles"

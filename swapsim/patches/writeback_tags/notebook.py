@@ -145,46 +145,13 @@ def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-def draw_time(runs: Mapping[str, pl.DataFrame]) -> alt.ConcatChart:
-    """Draw where the CPU time of a page goes, a bar for each kernel."""
-    return general.bars(
-        summary.time_per_page(runs),
-        "microseconds",
-        "kernel",
-        "part",
-        title="Where the CPU time of a page goes",
-        words={"microseconds": "CPU time per page swapped out, microseconds"},
-    )
-
-
 def draw_gain(ranges: pl.DataFrame, title: str, setting: str) -> alt.ConcatChart:
-    """Draw the range of the gain along a setting."""
-    return general.lines(
-        ranges,
-        "setting",
-        "middle",
-        title=title,
-        words={"setting": setting, "middle": "gain, %"},
-        log="x",
-        zero=True,
-        figures=".0f",
-    )
-
-
-def draw_gain_on_drives(ranges: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the range of the gain on drives, a line for each latency, and on memory."""
-    served = "pages per second that the drive can serve: queue depth / latency"
-    return general.lines(
-        ranges,
-        "setting",
-        "middle",
-        "factor",
-        tick="label",
-        title="Gain by the drive's latency and queue",
-        words={"setting": served, "middle": "gain, %"},
-        log="x",
-        zero=True,
-    )
+    """Draw the range of the gain along a setting; on drives, a line for each latency."""
+    words = {"setting": setting, "middle": "gain, %"}
+    look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
+    if ranges["factor"].n_unique() > 1:
+        return general.lines(ranges, "setting", "middle", "factor", tick="label", **look)
+    return general.lines(ranges, "setting", "middle", figures=".0f", **look)
 
 
 def draw_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:

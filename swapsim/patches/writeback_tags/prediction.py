@@ -7,7 +7,6 @@ shares open, so there is a fit and a prediction for each pair of them.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -16,13 +15,12 @@ import polars as pl
 
 from swapsim.checks import checked
 from swapsim.claims import results, window_of
-from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs, costs_by_name
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.life import live
-from swapsim.machine.run import TABLE_SEEDS, labels, run
+from swapsim.machine.run import labels, run
 
 PATCH: Final = "01-writeback-tags"
 """Its folder in patches, and its rows in data."""
@@ -76,10 +74,6 @@ def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
 
     Memory holds only what the tasks wrote last, because older pages are not accessed again. The
     device starts empty, as in swap-w-seq. With `tags` it is the base, else it has the patch.
-
-    Source
-    ------
-    Seed A (8 processes, Xeon E5 v3, one pmem); facts on who contends: two sockets, a kswapd each.
     """
     return MachineConfig(
         patch=PATCH,
@@ -110,32 +104,17 @@ def life_machine(
     return replace(usual, writers=writers, accesses=pages)
 
 
-def fit(
-    *, tag_share: float, map_share: float, constants: pl.DataFrame | None = None, seed: int = 1
-) -> Fitted:
-    """Fit patch A's base: its two rates, and the cycles in tree_lock's four rows.
-
-    The free constants are ``unmap_ns`` (work without a lock, which sets the throughput) and
-    ``tree_ns`` (the hold of add and remove, which sets the wait); the share of the pages that are
-    swapped out follows from the ratio of the two rates (`swapped_share`). Two constants are given
-    as shares of ``tree_ns``, because they hardly change the rows, which wait in the same queue:
-
-    - ``tag_ns``: how long the start and the end of writeback hold the lock,
-    - ``map_ns``: how long a look at a map byte holds si->lock, four times per page.
-
-    ``constants`` has the schema CONSTANTS; default: data/costs.csv.
-
-    Source
-    ------
-    data/published/01-writeback-tags.csv, kernel base; the windows are those of windows.csv.
-    """
-    return fit_and_share(tag_share, map_share, constants=constants, seed=seed)[0]
-
-
 def fit_and_share(
     tag_share: float, map_share: float, *, constants: pl.DataFrame | None = None, seed: int = 1
 ) -> tuple[Fitted, float]:
-    """Return `fit`, and the share of pages swapped out by the constants that it found."""
+    """Fit patch A's base; return the fit, and the share of pages that its constants swap out.
+
+    The targets are the throughput and the cycles in tree_lock's four rows. The free constants are
+    ``unmap_ns`` (work without a lock, which sets the throughput) and ``tree_ns`` (the hold of add
+    and remove, which sets the wait). Two are given as shares of ``tree_ns``, because they hardly
+    change the rows, which wait in the same queue: ``tag_ns``, how long the start and the end of
+    writeback hold the lock, and ``map_ns``, how long a look at a map byte holds si->lock.
+    """
     table = costs() if constants is None else constants
     start = {name: costs_by_name(table)[name] for name in ("unmap_ns", "tree_ns")}
     swapped = swapped_share(table, seed=seed)
@@ -156,7 +135,7 @@ def fit_and_share(
 
 
 def targets() -> tuple[Target, Target]:
-    """Return the figures of the base column that `fit` has to meet."""
+    """Return the figures of the base column that a fit has to meet."""
     return (
         Target(name=THROUGHPUT, metrics=(THROUGHPUT,), wanted=_printed(THROUGHPUT)),
         Target(
@@ -205,39 +184,10 @@ MAP_SHARES: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
 """``map_ns / tree_ns``, doubled until si->lock is so busy that no tree_ns meets the base."""
 
 
-def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.DataFrame:
-    """Simulate the table of patch A's mail.
-
-    Parameters
-    ----------
-    constants : polars.DataFrame
-        Schema CONSTANTS, from `fit`.
-    seeds : sequence of int
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS: throughput and swap.so of a complete run, and the four profile rows, for
-        the kernels base and base+patch, for each seed.
-
-    Raises
-    ------
-    InputError
-        ``seeds`` is empty.
-    """
-    require_some(seeds, "seeds")
-    swapped = swapped_share(constants)
-    return pl.concat(
-        predict_kernel(kernel, constants, swapped=swapped, seed=seed)
-        for seed in seeds
-        for kernel in KERNELS
-    )
-
-
 def predict_kernel(
     kernel: str, constants: pl.DataFrame, *, swapped: float, seed: int, policy: str | None = None
 ) -> pl.DataFrame:
-    """Return the rows of `predict` of one of KERNELS with one seed."""
+    """Predict the rates and the four profile rows of one of KERNELS with one seed (RESULTS)."""
     config = life_machine(tags=KERNELS[kernel], swapped=swapped, seed=seed)
     value = reported(config, constants, kernel)
     rows = [
