@@ -151,7 +151,8 @@ def draw_gain(ranges: pl.DataFrame, title: str, setting: str) -> alt.ConcatChart
     look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
     if ranges["factor"].n_unique() > 1:
         return general.lines(ranges, "setting", "middle", "factor", tick="label", **look)
-    return general.lines(ranges, "setting", "middle", figures=".0f", **look)
+    look["figures"] = ".0f"
+    return general.lines(ranges, "setting", "middle", **look)
 
 
 def draw_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:
