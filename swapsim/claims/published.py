@@ -383,15 +383,7 @@ def measured_table(experiment: str, name: str) -> pl.DataFrame:
 @checked
 def measured_requests(experiment: str) -> pl.DataFrame:
     """Read what each process of an experiment asked of the kernel (FOLIO_REQUESTS)."""
-    return _further(experiment, "requests", FOLIO_REQUESTS, "has no requests")
-
-
-def _further(experiment: str, name: str, table: Table, lack: str) -> pl.DataFrame:
-    """Read a table of an experiment that not all have."""
-    path = _experiment(experiment) / f"{name}.parquet"
-    if not path.exists():
-        raise InputError(f"it {lack}: choose one that did", field=experiment)
-    return read_table(path, table)
+    return measured_table(experiment, "requests")
 
 
 @checked

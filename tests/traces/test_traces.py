@@ -5,6 +5,7 @@ import errno
 import gzip
 import lzma
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -383,58 +384,65 @@ def test_an_interrupt_leaves_nothing(
 
 def test_a_missing_event_is_named_with_those_present(real: Path) -> None:
     """Scan and replay name the missing event and the existing ones."""
-    with pytest.raises(InputError, match=r"no event slot_events; it has: folio_move, mm_filemap"):
+    with pytest.raises(InputError, match="no event slot_events; it has: folio_move"):
         traces.scan_event(real, "slot_events")
-    with pytest.raises(InputError, match=r"cluster-next needs the event slot_events; .* wb_start"):
+    with pytest.raises(InputError, match=r"needs the event slot_events; .* wb_start"):
         traces.require_events(real, "cluster-next")
     assert "swp_add" in traces.require_events(real, "writeback-tags")
 
 
-def test_a_folder_without_provenance_is_an_error(
-    real: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without trace.toml, or with one that is no TOML, no table is read."""
-    (real / "trace.toml").write_text("[text\n")
-    with pytest.raises(InputError, match=r"trace\.toml: is no TOML"):
-        traces.provenance(real)
-    (real / "trace.toml").unlink()
-    with pytest.raises(InputError, match=r"trace\.toml: a trace folder without provenance"):
-        traces.scan_event(real, "swp_add")
-    refused(["info", real], capsys)
-
-
-def test_a_truncated_table_is_an_error(real: Path) -> None:
-    """A Parquet file without its end is named, with or without its sha256."""
-    path = real / "swp_add.parquet"
+def truncated(folder: Path) -> None:
+    """Cut off a table's end."""
+    path = folder / "swp_add.parquet"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"swp_add\.parquet: is not as it was written"):
-        traces.scan_event(real, "swp_add")
-    traces.sign(real)
-    for read in (lambda: traces.scan_event(real, "swp_add"), lambda: traces.info(real)):
-        with pytest.raises(InputError, match=r"swp_add\.parquet: .*Parquet"):
-            read()
 
 
-def test_a_table_that_was_changed_is_refused(
-    real: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A valid table with other bytes than its import wrote is one line and exit 2."""
-    assert traces.provenance(real)["files"].keys() == {path.name for path in real.glob("*.parquet")}
-    path = real / "swp_add.parquet"
+def changed(folder: Path) -> None:
+    """Change a table's rows."""
+    path = folder / "swp_add.parquet"
     pl.read_parquet(path).with_columns(pl.col("entry") + 1).write_parquet(path)
+
+
+def truncated_and_signed(folder: Path) -> None:
+    """Cut off a table's end, and store its sha256."""
+    truncated(folder)
+    traces.sign(folder)
+
+
+def without_sha256(folder: Path) -> None:
+    """Drop the sha256 of one table."""
+    path = folder / "trace.toml"
+    path.write_text(re.sub(r'"swp_add.parquet" = .*\n', "", path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda folder: (folder / "trace.toml").write_text("[text\n"), "trace.toml: is no TOML"),
+        (lambda folder: (folder / "trace.toml").unlink(), "trace.toml: .* without provenance"),
+        (truncated, "swp_add.parquet: is not as it was written"),
+        (truncated_and_signed, "swp_add.parquet: .*Parquet"),
+        (changed, "swp_add.parquet: is not as it was written"),
+        (without_sha256, "trace.toml, field 'files': .* of swp_add.parquet"),
+    ],
+)
+def test_a_spoiled_folder_is_refused(
+    real: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[Path], object], words: str
+) -> None:
+    """No table is read, and each command prints one line."""
+    spoil(real)
+    with pytest.raises(InputError, match=words):
+        traces.scan_event(real, "swp_add")
     for command in (["info"], ["replay", "writeback-tags"]):
-        assert f"{path}: is not as it was written" in refused([*command, real], capsys)
+        assert re.search(words, refused([*command, real], capsys))
+
+
+def test_a_table_that_was_changed_on_purpose_is_signed(real: Path) -> None:
+    """Then it is read again; `info` names a table that is missing."""
+    changed(real)
     traces.sign(real)
-    assert main(["info", str(real)]) == 0
-    assert "as they were written" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_table_without_sha256_is_refused_next_to_others_with_one(real: Path) -> None:
-    """A renamed table is refused, and `info` names the missing one."""
-    (real / "swp_add.parquet").rename(real / "swp_put.parquet")
-    with pytest.raises(InputError, match=r"trace\.toml, field 'files': .* of swp_put\.parquet"):
-        traces.scan_event(real, "swp_put")
-    (real / "swp_put.parquet").unlink()
+    assert "as they were written" in traces.info(real)
+    (real / "swp_add.parquet").unlink()
     assert "swp_add.parquet is missing" in traces.info(real)
 
 
