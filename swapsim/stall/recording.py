@@ -74,19 +74,10 @@ _ENDS: Final = {"list": ("list",), "pass": ("pass", "round")}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRows:
-    """The tables of a recording, each sorted by seq.
+    """The tables of a recording (RECLAIM_FOLIOS and so on), each sorted by seq.
 
-    Attributes
-    ----------
-    folios, lists, passes, throttles, rounds, clears : polars.DataFrame
-        Schemas RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES, THROTTLES, RECLAIM_ROUNDS and
-        RECLAIM_CLEARS.
-
-    Raises
-    ------
-    InputError
-        A table has another schema, is out of order, shares a seq with another one, or has a row
-        that contradicts itself.
+    InputError if a table has another schema, is out of order, shares a seq with another one, or has
+    a row that contradicts itself.
     """
 
     folios: pl.DataFrame
@@ -141,6 +132,7 @@ def reclaim_rows(folder: Path | str) -> ReclaimRows:
 
 
 def _refuse_field(table: str, field: str, rows: pl.DataFrame, why: str) -> None:
+    """Raise an InputError about a field of the first of these rows, if there is one."""
     what = f"the row with seq {{seq}} has {field} {{{field}}}: {why}"
     refuse(rows, what, field=f"{table}.{field}")
 
@@ -152,11 +144,9 @@ def _check_shared_seq(frames: Mapping[str, pl.DataFrame]) -> None:
         for name, frame in frames.items()
         if name != "reclaim_folios"
     )
-    folios, others = frames["reclaim_folios"]["seq"].to_numpy(), np.sort(small["seq"].to_numpy())
-    within = others[others <= folios[-1]] if len(folios) else others[:0]
-    of_folios = within[folios[np.searchsorted(folios, within)] == within]
-    twice = np.concatenate([others[1:][others[1:] == others[:-1]], of_folios])
-    shared = small.filter(pl.col("seq").is_in(twice))
+    folios, others = (frame["seq"].to_numpy() for frame in (frames["reclaim_folios"], small))
+    of_folio = np.searchsorted(folios, others, "right") > np.searchsorted(folios, others)
+    shared = small.filter(pl.col("seq").is_duplicated() | pl.Series(of_folio))
     for table in shared["table"].head(1):
         _refuse_field(table, "seq", shared, "another table has a row of the same seq")
 
@@ -361,23 +351,12 @@ def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
         "list {list} ends at seq {seq}, before its folio at seq {last}",
         "sort the rows",
     )
-    differs = [
-        pl.col(field) != pl.col(f"{field}_of_pass")
-        for field in ("pid", "nid", "kswapd", "priority")
-    ]
-    owners = (
-        rows.lists.filter(pl.col("pass") > 0)
-        .join(rows.passes, on="pass", suffix="_of_pass")
-        .filter(
-            pl.any_horizontal(
-                *differs,
-                pl.col("target") != pl.col("memcg_of_pass"),
-                pl.col("seq") > pl.col("seq_of_pass"),
-            )
-        )
-    )
+    same = {name: f"{name}_of_pass" for name in ("pid", "nid", "kswapd", "priority")}
+    same["target"] = "memcg_of_pass"
+    owners = rows.lists.filter(pl.col("pass") > 0).join(rows.passes, on="pass", suffix="_of_pass")
+    differs = (pl.col(name) != pl.col(other) for name, other in same.items())
     refuse(
-        owners,
+        owners.filter(pl.any_horizontal(*differs, pl.col("seq") > pl.col("seq_of_pass"))),
         "list {list} at seq {seq} contradicts its pass {pass} at seq {seq_of_pass} (task, node, "
         "caller, priority or order)",
     )

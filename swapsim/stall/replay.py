@@ -99,7 +99,9 @@ def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> p
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
     """Return STALL_DECISIONS for DECIDED_LISTS and RECLAIM_ROUNDS of the trace of this name."""
     naps = [decide_rounds(rounds, rules).count() for rules in STALL_RULES]
-    of_rounds = pl.DataFrame({"rules": STALL_RULES, "naps": naps}, schema_overrides=_RULES_COLUMN)
+    of_rounds = pl.DataFrame({"rules": RULE_SET.words, "naps": naps}).cast(
+        {"rules": RULE_SET.dtype}
+    )
     flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
     summed = (
         decided.group_by("rules", maintain_order=True)
@@ -165,10 +167,8 @@ def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -
 
 
 @checked
-def requested_sleeps(
-    decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS
-) -> pl.DataFrame:
-    """Return REQUESTED_SLEEPS for DECIDED_LISTS and RECLAIM_ROUNDS, at ``hz`` ticks a second."""
+def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
+    """Return REQUESTED_SLEEPS for DECIDED_LISTS and RECLAIM_ROUNDS, at 250 ticks a second."""
     flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
     of_lists = decided.select("rules", flagged.alias("flagged"), reason="sleeps").explode("reason")
     # A round finds the flags that the last list of its last pass left.
@@ -180,33 +180,25 @@ def requested_sleeps(
         for rules in STALL_RULES
     ]
     skipped = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
-    longest = pl.DataFrame(
-        {"reason": THROTTLE.words, "longest_us": _longest(hz)},
-        schema_overrides={"reason": THROTTLE.dtype},
-    )
     requests = (
         pl.concat([of_lists, *of_rounds])
         .drop_nulls("reason")
         .group_by("rules", "reason")
         .agg(requests=pl.len(), can_sleep=(~skipped).sum())
-        .join(longest, on="reason", how="left")
+        .join(_longest(), on="reason", how="left")
         .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
         .sort("rules", "reason")
     )
     return _as(requests, REQUESTED_SLEEPS.schema)
 
 
-def _longest(hz: int) -> pl.Series:
-    """Return the length of a sleep of each reason that no test skips."""
-    values = {"kthread": False, "write_pending": 1, "congested_devices": 1}
-    values["flags"] = STALL_FLAGS_ALL
-    calls = pl.DataFrame({"reason": THROTTLE.words}).with_columns(
-        pl.lit(values.get(name, 0)).alias(name) for name in THROTTLES.names() if name != "reason"
-    )
-    return sleep_lengths(_as(calls, THROTTLES.schema), hz=hz)
-
-
-_RULES_COLUMN: Final = {"rules": RULE_SET.dtype}
+def _longest() -> pl.DataFrame:
+    """Return each reason, and the length ``longest_us`` of a sleep that no test skips."""
+    nothing = dict.fromkeys(THROTTLES.names(), 0)
+    sleeps = {"write_pending": 1, "congested_devices": 1, "flags": STALL_FLAGS_ALL}
+    rows = [nothing | sleeps | {"kthread": False, "reason": reason} for reason in THROTTLE.words]
+    calls = pl.DataFrame(rows, schema=THROTTLES.schema)
+    return calls.select("reason", longest_us=sleep_lengths(calls, hz=TICKS))
 
 
 def _rule_set(rules: str) -> pl.Expr:

@@ -17,10 +17,9 @@ from swapsim.frames.table import Column, Table, Vocabulary
 
 FOLIO_OUTCOME: Final = Vocabulary(
     "FOLIO_OUTCOME",
-    "What became of a folio. ``kept``: it returned to the inactive list, or to its own list after "
-    "a wait; ``written``: it was given to its filesystem or to swap, and not reclaimed; "
-    "``culled``: it went to the active list because it is locked into memory, and is not counted "
-    "as activated.",
+    "What became of a folio. ``kept``: on the inactive list, or on its own list after a wait; "
+    "``written``: given to its filesystem or to swap, not reclaimed; ``culled``: locked into "
+    "memory, so moved to the active list without being counted as activated.",
     ("reclaimed", "kept", "activated", "written", "culled", "split"),
 )
 
@@ -33,16 +32,13 @@ FOLIO_STEP: Final = Vocabulary(
 )
 
 THROTTLE: Final = Vocabulary(
-    "THROTTLE",
-    "A throttle that reclaim requests: the four reasons of 6.1's reclaim_throttle, and the calls "
-    "of 2013.",
-    ffi.STALL_SLEEPS,
+    "THROTTLE", "Reasons of 6.1's reclaim_throttle, and the calls of 2013.", ffi.STALL_SLEEPS
 )
 
 CLEARED_BY: Final = Vocabulary(
     "CLEARED_BY",
     "What clears flags: kswapd when its node is balanced, or after it shrank a zone (2013); case 1 "
-    "of a folio under writeback (before series-3); the end of a memory cgroup's direct reclaim.",
+    "(before series-3); the end of a memory cgroup's direct reclaim.",
     ffi.STALL_CLEARS,
 )
 
@@ -73,12 +69,14 @@ _FS_FLAGS: Final = (
     Column("fs_dirty", pl.Boolean, "whether its filesystem calls it dirty; null if not asked"),
     Column("fs_writeback", pl.Boolean, "whether its filesystem is writing it; null if not asked"),
 )
+_AIMED_AT: Final = "memory cgroup that reclaim aims at; 0 for global reclaim"
+_AIMED: Final = Column("memcg", pl.UInt64, _AIMED_AT)
 
 RECLAIM_FOLIOS: Final = Table(
     "RECLAIM_FOLIOS",
     "One row per folio that shrink_folio_list takes from its list for shrink_inactive_list, "
-    "written when the folio leaves the loop; a folio that was waited for (case 3) has a row each "
-    "time. Flags are those that the accounting reads, of anonymous folios too.",
+    "written when it leaves the loop, each time if it was waited for (case 3). Flags are those "
+    "that the accounting reads.",
     *_HEAD,
     _LIST,
     _FILE_LIST,
@@ -90,9 +88,7 @@ RECLAIM_FOLIOS: Final = Table(
     Column("outcome", FOLIO_OUTCOME.dtype, "what became of it"),
     Column("clean", pl.Boolean, "whether it was clean after its write; null if not written"),
     _STEP,
-    Column(
-        "under_writeback", pl.Boolean, "writeback at the tests of the cases; null if not tested"
-    ),
+    Column("under_writeback", pl.Boolean, "writeback at the cases' tests; null if not tested"),
     Column("node_flags", pl.UInt8, "flags of the node at these tests; null if not tested"),
     Column("marked", pl.Boolean, "reclaim flag at the last of these tests; null if not tested"),
     Column("pages", pl.UInt32, "pages of 4 KiB as the accounting counts them"),
@@ -113,11 +109,8 @@ _COUNTED: Final = (
 """The counters of reclaim_stat by which rules decide."""
 
 _FLAGS_BEFORE: Final = Column("flags_before", pl.UInt8, "flags when it began")
-_FLAGS_SET: Final = Column(
-    "flags_set", pl.UInt8, "flags that it set, even if they were set already"
-)
+_FLAGS_SET: Final = Column("flags_set", pl.UInt8, "flags that it set, even if already set")
 _FLAGS_AFTER: Final = Column("flags_after", pl.UInt8, "flags when it ended")
-_FLAGS: Final = (_FLAGS_BEFORE, _FLAGS_AFTER, _FLAGS_SET)
 _TAKEN: Final = Column("taken", pl.UInt32, "pages of 4 KiB that were isolated")
 
 RECLAIM_LISTS: Final = Table(
@@ -142,16 +135,12 @@ RECLAIM_LISTS: Final = Table(
     Column("lazyfree_fail", pl.UInt32, "lazily freed pages that could not be unmapped"),
     Column("scanned", pl.UInt32, "pages that its folios add to nr_scanned"),
     Column("reclaimed", pl.UInt32, "pages that were reclaimed"),
-    *_FLAGS,
-    Column("target", pl.UInt64, "memory cgroup that reclaim aims at; 0 for global reclaim"),
+    *(_FLAGS_BEFORE, _FLAGS_AFTER, _FLAGS_SET),
+    Column("target", pl.UInt64, _AIMED_AT),
     _SANE,
     Column("io", pl.Boolean, "whether gfp_mask allows I/O"),
     Column("fs", pl.Boolean, "whether gfp_mask allows calls of the filesystem"),
     _HIBERNATION,
-)
-
-_AIMED: Final = Column(
-    "memcg", pl.UInt64, "memory cgroup that reclaim aims at; 0 for global reclaim"
 )
 
 RECLAIM_PASSES: Final = Table(
@@ -167,7 +156,7 @@ RECLAIM_PASSES: Final = Table(
     *_COUNTED,
     _TAKEN,
     Column("file_taken", pl.UInt32, "file pages of 4 KiB that were isolated"),
-    *_FLAGS,
+    *(_FLAGS_BEFORE, _FLAGS_AFTER, _FLAGS_SET),
     _REQUESTED,
     _HIBERNATION,
     Column("may_throttle", pl.Boolean, "whether current_may_throttle allows a sleep"),
@@ -223,10 +212,12 @@ RECLAIM_CLEARS: Final = Table(
     Column("why", CLEARED_BY.dtype, "what cleared them"),
 )
 
-_FLAGS_CLEARED: Final = Column("flags_cleared", pl.UInt8, "flags that case 1 cleared")
-_SLEEPS: Final = Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order")
-
-_OF_A_PAGE: Final = (
+STALL_PAGES: Final = Table(
+    "STALL_PAGES",
+    "One row per page of a list that is processed page by page, in order. Later events of a page "
+    "are given in advance.",
+    Column("file", pl.Boolean, "whether it is a file page"),
+    *_PAGE_FLAGS,
     Column("congested", pl.Boolean, "whether its device is congested"),
     Column("buffers", pl.Boolean, "whether the filesystem answers by buffers"),
     *_FS_FLAGS,
@@ -235,15 +226,6 @@ _OF_A_PAGE: Final = (
     Column("arrives", pl.Boolean, "whether it reaches the dirty test unless a rule stops it"),
     Column("dirty_late", pl.Boolean, "whether it is dirty at the dirty test"),
     Column("kept", pl.Boolean, "whether pageout leaves it on the list"),
-)
-
-STALL_PAGES: Final = Table(
-    "STALL_PAGES",
-    "One row per page of a list that is processed page by page, in order. Later events of a page "
-    "are given in advance.",
-    Column("file", pl.Boolean, "whether it is a file page"),
-    *_PAGE_FLAGS,
-    *_OF_A_PAGE,
 )
 
 _RULES: Final = Column("rules", RULE_SET.dtype, "rule set, by the kernel that had it")
@@ -262,9 +244,7 @@ VERIFIED_STALLS: Final = Table(
     Column("throttles", pl.UInt64, "calls that request a throttle"),
     Column("held", pl.UInt64, "calls that agree with the rules"),
     Column("raced", pl.UInt64, "lists, passes and calls of which the order of rows allows another"),
-    Column(
-        "left_out", pl.UInt64, "lists and passes that the recording does not contain completely"
-    ),
+    Column("left_out", pl.UInt64, "lists and passes that the recording lacks in part"),
 )
 
 FOLIO_SUMS: Final = (
@@ -273,17 +253,15 @@ FOLIO_SUMS: Final = (
     Column("waited", pl.UInt32, "folios that were waited for in case 3"),
     Column("file_written", pl.UInt32, "file folios that were given to pageout"),
     Column("anon_written", pl.UInt32, "anonymous folios that were given to pageout"),
-    Column(
-        "unrecorded", pl.UInt32, "folios that the rules process further than the recording does"
-    ),
+    Column("unrecorded", pl.UInt32, "folios that the rules process further than the recording"),
 )
 """Counts of a list's folios by what the rules decide for them."""
 
 DECIDED_LISTS: Final = Table(
     "DECIDED_LISTS",
-    "One row per rule set and complete list of a recording, in the order in which lists began: "
-    "what the rules count and decide, with the flags of their own history. Where passes decide, "
-    "as in 6.1, the last list of a pass has its decision, and flags are those of the recording.",
+    "One row per rule set and complete list, in the order in which lists began: what the rules "
+    "count and decide, with the flags of their own history. Where passes decide, as in 6.1, the "
+    "last list of a pass has its decision, and flags are those of the recording.",
     _RULES,
     Column("nth", pl.UInt32, "position in the order in which lists began, from 0"),
     _LIST,
@@ -297,9 +275,9 @@ DECIDED_LISTS: Final = Table(
     *_COUNTED,
     _FLAGS_BEFORE,
     _FLAGS_SET,
-    _FLAGS_CLEARED,
+    Column("flags_cleared", pl.UInt8, "flags that case 1 cleared"),
     _FLAGS_AFTER,
-    _SLEEPS,
+    Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order"),
     Column("forced", pl.Boolean, "whether it requests a sleep that no test can skip"),
     Column("waits", pl.Boolean, "whether it requests one that sleeps if a device is congested"),
     *FOLIO_SUMS,
@@ -312,9 +290,7 @@ STALL_DECISIONS: Final = Table(
     columns.TRACE,
     _RULES,
     Column("lists", pl.UInt64, "number of lists"),
-    Column("tail_lru_dirty", pl.UInt64, "lists that set the flag tail_lru_dirty"),
-    Column("writeback", pl.UInt64, "lists that set the flag writeback"),
-    Column("congested", pl.UInt64, "lists that set the flag congested"),
+    *(Column(flag, pl.UInt64, f"lists that set the flag {flag}") for flag in ffi.STALL_FLAGS),
     Column("forced", pl.UInt64, "lists that request a sleep that no test can skip"),
     Column("waits", pl.UInt64, "lists that request one that sleeps if a device is congested"),
     Column("naps", pl.UInt64, "rounds that request a nap (2013) or wait for progress (6.1)"),

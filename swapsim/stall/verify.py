@@ -59,7 +59,12 @@ _OUTCOMES_BY_STEP: Final[Mapping[str, tuple[str, ...]]] = {
 _BY_RULES: Final = ("writeback_1", "writeback_2", "dirty")
 """Steps at which the rules say whether a folio is kept or activated."""
 
-_SUMS: Final = (*STALL_COUNTERS, "taken", "scanned")
+_SUMS: Final = {
+    **{name: pl.col(name).sum() for name in (*STALL_COUNTERS, "taken", "scanned", "reclaimed")},
+    "file_taken": pl.col("taken").filter("file").sum(),
+}
+"""The sums of a pass by the names of its counters, over the rows of its lists."""
+
 _REQUEST: Final = ("pass", "list", "reason")
 _JUDGED: Final = ("seq", "pass", "pid", "raced", "fault")
 _RESULT: Final = (
@@ -87,7 +92,7 @@ _FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
     "reclaim_passes": {
         # Shrinkers reclaim pages, too.
         "sums": pl.any_horizontal(
-            *(_differs(name, "_added") for name in (*_SUMS, "file_taken")),
+            *(_differs(name, "_added") for name in _SUMS if name != "reclaimed"),
             pl.col("reclaimed") < pl.col("reclaimed_added"),
         ),
         "flags set": _differs("flags_set"),
@@ -108,15 +113,12 @@ _FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
 @checked
 @interrupt.recording()
 def verify_stalls(
-    source: ReclaimRows | Path | str,
-    *,
-    rules: str = "6.1",
-    hz: int | None = None,
-    progress: bool = False,
+    source: ReclaimRows | Path | str, *, rules: str = "6.1", progress: bool = False
 ) -> Verdict:
     """Compare all that a kernel's reclaim counted and decided with a set of rules.
 
-    Flags that were read must be those that the rows before left.
+    Flags that were read must be those that the rows before left. ``kernel.hz`` of a folder's
+    trace.toml has the timer ticks a second, by default 250.
 
     **Not recorded**: why too many pages were isolated, how long a task was left asleep, and which
     lazyfree folios became anonymous ones.
@@ -127,8 +129,6 @@ def verify_stalls(
         The tables, or the trace folder of them.
     rules : str
         One of STALL_RULES: those that the kernel was switched to.
-    hz : int, optional
-        Timer ticks a second; by default ``kernel.hz`` of trace.toml, or 250.
     progress : bool
         Show a progress bar on stderr.
 
@@ -157,31 +157,17 @@ def verify_stalls(
     """
     by_rules = rules_of(rules)
     if isinstance(source, ReclaimRows):
-        return _verify(gather(source), by_rules, hz=hz or TICKS, progress=progress)
-    known = provenance(source).get("kernel", {}).get("hz", TICKS)
+        return _verify(gather(source), by_rules, hz=TICKS, progress=progress)
+    hz = provenance(source).get("kernel", {}).get("hz", TICKS)
     with errors_of(source):
-        return _verify(gather(reclaim_rows(source)), by_rules, hz=hz or known, progress=progress)
+        return _verify(gather(reclaim_rows(source)), by_rules, hz=hz, progress=progress)
 
 
 @checked
 def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Verify several traces of reclaim, each by the rules that its kernel was switched to.
+    """Verify traces by name (VERIFIED_STALLS), each by the rules of its ``kernel.reclaim_rules``.
 
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder; ``kernel.reclaim_rules`` of its trace.toml names the rules;
-        the default is 6.1.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema VERIFIED_STALLS, one row per trace.
-
-    Raises
-    ------
-    InputError
-        As for `verify_stalls`.
+    InputError as for `verify_stalls`.
     """
     return verified(folders, _verified, VERIFIED_STALLS)
 
@@ -223,7 +209,7 @@ def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> V
         ),
     }
     flags = judge_flags(recording, by_pass=rules.by_pass)
-    judged = {name: _judge(frame, flags, _FAULTS[name]) for name, frame in tables.items()}
+    judged = {name: _judge(name, frame, flags) for name, frame in tables.items()}
     faults = pl.concat(
         frame.drop_nulls("fault").select("seq", pl.lit(name).alias("table"), "fault")
         for name, frame in judged.items()
@@ -276,13 +262,12 @@ def _verdict(
     )
 
 
-def _judge(
-    frame: pl.DataFrame, verdicts: pl.DataFrame, tests: Mapping[str, pl.Expr]
-) -> pl.DataFrame:
+def _judge(table: str, frame: pl.DataFrame, flags: pl.DataFrame) -> pl.DataFrame:
     """Add the first fault of each row, and whether it read a flag during a concurrent change."""
     verdict = pl.col("verdict").fill_null(EXACT)
-    fault = pl.coalesce(pl.when(test).then(pl.lit(name)) for name, test in tests.items())
-    joined = frame.join(verdicts, on="seq", how="left", maintain_order="left")
+    faults = _FAULTS[table].items()
+    fault = pl.coalesce(pl.when(test).then(pl.lit(name)) for name, test in faults)
+    joined = frame.join(flags, on="seq", how="left", maintain_order="left")
     return joined.with_columns(verdict).with_columns(raced=verdict == CONCURRENT, fault=fault)
 
 
@@ -390,17 +375,15 @@ def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
 
 def _compare_passes(recording: Recording, rounds: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Return the passes with the sums of their lists and the decisions of the rules."""
-    sums = {name: pl.col(name).sum() for name in (*_SUMS, "reclaimed")}
-    sums["file_taken"] = pl.col("taken").filter("file").sum()
     added = recording.rows.lists.group_by("pass").agg(
         pl.len().alias("lists"),
-        *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in sums.items()),
+        *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in _SUMS.items()),
     )
     differs = rounds.filter(_OTHER_THROTTLE)["pass"]
     ours = decide_passes(recording.passes, rules.name).select(pl.all().name.suffix("_rules"))
     passes = recording.passes.hstack(ours)
     return passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
-        pl.col("lists", *(f"{name}_added" for name in sums)).fill_null(0),
+        pl.col("lists", *(f"{name}_added" for name in _SUMS)).fill_null(0),
         round_differs=pl.col("pass").is_in(differs.implode()),
     )
 
