@@ -456,13 +456,12 @@ def test_an_impossible_row_is_named(table: str, column: str, value: object, wron
         _native_columns.decide_lists(tables["folios"], tables["lists"], "6.1")
 
 
-def test_lists_and_folios_of_different_number_are_refused() -> None:
+@pytest.mark.parametrize("height", [1, 3])
+def test_lists_and_folios_of_different_number_are_refused(height: int) -> None:
     """Each list has its folios, and each folio its list."""
-    folios = folio_table([[GOOD], [GOOD]])
-    lists = list_table([(oracle.Context("6.1"), True, 1)] * 3)
-    for some in (lists, lists[:1]):
-        with pytest.raises(InputError, match="missing"):
-            _native_columns.decide_lists(folios, some, "6.1")
+    lists = list_table([(oracle.Context("6.1"), True, 1)] * height)
+    with pytest.raises(InputError, match="missing"):
+        _native_columns.decide_lists(folio_table([[GOOD], [GOOD]]), lists, "6.1")
 
 
 def test_the_oracles_names_are_the_librarys() -> None:
