@@ -85,9 +85,7 @@ def _reads(recording: Recording, *, by_pass: bool) -> list[pl.DataFrame]:
     filled_in, parts = _filled_in(recording.rows), []
     for frame in (passes, recording.lists):
         alone = pl.col("first") < pl.col("seq")
-        before = frame.with_columns(
-            row="seq", seq="first", flags="flags_before", own=_NO_FLAGS, alone=alone
-        )
+        before = frame.with_columns(row="seq", seq="first", flags="flags_before", alone=alone)
         after = frame.join(filled_in, on="seq", maintain_order="left").with_columns(
             row="seq", after="last", seq="until", flags="flags_after", own="flags_set"
         )
@@ -115,12 +113,12 @@ def _writes(recording: Recording) -> list[pl.DataFrame]:
         _cut_off(recording),
     ]
     after = pl.col("after").cast(pl.Int64).fill_null(BEFORE_ALL)
-    return [part.with_columns(after, row="seq", own=_NO_FLAGS) for part in parts]
+    return [part.with_columns(after, row="seq") for part in parts]
 
 
 def _intervals(frame: pl.DataFrame, *, by_pass: bool) -> pl.DataFrame:
     """Return _INTERVALS; where congestion is a cgroup's, this flag has a key of its own."""
-    usual = {"mask": _ALL_FLAGS, "alone": pl.lit(value=True)}
+    usual = {"mask": _ALL_FLAGS, "own": _NO_FLAGS, "alone": pl.lit(value=True)}
     missing = [value.alias(name) for name, value in usual.items() if name not in frame.columns]
     node = pl.col("nid").cast(pl.UInt64)
     parts = [frame.with_columns(*missing, key=node)]
@@ -194,7 +192,6 @@ def _of_folios(recording: Recording) -> pl.DataFrame:
         seq=pl.Series(seq[edges]),
         flags=pl.Series(flags[edges]),
         mask=pl.lit(_NODE),
-        own=_NO_FLAGS,
     )
 
 
@@ -243,7 +240,11 @@ def _cut_off(recording: Recording) -> pl.DataFrame:
 
 
 class _Values:
-    """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one."""
+    """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one.
+
+    Of the intervals that end no later than each of ``until``, ``end_of_ended`` is the latest end,
+    and ``begin_of_ended`` the latest beginning.
+    """
 
     def __init__(self, after: Numbers, seq: Numbers, *, until: Numbers) -> None:
         by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
@@ -253,19 +254,16 @@ class _Values:
         second = np.minimum(ends[1:], latest[:-1])
         self.after, self.latest_end = after[by_begin], latest
         self.end_before = np.maximum.accumulate(np.concatenate([[_NEVER], second]))
-        self.seq = np.concatenate([[_NEVER], seq[by_end]])
-        self.latest_begin = np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]]))
-        self.ended = np.searchsorted(self.seq[1:], until, side="right")
+        ended = np.searchsorted(seq[by_end], until, side="right")
+        begins = np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]]))
+        self.end_of_ended = np.concatenate([[_NEVER], seq[by_end]])[ended]
+        self.begin_of_ended = begins[ended]
 
     def end_of_begun(self, before: Numbers, *, but: Numbers) -> Numbers:
         """Return the latest end, except a row's own, of the intervals that begin before."""
         begun = np.searchsorted(self.after, before, side="left")
         latest = self.latest_end[begun]
         return np.where(latest == but, self.end_before[begun], latest)
-
-    def end_of_ended(self) -> Numbers:
-        """Return the latest end of the intervals that end no later than ``until``."""
-        return self.seq[self.ended]
 
     def begins_between(self, row: Numbers, until: Numbers) -> Numbers:
         """Return whether an interval begins after a row, and no later than the other one.
@@ -274,10 +272,6 @@ class _Values:
         """
         begun = np.searchsorted(self.after, until, side="right")
         return begun > np.searchsorted(self.after, row, side="right")
-
-    def begin_of_ended(self) -> Numbers:
-        """Return the latest beginning of the intervals that end no later than ``until``."""
-        return self.latest_begin[self.ended]
 
 
 def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
@@ -327,9 +321,8 @@ def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbe
         # unless the task had set the flag itself.
         support = wrote.end_of_begun(np.minimum(seq, row), but=np.where(own, _NEVER, row))
         support = np.where(wrote.begins_between(row, seq), seq, support)
-        support = np.maximum(support, saw.end_of_ended())
-        support = np.maximum(support, _START)
-        against = np.maximum(other_wrote.begin_of_ended(), other_saw.begin_of_ended())
+        support = np.maximum(np.maximum(support, saw.end_of_ended), _START)
+        against = np.maximum(other_wrote.begin_of_ended, other_saw.begin_of_ended)
         if not wanted:
             against = np.where(own, np.maximum(against, after), against)
         can_be[wanted] = (support > against) | (own & wanted)

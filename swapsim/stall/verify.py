@@ -210,23 +210,17 @@ def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> V
     }
     flags = judge_flags(recording, by_pass=rules.by_pass)
     judged = {name: _judge(name, frame, flags) for name, frame in tables.items()}
+    return _verdict(recording, judged, folios, missing=int(missing["calls"].sum()))
+
+
+def _verdict(
+    recording: Recording, judged: Mapping[str, pl.DataFrame], folios: pl.DataFrame, *, missing: int
+) -> Verdict:
+    """Return the counts and notes; ``missing`` calls are requested by the rules alone."""
     faults = pl.concat(
         frame.drop_nulls("fault").select("seq", pl.lit(name).alias("table"), "fault")
         for name, frame in judged.items()
     ).sort("seq")
-    first = describe_first(faults, recording, judged, folios) if faults.height else ()
-    return _verdict(recording, judged, faults, first, missing=int(missing["calls"].sum()))
-
-
-def _verdict(
-    recording: Recording,
-    judged: Mapping[str, pl.DataFrame],
-    faults: pl.DataFrame,
-    first: tuple[str, ...],
-    *,
-    missing: int,
-) -> Verdict:
-    """Return the counts and notes; ``missing`` calls are requested by the rules alone."""
     tables = {
         "lists": judged["reclaim_lists"].select(*_JUDGED, "list", "folios"),
         "passes": _add_faults_of_lists(judged).select(*_JUDGED, "lists"),
@@ -257,7 +251,7 @@ def _verdict(
             **recording.left_out,
         },
         notes=tuple(notes),
-        first=first,
+        first=describe_first(faults, recording, judged, folios) if faults.height else (),
         tables={**tables, "faults": faults},
     )
 

@@ -244,23 +244,6 @@ def test_programs_age_as_the_oracles(rules: str) -> None:
     assert all(found["program_faults"] for found in oracle.rounds)
 
 
-def test_programs_larger_than_memory_are_read_again_and_again() -> None:
-    """Working sets above memory thrash; neither the tasks nor the kernel stop."""
-    config = dataclasses.replace(
-        SMALL,
-        program_pages=900,
-        working_pages=800,
-        program_interval_ns=200_000_000,
-        working_interval_ns=200_000_000,
-        items=10,
-        files=(0,),
-        serve_ns=10**9,
-    )
-    oracle = compare(config, 10**6)
-    assert oracle.over
-    assert oracle.counts["program_reads"] > 2 * (1700 - 700)
-
-
 @pytest.mark.parametrize("enough", [True, False])
 def test_a_writer_waits_for_memory_in_use(enough: bool) -> None:
     """A file starts when enough memory is in use; if that never comes true there is no file."""
@@ -367,13 +350,11 @@ def test_samples_change_nothing() -> None:
         ({"seek_near_ns": 20_000_000}, "seek_near_ns"),
         ({"items": 2**27}, "items"),
         ({"rules": "6.1"}, "rules"),
-        ({"rules": "2.4"}, "rules"),
         ({"dma32_pages": 9, "normal_pages": 0}, "dma32_pages"),
         ({"working_pages": 4601}, "program_pages=0, working_pages"),
         ({"start_used_pages": 701}, "start_used_pages"),
         ({"files": (5001,)}, "files"),
         ({"files": ()}, "files"),
-        ({"nfs": 1}, "nfs"),
     ],
 )
 def test_fields_that_do_not_fit_together_are_refused_by_name(
@@ -384,26 +365,15 @@ def test_fields_that_do_not_fit_together_are_refused_by_name(
         _native.make(dataclasses.replace(SMALL, **changes), COSTS)
 
 
-@pytest.mark.parametrize("field", sorted(RECLAIM_RANGES.keys() - {"rounds"}))
-def test_a_field_out_of_its_range_is_refused_by_name(field: str) -> None:
-    """Each field has a lowest and a highest value, and takes whole numbers alone."""
-    low, high = RECLAIM_RANGES[field]
-    for value in (low - 1, high + 1, low + 0.5):
-        with pytest.raises(ConfigError, match=f"^{field}="):
-            dataclasses.replace(SMALL, **{field: value})  # type: ignore[arg-type]
-
-
-def test_a_cost_that_is_missing_or_zero_is_refused_by_name() -> None:
-    """A simulation without one of its costs is not made."""
+def test_a_number_out_of_its_range_is_refused_by_name() -> None:
+    """Each field and each cost has a lowest and a highest value; fields are whole numbers."""
+    for name in sorted(RECLAIM_RANGES.keys() - {"rounds"}):
+        low, high = RECLAIM_RANGES[name]
+        for value in (low - 1, high + 1, low + 0.5):
+            with pytest.raises(ConfigError, match=f"^{name}="):
+                dataclasses.replace(SMALL, **{name: value})  # type: ignore[arg-type]
     for name in RECLAIM_COSTS:
         without = {cost: ns for cost, ns in COSTS.items() if cost != name}
         for wrong in (without, COSTS | {name: 0}, COSTS | {name: 2**31}):
             with pytest.raises(ConfigError, match=f"^{name}"):
                 _native.make(SMALL, wrong)
-
-
-def test_each_field_is_the_librarys() -> None:
-    """The config has each field of the C struct that has a range or a default."""
-    names = {field.name for field in dataclasses.fields(ReclaimConfig)}
-    assert names == set(RECLAIM_DEFAULTS) - {"rounds"} | {"files"}
-    assert set(RECLAIM_RANGES) <= set(RECLAIM_DEFAULTS)
