@@ -15,15 +15,13 @@ import polars as pl
 import pytest
 
 import swapsim
-from swapsim import claims, clusters, frames, mapping, reclaim, slots, stall, study, traces
+from swapsim import claims, clusters, mapping, slots, study, traces
 from swapsim.checks import brief, checked, fits
 from swapsim.errors import ArgumentError, SwapsimError
 from swapsim.machine import MachineConfig
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
-from swapsim.patches import cluster_next
 from swapsim.slots import ChurnConfig, SlotsConfig
-from swapsim.stall import StallContext
 
 PACKAGES = (
     *("claims", "clusters", "export", "frames", "mapping", "reclaim", "removal", "slots"),
@@ -121,179 +119,61 @@ class Frame:
     __module__ = "pandas.core.frame"
 
 
-WRONG: Mapping[str, tuple[Callable[[], object], str]] = {
-    "a dict for a config": (
-        partial(machine_run.run, {"walkers": 2}),
-        "config={'walkers': 2}: run needs a MachineConfig; give MachineConfig(**config)",
-    ),
-    "a class for a config": (
-        partial(machine_run.run, MachineConfig),
-        "run needs a MachineConfig; give MachineConfig(...)",
-    ),
-    "swapped arguments": (
-        partial(slots.measure, ChurnConfig(), SlotsConfig()),
-        "device=ChurnConfig(): measure needs a SlotsConfig; device and workload are swapped",
-    ),
-    "a trace for a workload": (
-        partial(slots.measure, SlotsConfig(), "slots-4-shared"),
-        "measure needs a FillConfig, a ChurnConfig or a StreamsConfig",
-    ),
-    "a config for a list": (
-        partial(serial, machine_run.run, MachineConfig()),
-        "run needs a list; give a list: points=[MachineConfig(walkers=1)]",
-    ),
-    "a lambda for processes": (
-        partial(study.run, lambda config: config, [1]),
-        "is a lambda: processes need a function of a module",
-    ),
-    "no function": (partial(serial, "run", [1]), "task='run': run needs a function"),
-    "a text for a number of points": (
-        partial(study.run, print, [1], batch_points="2"),
-        "batch_points='2': run needs a whole number; write batch_points=2",
-    ),
-    "an executor by name": (
-        partial(study.run, print, [1], executor="threads"),
-        "executor='threads': run needs an Executor or None",
-    ),
-    "True for a number": (
-        partial(MachineConfig, walkers=True),
-        "walkers=True: choose a whole number",
-    ),
-    "a float for a kernel": (
-        partial(MachineConfig, kernel=4.8),
-        'kernel=4.8: choose a text; write kernel="4.8"',
-    ),
-    "a float for a count": (
-        partial(MachineConfig, walkers=np.float64(3)),
-        "choose a whole number; write walkers=3",
-    ),
-    "a device too many": (
-        partial(MachineConfig, walkers=16, devices=2),
-        "devices=2: choose 1, or more nodes (nodes=1; a node swaps to one device)",
-    ),
-    "an unknown field": (
-        partial(MachineConfig, walker=16),
-        "walker=16: MachineConfig has no such argument; did you mean walkers=?",
-    ),
-    "a field without its name": (
-        partial(MachineConfig, "4.8"),
-        "MachineConfig takes nothing without a name, and was given '4.8'",
-    ),
-    "no number": (partial(ChurnConfig, used_share=float("nan")), "used_share=nan: choose a number"),
-    "a share above 1": (partial(ChurnConfig, used_share=1.5), "above 0 and up to 1"),
-    "a negative number": (partial(ChurnConfig, pages=-1), "pages=-1: choose a whole number from 1"),
-    "a huge number": (partial(MachineConfig, walkers=10**30), "choose a whole number from 0 to"),
-    "None for a number": (partial(StallContext, priority=None), "priority=None: choose a whole"),
-    "an unknown policy": (
-        partial(SlotsConfig, policy="per-cpu"),
-        "policy='per-cpu': choose one of shared",
-    ),
-    "a function without its decorator": (
-        partial(SlotsConfig, policy=len),
-        "choose a text or a function decorated with @swapsim.policy",
-    ),
-    "a decorator without parentheses": (
-        partial(swapsim.policy, len),
-        "policy takes nothing without a name, and was given <built-in function len>, too; name "
-        "the others (base_of=, initial=)",
-    ),
-    "one policy for many": (
-        partial(machine_run.run_policies, MachineConfig, "percpu"),
-        "give a list: policies=['percpu']",
-    ),
-    "no policy": (partial(machine_run.run_policies, MachineConfig, []), "give at least one"),
-    "an item of a list": (
-        partial(machine_run.run_policies, MachineConfig, ["percpu", 3]),
-        "policies[1]=3: run_policies needs a text or a function decorated with @swapsim.policy",
-    ),
-    "an item of a dict": (
-        partial(change_costs, costs(), {"copy_ns": float("nan")}),
-        "values['copy_ns']=nan: change_costs needs a whole number",
-    ),
-    "a cost below its range": (
-        partial(change_costs, costs(), {"copy_ns": -4}),
-        "constant 'copy_ns' of -4: give a whole number of ns from 1",
-    ),
-    "None for a trace": (partial(traces.info, None), "folder=None: info needs a path"),
-    "a file for a trace": (partial(traces.info, __file__), "is a file: import it"),
-    "a folder that is no trace": (
-        partial(traces.info, Path(__file__).parent),
-        "a trace folder without provenance",
-    ),
-    "a trace of another kind": (
-        partial(mapping.writeback_tags, "slots-4-shared"),
-        "needs the events swp_add",
-    ),
-    "a trace's name misspelt": (partial(traces.info, "swap-w-sek"), "there is swap-w-seq"),
-    "a folder for a text": (
-        partial(traces.import_text, Path(__file__).parent, "made"),
-        "name a readable text",
-    ),
-    "an unknown keyword": (
-        partial(mapping.writeback_tags, "swap-w-seq", kernl="4.8"),
-        "kernl='4.8': writeback_tags has no such argument; did you mean kernel=?",
-    ),
-    "an unknown kernel": (
-        partial(mapping.writeback_tags, "swap-w-seq", kernel="4.9"),
-        "kernel='4.9': choose one of 4.8, 5.8, 6.1",
-    ),
-    "unknown rules": (
-        partial(clusters.replay, "clusters-7.3-file-2", rules="7.4"),
-        "rules='7.4': choose one of 6.11",
-    ),
-    "an argument too many": (
-        partial(slots.verify_slots, "slots-4-shared", "percpu"),
-        "verify_slots takes only source without a name",
-    ),
-    "a missing argument": (partial(clusters.verify_clusters), "verify_clusters needs "),
-    "a frame of pandas": (
-        partial(mapping.per_page, Frame()),
-        "per_page needs a polars.DataFrame; give polars.from_pandas(sites)",
-    ),
-    "a dict for a frame": (
-        partial(mapping.per_page, {"site": []}),
-        "per_page needs a polars.DataFrame; give polars.DataFrame(sites)",
-    ),
-    "a LazyFrame": (
-        partial(claims.medians, pl.LazyFrame()),
-        "medians needs a polars.DataFrame; give results.collect()",
-    ),
-    "a frame without its columns": (
-        partial(claims.medians, pl.DataFrame({"value": [1.0]})),
-        "field 'patch': table RESULTS has no such column; it has: value",
-    ),
-    "a frame of another table for a chart": (
-        partial(mapping.charts.work_by_site, costs()),
-        "table LOCK_SITES_PER_PAGE has no such column",
-    ),
-    "None for a chart's frame": (
-        partial(mapping.charts.work_by_site, None),
-        "work_by_site needs a polars.DataFrame",
-    ),
-    "None for a table": (partial(frames.show, None), "frame=None: show needs a polars.DataFrame"),
-    "a config of another simulator": (
-        partial(reclaim.run, MachineConfig()),
-        "run needs a ReclaimConfig",
-    ),
-    "other rules for reclaim": (partial(reclaim.parallelio, "4.8"), "rules='4.8': choose one of"),
-    "a text for a context": (partial(stall.explain, "6.1"), "explain"),
-    "no list of policies to rank": (
-        partial(cluster_next.rank, "percpu"),
-        "policies='percpu': rank needs a list",
-    ),
-}
+HERE = Path(__file__)
+WRONG: tuple[tuple[Callable[[], object], str], ...] = (
+    # Configs: another class, a wrong type of a field, a wrong value, a wrong name.
+    (partial(machine_run.run, {"walkers": 2}), "give MachineConfig(**config)"),
+    (partial(machine_run.run, MachineConfig), "give MachineConfig(...)"),
+    (partial(slots.measure, ChurnConfig(), SlotsConfig()), "device and workload are swapped"),
+    (partial(slots.measure, SlotsConfig(), "slots-4-shared"), "a FillConfig, a ChurnConfig or"),
+    (partial(MachineConfig, kernel=4.8), 'write kernel="4.8"'),
+    (partial(MachineConfig, walkers=np.float64(3)), "write walkers=3"),
+    (partial(MachineConfig, walkers=10**30), "a whole number from 0 to"),
+    (partial(MachineConfig, walkers=16, devices=2), "more nodes"),
+    (partial(MachineConfig, walker=16), "did you mean walkers=?"),
+    (partial(MachineConfig, "4.8"), "takes nothing without a name"),
+    (partial(ChurnConfig, used_share=float("nan")), "used_share=nan: choose a number"),
+    (partial(ChurnConfig, used_share=1.5), "above 0 and up to 1"),
+    (partial(SlotsConfig, policy="per-cpu"), "choose one of shared"),
+    (partial(SlotsConfig, policy=len), "decorated with @swapsim.policy"),
+    (partial(swapsim.policy, len), "name the others (base_of=, initial=)"),
+    # Lists and dictionaries, and what is in them.
+    (partial(serial, machine_run.run, MachineConfig()), "points=[MachineConfig(walkers=1)]"),
+    (partial(study.run, lambda config: config, [1]), "processes need a function of a module"),
+    (partial(study.run, print, [1], batch_points="2"), "write batch_points=2"),
+    (partial(machine_run.run_policies, MachineConfig, "percpu"), "policies=['percpu']"),
+    (partial(machine_run.run_policies, MachineConfig, []), "give at least one"),
+    (partial(machine_run.run_policies, MachineConfig, ["percpu", 3]), "policies[1]=3"),
+    (partial(change_costs, costs(), {"copy_ns": float("nan")}), "values['copy_ns']=nan"),
+    (partial(change_costs, costs(), {"copy_ns": -4}), "a whole number of ns from 1"),
+    # Traces and files.
+    (partial(traces.info, __file__), "is a file: import it"),
+    (partial(traces.info, HERE.parent), "a trace folder without provenance"),
+    (partial(traces.info, "swap-w-sek"), "there is swap-w-seq"),
+    (partial(traces.import_text, HERE.parent, "made"), "name a readable text"),
+    (partial(mapping.writeback_tags, "slots-4-shared"), "needs the events swp_add"),
+    (partial(mapping.writeback_tags, "swap-w-seq", kernl="4.8"), "did you mean kernel=?"),
+    (partial(mapping.writeback_tags, "swap-w-seq", kernel="4.9"), "choose one of 4.8, 5.8, 6.1"),
+    (partial(slots.verify_slots, "slots-4-shared", "percpu"), "only source without a name"),
+    (partial(clusters.verify_clusters), "verify_clusters needs "),
+    # Frames of another kind, and of another table.
+    (partial(mapping.per_page, Frame()), "give polars.from_pandas(sites)"),
+    (partial(mapping.per_page, {"site": []}), "give polars.DataFrame(sites)"),
+    (partial(claims.medians, pl.LazyFrame()), "give results.collect()"),
+    (partial(claims.medians, pl.DataFrame({"value": [1.0]})), "it has: value"),
+    (partial(mapping.charts.work_by_site, costs()), "table LOCK_SITES_PER_PAGE has no such column"),
+)
 
 
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize(("call", "remedy"), WRONG)
 def test_a_wrong_argument_is_one_line_with_the_remedy(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    call: Callable[[], object], remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each mistake is a SwapsimError, whose line says what to give instead."""
-    call, text = WRONG[case]
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SwapsimError) as refused:
         call()
-    assert text in str(refused.value)
+    assert remedy in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
 
