@@ -32,13 +32,7 @@ def test_conda_users_get_the_bounds_of_pyproject() -> None:
     assert {name: bound for name, bound in found.items() if name not in CONDA_TOOLS} == wanted
     assert found["python"] == project["project"]["requires-python"]
     tools = bounds(project["dependency-groups"]["tools"])
-    assert found["cmake"] == tools["cmake"]
-    assert found["ninja"] == tools["ninja"]
-
-
-def test_conda_builds_from_conda_forge_alone() -> None:
-    """No default channel; pip installs the checkout and nothing else."""
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert (found["cmake"], found["ninja"]) == (tools["cmake"], tools["ninja"])
     assert environment["channels"] == ["conda-forge", "nodefaults"]
     assert environment["dependencies"][-1] == {"pip": ["-e ."]}
 
@@ -79,12 +73,3 @@ def test_one_version_everywhere() -> None:
     assert newest.groups() == (citation["version"], str(citation["date-released"]))
     assert project["version"] == citation["version"]
     assert project["license"] == citation["license"]
-
-
-def test_the_hosts_run_what_a_developer_runs() -> None:
-    """The workflow calls .ci/run, which calls make, and nothing of its own."""
-    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
-    steps = yaml.safe_load(text)["jobs"]["test"]["steps"]
-    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
-    commands = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
-    assert sum("make " in line and not line.startswith("#") for line in commands) == 2

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from swapsim import traces
 from swapsim.claims.tables import RESULTS
 from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
 from swapsim.removal.tables import REMOVALS
@@ -19,9 +18,6 @@ from swapsim.removal.tables import REMOVALS
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"
 SEMANTIC_PATCHES = sorted([*PATCHES.glob("*/switch.cocci"), *(CAPTURE / "lab").rglob("*.cocci")])
-SLOT_TRACES = {
-    name: folder for name, folder in shipped_traces().items() if name.startswith("slots-")
-}
 REMOVAL_TRACES = {
     name: folder for name, folder in shipped_traces().items() if name.startswith("removals-")
 }
@@ -141,18 +137,9 @@ def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(rig: Simpl
     assert "CONFIG_PROVE_LOCKING=y\n" in on
 
 
-@pytest.mark.parametrize("name", list(SLOT_TRACES))
-def test_a_slot_trace_has_its_kernel(name: str) -> None:
-    """The switches in trace.toml are those of the workload, and no event was lost."""
-    origin = traces.provenance(SLOT_TRACES[name])
-    assert f"swap_base={origin['kernel']['swap_base']}" in origin["kernel"]["command_line"]
-    assert origin["guest"]["cpus"] == int(name.split("-")[1])
-    assert not any(origin["recording"]["lost_events_by_cpu"].values())
-
-
 def test_slots_of_a_page_are_used_again_above_half_full() -> None:
     """The trace above half full tries slots that only the swap cache has, with both results."""
-    events = pl.read_parquet(SLOT_TRACES["slots-4-above-half"] / "slot_events.parquet")
+    events = pl.read_parquet(shipped_traces()["slots-4-above-half"] / "slot_events.parquet")
     tried = events.filter(pl.col("op") == "reuse")["n"]
     assert set(tried.unique()) == {0, 1}
 

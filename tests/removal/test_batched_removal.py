@@ -152,23 +152,18 @@ def test_lists_of_several_tasks_may_alternate(pages: list[tuple[int, int, bool]]
 
 
 @pytest.mark.parametrize(
-    ("row", "wrong"),
+    ("rows", "wrong"),
     [
-        ((6, 10, 9, 0xB0, True, 8, True), "several swap devices"),
-        ((6, 10, 7, 0xA0, True, 5, True), "page 3 of list 7 .* already"),
-        ((0, 10, 7, 0xA0, True, 9, True), "'seq': the row with seq 0"),
+        ([*ROWS, (6, 10, 9, 0xB0, True, 8, True)], "several swap devices"),
+        ([*ROWS, (6, 10, 7, 0xA0, True, 5, True)], "page 3 of list 7 .* already"),
+        ([*ROWS, (0, 10, 7, 0xA0, True, 9, True)], "'seq': the row with seq 0"),
+        ([], "has no removal"),
     ],
 )
-def test_an_invalid_recorded_table_is_refused(tmp_path: Path, row: Row, wrong: str) -> None:
-    """Two devices, a page twice on its list, and rows out of order are refused."""
+def test_an_invalid_recorded_table_is_refused(tmp_path: Path, rows: list[Row], wrong: str) -> None:
+    """Two devices, a page twice on its list, rows out of order, and no row are refused."""
     with pytest.raises(InputError, match=wrong):
-        removal_replay(recorded(tmp_path / "wrong", [*ROWS, row]))
-
-
-def test_no_removal_is_refused(tmp_path: Path) -> None:
-    """A trace without a removal has nothing to count."""
-    with pytest.raises(InputError, match="has no removal"):
-        removal_replay(recorded(tmp_path / "none", []))
+        removal_replay(recorded(tmp_path / "wrong", rows))
 
 
 @pytest.mark.parametrize(
