@@ -4,7 +4,6 @@
 import shutil
 import struct
 import subprocess
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ import pytest
 from swapsim.io.paths import data_root
 
 CAPTURE = data_root() / "capture"
-EVENTS = tomllib.loads((CAPTURE / "clusters" / "events.toml").read_text(encoding="utf-8"))
 WORKLOADS = sorted((CAPTURE / "workloads").glob("clusters-*.toml"))
 
 CODE_AT = 0xFFFFFFFF81000000
@@ -35,17 +33,6 @@ def test_a_workload_records_its_own_kernel(path: Path, rig: SimpleNamespace) -> 
     assert workload.recording.groups == (f"clusters-{workload.newer.kernel.replace('.', '_')}",)
     assert path.stem.rsplit("-", 1)[1] == str(workload.cpus)
     assert workload.recording.clock == "counter"
-
-
-@pytest.mark.parametrize("group", ["clusters-6_12", "clusters-7_3"])
-def test_each_probe_has_its_place_and_one_name(group: str) -> None:
-    """An entry probe has a place, a return probe none; both kernels have the same core of names."""
-    words = [line.split() for line in EVENTS[group]["probes"]]
-    names = [kind.partition(":")[2] for kind, *_ in words]
-    assert len(set(names)) == len(names)
-    assert {"swap_request", "cluster_visit", "slot_grant", "slot_free"} <= set(names)
-    for kind, place, *_ in words:
-        assert ("+" in place) == kind.startswith("p:"), place
 
 
 def test_devices_are_written_one_a_line(rig: SimpleNamespace, tmp_path: Path) -> None:

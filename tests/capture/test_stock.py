@@ -62,17 +62,6 @@ def test_each_value_is_a_kernel_in_a_setting(rig: SimpleNamespace) -> None:
         assert CAPTURE / "newer" / "events.toml" in rig.guest.sources(workload)
 
 
-@pytest.mark.parametrize("part", ["removal-lists", "reclaim-decisions"])
-def test_both_kernels_have_probes_of_the_same_names(part: str) -> None:
-    """A reader finds the same events on both."""
-    names = [
-        [line.split()[0] for line in EVENTS[f"{part}-{kernel}"]["probes"]]
-        for kernel in ("6_12", "7_3")
-    ]
-    assert names[0] == names[1]
-    assert len(set(names[0])) == len(names[0])
-
-
 def test_lines_of_the_kernels_test_are_read(rig: SimpleNamespace, tmp_path: Path) -> None:
     """Each line is a row; metrics count from the first iteration that is asked for."""
     lines = "".join(
