@@ -11,6 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from swapsim._core import ffi
+from swapsim.errors import SwapsimError
+from swapsim.ffi import structs
 from swapsim.io.paths import repository_root
 
 RUNS = 5
@@ -57,6 +60,29 @@ def row(
         "ratio": None if peer is None else round(ours / peer, 2),
         **({"reason": reason} if reason else {}),
     }
+
+
+def compare(
+    name: str, unit: str, ours: Callable[[], float], peer: Callable[[], float], scale: float = 1
+) -> dict[str, Any]:
+    """Run two sides in turn; return the result of their rates."""
+    return row(name, unit, *alternate(ours, peer), scale=scale)
+
+
+def require(holds: object, wrong: str) -> None:
+    """Require a result that a benchmark measures."""
+    if not holds:
+        raise SwapsimError(f"{wrong}: run 'make test'")
+
+
+def struct_of(name: str, **arrays: Any) -> Any:
+    """Return a struct of the C library whose fields point to arrays of their types."""
+    made = ffi.new(f"struct {name} *")
+    for field, kind in ffi.typeof(made).item.fields:
+        if field in arrays:
+            arrays[field] = ffi.from_buffer(f"{kind.type.item.cname}[]", arrays[field])
+            setattr(made, field, arrays[field])
+    return structs.keep(made, arrays)
 
 
 def digits(value: float) -> float:

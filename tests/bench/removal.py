@@ -13,10 +13,10 @@ from typing import Any
 
 import harness
 import numpy as np
+import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.errors import SwapsimError
-from swapsim.ffi import REMOVAL_MODES
+from swapsim.ffi import REMOVAL_MODES, check, structs
 
 MODES = {"removal/batched": "batched", "removal/single": "page-by-page"}
 NAMES = tuple(MODES)
@@ -27,71 +27,43 @@ FILE_EVERY = 8
 CHUNK = 2**14
 
 
-class Lists:
-    """Pages in their mappings, and the columns that contain their numbers."""
-
-    def __init__(self, mode: str) -> None:
-        """Put each page into its mapping, as in 4.8."""
-        config, out = ffi.new("struct sws_mapping_config *"), ffi.new("struct sws_mappings **")
-        lib.sws_mapping_config_init(config)
-        config.swap_slots = PAGES + 1
-        if lib.sws_mappings_new(config, out) != lib.SWS_OK:
-            raise MemoryError("no memory for mappings")
-        self.mappings = ffi.gc(out[0], lib.sws_mappings_free)
-        file, work = ffi.new("uint32_t *"), ffi.new("struct sws_mapping_work *")
-        lib.sws_mapping_add_file(self.mappings, file)
-        rows = np.arange(PAGES)
-        of_file = rows % FILE_EVERY == 0
-        self.index = np.where(of_file, rows // FILE_EVERY, rows + 1).astype(np.uint64)
-        self.file = np.where(of_file, 0, lib.SWS_REMOVAL_FILE_SWAP).astype(np.uint32)
-        for is_file, index in zip(of_file.tolist(), self.index.tolist(), strict=True):
-            mapping = file[0] if is_file else 0
-            if lib.sws_mapping_add(self.mappings, mapping, index, 2, work) != lib.SWS_OK:
-                raise MemoryError("no memory for pages")
-        self.references = np.full(PAGES, 2, dtype=np.uint32)
-        self.yes, self.no = np.ones(PAGES, dtype=np.uint8), np.zeros(PAGES, dtype=np.uint8)
-        self.removed = np.zeros(PAGES, dtype=np.uint8)
-        self.reclaimer = self._reclaimer(mode)
-
-    def _reclaimer(self, mode: str) -> Any:
-        config, out = ffi.new("struct sws_removal_config *"), ffi.new("struct sws_removal **")
-        lib.sws_removal_config_init(config)
-        config.mode = REMOVAL_MODES.index(mode)
-        if lib.sws_removal_new(config, self.mappings, out) != lib.SWS_OK:
-            raise MemoryError("no memory for a reclaimer")
-        return ffi.gc(out[0], lib.sws_removal_free)
-
-    def removals_a_second(self) -> float:
-        """Remove them all, chunk by chunk; return the removals a second."""
-        spent = 0.0
-        holds = ffi.new("struct sws_removal_hold[]", CHUNK)
-        ends = np.arange(LIST_PAGES, CHUNK + 1, LIST_PAGES, dtype=np.uint64)
-        ends_of_lists = ffi.from_buffer("uint64_t[]", ends)
-        for begin in range(0, PAGES, CHUNK):
-            chunk = slice(begin, begin + CHUNK)
-            rows, results = (
-                ffi.new("struct sws_removal_rows *"),
-                ffi.new("struct sws_removal_results *"),
-            )
-            columns = [
-                ffi.from_buffer("uint32_t[]", self.file[chunk]),
-                ffi.from_buffer("uint64_t[]", self.index[chunk]),
-                ffi.from_buffer("uint32_t[]", self.references[chunk]),
-                ffi.from_buffer("uint8_t[]", self.yes[chunk]),
-                ffi.from_buffer("uint8_t[]", self.no[chunk]),
-            ]
-            rows.file, rows.index, rows.references, rows.locked, rows.dirty = columns
-            rows.freepage = rows.lazyfree = rows.dirty
-            out = ffi.from_buffer("uint8_t[]", self.removed[chunk])
-            results.removed, results.holds = out, holds
-            start = time.perf_counter()
-            code = lib.sws_removal_lists(self.reclaimer, rows, len(ends), ends_of_lists, results)
-            spent += time.perf_counter() - start
-            if code != lib.SWS_OK:
-                raise SwapsimError("removal refused its pages: run 'make test'")
-        if not self.removed.all():
-            raise SwapsimError("removal left pages in their mappings: run 'make test'")
-        return PAGES / spent
+def removals_a_second(mode: str) -> float:
+    """Put pages into their mappings, as in 4.8; return the removals a second, chunk by chunk."""
+    slots = structs.config(lib.sws_mapping_config_init, None, swap_slots=PAGES + 1)
+    mappings = structs.new(lib.sws_mappings_new, slots, free=lib.sws_mappings_free)
+    file, work = ffi.new("uint32_t *"), ffi.new("struct sws_mapping_work *")
+    check(lib.sws_mapping_add_file(mappings, file))
+    row = pl.int_range(PAGES)
+    of_file = row % FILE_EVERY == 0
+    swap = pl.lit(lib.SWS_REMOVAL_FILE_SWAP)
+    pages = pl.select(
+        index=pl.when(of_file).then(row // FILE_EVERY).otherwise(row + 1).cast(pl.UInt64),
+        file=pl.when(of_file).then(pl.lit(0)).otherwise(swap).cast(pl.UInt32),
+        references=pl.lit(2, pl.UInt32),
+        locked=pl.lit(1, pl.UInt8),
+        dirty=pl.lit(0, pl.UInt8),
+        freepage=pl.lit(0, pl.UInt8),
+        lazyfree=pl.lit(0, pl.UInt8),
+    )
+    for index, number in pages.select("index", "file").iter_rows():
+        mapping = 0 if number == lib.SWS_REMOVAL_FILE_SWAP else file[0]
+        check(lib.sws_mapping_add(mappings, mapping, index, 2, work))
+    config = structs.config(lib.sws_removal_config_init, None, mode=REMOVAL_MODES.index(mode))
+    reclaimer = structs.new(lib.sws_removal_new, config, mappings, free=lib.sws_removal_free)
+    spent, removed = 0.0, np.zeros(CHUNK, dtype=np.uint8)
+    holds, _ = structs.records("struct sws_removal_hold", CHUNK)
+    results = harness.struct_of("sws_removal_results", removed=removed, holds=holds)
+    ends = np.arange(LIST_PAGES, CHUNK + 1, LIST_PAGES, dtype=np.uint64)
+    last = ffi.from_buffer("uint64_t[]", ends)
+    for chunk in pages.iter_slices(CHUNK):
+        rows = structs.columns("struct sws_removal_rows", chunk)
+        removed.fill(0)
+        start = time.perf_counter()
+        code = lib.sws_removal_lists(reclaimer, rows, len(ends), last, results)
+        spent += time.perf_counter() - start
+        check(code)
+        harness.require(removed.all(), "removal left pages in their mappings")
+    return PAGES / spent
 
 
 def model(mode: str) -> float:
@@ -112,14 +84,14 @@ def model(mode: str) -> float:
     for pages in lists:
         reclaim.run(mode, pages)
     spent = time.perf_counter() - start
-    if reclaim.counts()["reclaimed"] != MODEL_PAGES:
-        raise SwapsimError("the plain model left pages in their mappings: run 'make test'")
+    all_removed = reclaim.counts()["reclaimed"] == MODEL_PAGES
+    harness.require(all_removed, "the plain model left pages in their mappings")
     return MODEL_PAGES / spent
 
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
+    unit = f"million removals/s ({harness.MODEL}, oracle_removal.py)"
     for name, mode in MODES.items():
-        rates = harness.alternate(lambda m=mode: Lists(m).removals_a_second(), partial(model, mode))
-        unit = f"million removals/s ({harness.MODEL}, oracle_removal.py)"
-        yield harness.row(name, unit, *rates, scale=1e6)
+        sides = partial(removals_a_second, mode), partial(model, mode)
+        yield harness.compare(name, unit, *sides, 1e6)

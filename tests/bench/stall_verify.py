@@ -15,7 +15,6 @@ from typing import Any
 import harness
 import polars as pl
 
-from swapsim.errors import SwapsimError
 from swapsim.stall.recording import ReclaimRows
 from swapsim.stall.verify import verify_stalls
 
@@ -73,8 +72,8 @@ def folios_a_second(rows: ReclaimRows) -> float:
     start = time.perf_counter()
     verdict = verify_stalls(rows, rules=RULES)
     spent = time.perf_counter() - start
-    if not verdict.agrees or verdict.counts["lists"][0] != rows.lists.height:
-        raise SwapsimError("a made-up trace does not verify: run 'make test'")
+    complete = verdict.agrees and verdict.counts["lists"][0] == rows.lists.height
+    harness.require(complete, "a made-up trace does not verify")
     return rows.folios.height / spent
 
 
@@ -101,9 +100,8 @@ def model(part: dict[str, pl.DataFrame]) -> float:
             context, some, file=of_list["file"], taken=of_list["taken"]
         ).reclaim.counts
     spent = time.perf_counter() - start
-    for number, counts in counted.items():
-        if counts.dirty != known[number]["dirty"]:
-            raise SwapsimError("the plain model counts otherwise: run 'make test'")
+    same = all(counts.dirty == known[number]["dirty"] for number, counts in counted.items())
+    harness.require(same, "the plain model counts otherwise")
     return part["folios"].height / spent
 
 
@@ -111,6 +109,5 @@ def run() -> Iterator[Any]:
     """Yield the benchmark of NAMES."""
     part = once()
     rows = over_and_over(part, -(-FOLIOS // part["folios"].height))
-    rates = harness.alternate(partial(folios_a_second, rows), partial(model, part))
     unit = "million folios/s (peer: counters alone in plain Python, oracle_stall.py)"
-    yield harness.row(NAMES[0], unit, *rates, scale=1e6)
+    yield harness.compare(NAMES[0], unit, partial(folios_a_second, rows), partial(model, part), 1e6)
