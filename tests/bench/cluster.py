@@ -30,19 +30,12 @@ def run() -> Iterator[dict[str, object]]:
         with workers(count) as client:
             there = partial(study.run, run_machine, MACHINES, executor=client.get_executor())
             there()  # each worker imports, and hashes, its packages
-            ours_s, peer_s = harness.alternate(
-                partial(harness.seconds, there), partial(harness.seconds, here)
-            )
-            rates = len(MACHINES) / ours_s, len(MACHINES) / peer_s
-            yield harness.row(f"cluster/{count}", "runs/s (peer: this process)", *rates)
+            sides = (partial(harness.rate, len(MACHINES), call) for call in (there, here))
+            yield harness.compare(f"cluster/{count}", "runs/s (peer: this process)", *sides)
             empty = partial(study.run, abs, range(EMPTY_POINTS), executor=client.get_executor())
-            (seconds,) = harness.alternate(partial(harness.seconds, empty))
-            yield harness.row(
-                f"cluster/empty-{count}",
-                "points/s",
-                EMPTY_POINTS / seconds,
-                reason="no peer: 1 s by this rate is the overhead of a point",
-            )
+            rates = harness.alternate(partial(harness.rate, EMPTY_POINTS, empty))
+            reason = "no peer: 1 s by this rate is the overhead of a point"
+            yield harness.row(f"cluster/empty-{count}", "points/s", *rates, reason=reason)
 
 
 @contextmanager

@@ -16,10 +16,10 @@ import polars as pl
 
 from swapsim import traces
 from swapsim._core import ffi, lib
-from swapsim.clusters._native import columns_of, configured, switches_of
+from swapsim.clusters._native import columns_of, configured, switches_of, verify_rows
 from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.clusters.tables import CLUSTER_LIST
-from swapsim.errors import SwapsimError
+from swapsim.ffi import check, structs
 
 NAMES = ("clusters/replay", "clusters/verify")
 TRACE = "clusters-7.3-zram-1"
@@ -33,47 +33,47 @@ NOT_IN_ROWS = {"window", "relock", "visited", "discard", "discarded", "busy"}
 """Points of a call that the rows of 7.3 do not show."""
 
 
+def fed_a_second(rows: ClusterRows, create: Any, config: Any, free: Any, feed: Any) -> float:
+    """Return the rows that C processes a second; ``feed`` is called with a new handle and rows."""
+    columns, spent = columns_of(rows.events), 0.0
+    for _ in range(AGAIN):
+        handle = structs.new(create, config, free=free)
+        start = time.process_time()
+        code = feed(handle, columns, rows.events.height)
+        spent += time.process_time() - start
+        check(code)
+    return AGAIN * rows.events.height / spent
+
+
 def verify(rows: ClusterRows) -> float:
     """Return the rows that C compares a second."""
-    config = configured(rows, rows.rules)
-    columns = columns_of(rows.events)
-    totals = ffi.new("struct sws_cluster_replay_totals *")
-    spent = 0.0
-    for _ in range(AGAIN):
-        out = ffi.new("struct sws_cluster_replay **")
-        if lib.sws_cluster_replay_new(config, out) != lib.SWS_OK:
-            raise MemoryError("no memory for a swap device")
-        handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
-        start = time.process_time()
-        error = lib.sws_cluster_replay_feed(handle, columns, rows.events.height)
-        spent += time.process_time() - start
-        lib.sws_cluster_replay_totals(handle, totals)
-        if error or totals.grants_equal != totals.grants or not totals.grants:
-            raise SwapsimError("a shipped trace does not verify: run 'make test'")
-    return AGAIN * rows.events.height / spent
+    counts, _, mismatch = verify_rows(rows, lambda _: None)
+    harness.require(counts["grants"] and mismatch is None, "a shipped trace does not verify")
+    return fed_a_second(
+        rows,
+        lib.sws_cluster_replay_new,
+        configured(rows, rows.rules),
+        lib.sws_cluster_replay_free,
+        lib.sws_cluster_replay_feed,
+    )
 
 
 def replay(rows: ClusterRows) -> float:
     """Return the rows that C serves a second under other rules."""
-    made = ffi.new("struct sws_cluster_what_if_config *")
-    lib.sws_cluster_what_if_config_init(made)
-    config = configured(rows, OTHER)
-    made.clusters = config[0]
-    made.trace_has_slot_cache = switches_of(rows.rules)["slot_cache"]
-    columns = columns_of(rows.events)
+    config = structs.config(
+        lib.sws_cluster_what_if_config_init,
+        None,
+        clusters=configured(rows, OTHER)[0],
+        trace_has_slot_cache=switches_of(rows.rules)["slot_cache"],
+    )
     none, count = ffi.new("struct sws_cluster_what_if_sample[1]"), ffi.new("uint64_t *")
-    spent = 0.0
-    for _ in range(AGAIN):
-        out = ffi.new("struct sws_cluster_what_if **")
-        if lib.sws_cluster_what_if_new(made, out) != lib.SWS_OK:
-            raise MemoryError("no memory for a swap device")
-        handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
-        start = time.process_time()
-        error = lib.sws_cluster_what_if_feed(handle, columns, rows.events.height, none, count)
-        spent += time.process_time() - start
-        if error:
-            raise SwapsimError("a shipped trace cannot be replayed: run 'make test'")
-    return AGAIN * rows.events.height / spent
+    return fed_a_second(
+        rows,
+        lib.sws_cluster_what_if_new,
+        config,
+        lib.sws_cluster_what_if_free,
+        lambda *fed: lib.sws_cluster_what_if_feed(*fed, none, count),
+    )
 
 
 def _model(rows: ClusterRows, rules: str) -> Any:
@@ -113,8 +113,7 @@ def model_verify(rows: ClusterRows) -> float:
                 del calls[row["pid"]]
         done += 1
     spent = time.process_time() - start
-    if done != len(some):
-        raise SwapsimError("the plain model differs from a shipped trace: run 'make test'")
+    harness.require(done == len(some), "the plain model differs from a shipped trace")
     return done / spent
 
 
@@ -159,5 +158,4 @@ def run() -> Iterator[Any]:
     unit = "million events/s (peer: the plain Python model, oracle_clusters.py)"
     sides = ((replay, model_replay), (verify, model_verify))
     for name, (ours, peer) in zip(NAMES, sides, strict=True):
-        rates = harness.alternate(partial(ours, rows), partial(peer, rows))
-        yield harness.row(name, unit, *rates, scale=1e6)
+        yield harness.compare(name, unit, partial(ours, rows), partial(peer, rows), 1e6)

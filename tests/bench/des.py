@@ -6,7 +6,8 @@ And the time of a simulated acquisition next to published ones of other processo
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -40,19 +41,17 @@ THEIRS = 20_000
 def run() -> Iterator[dict[str, object]]:
     """Yield the benchmarks of NAMES, SimPy's in processor time: a busy neighbour does not count."""
 
-    def ours() -> float:
-        return OURS / harness.seconds(lambda: closed_loop(OURS), time.process_time)
+    def side(loop: Callable[[int], object], count: int) -> Callable[[], float]:
+        return partial(harness.rate, count, partial(loop, count), time.process_time)
 
-    def peer() -> float:
-        return THEIRS / harness.seconds(lambda: by_simpy(simpy, THEIRS), time.process_time)
-
-    result = partial(harness.row, NAMES[0], "million acquisitions/s", scale=1e6)
-    try:
+    sides, reason = [side(closed_loop, OURS)], "simpy is not installed"
+    with suppress(ImportError):
         import simpy
-    except ImportError:
-        yield result(*harness.alternate(ours), reason="simpy is not installed")
-    else:
-        yield result(*harness.alternate(ours, peer))
+
+        sides.append(side(partial(by_simpy, simpy), THEIRS))
+        reason = None
+    rates = harness.alternate(*sides)
+    yield harness.row(NAMES[0], "million acquisitions/s", *rates, scale=1e6, reason=reason)
     yield from against_anchors()
 
 
@@ -63,24 +62,14 @@ def against_anchors() -> Iterator[dict[str, object]]:
         (ours,) = anchors.lock_rates([kind], [placement], [threads])["ns"]
         found = compared.filter(kind=kind, placement=placement, threads=threads).to_dicts()
         said = f"{found[0]['verdict']} within a factor of {anchors.ORDER:g}" if found else MISSING
-        yield {
-            "name": name,
-            "ours": harness.digits(ours),
-            "peer": harness.digits(found[0]["published_ns"]) if found else None,
-            "unit": f"ns an acquisition, simulated (peer: {PEERS[kind]}, another processor)",
-            "ratio": None,
-            "reason": said,
-        }
+        unit = f"ns an acquisition, simulated (peer: {PEERS[kind]}, another processor)"
+        peer = harness.digits(found[0]["published_ns"]) if found else None
+        yield harness.without_ratio(name, unit, harness.digits(ours), peer, said)
     for shape in anchors.anchor_shapes().iter_rows(named=True):
         checked = "" if shape["hand"] == "first" else ", not checked"
-        yield {
-            "name": SHAPES,
-            "ours": harness.digits(shape["simulated"]),
-            "peer": harness.digits(shape["published"]),
-            "unit": f"{shape['quantity']}, {shape['kind']} lock (peer: {shape['anchor']}{checked})",
-            "ratio": None,
-            "reason": shape["verdict"],
-        }
+        unit = f"{shape['quantity']}, {shape['kind']} lock (peer: {shape['anchor']}{checked})"
+        values = map(harness.digits, (shape["simulated"], shape["published"]))
+        yield harness.without_ratio(SHAPES, unit, *values, shape["verdict"])
 
 
 def closed_loop(acquisitions: int) -> int:

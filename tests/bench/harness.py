@@ -42,6 +42,13 @@ def seconds(call: Callable[[], object], clock: Callable[[], float] = time.perf_c
     return clock() - start
 
 
+def rate(
+    count: int, call: Callable[[], object], clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return how many of so many things a call processes a second."""
+    return count / seconds(call, clock)
+
+
 def row(
     name: str,
     unit: str,
@@ -67,6 +74,14 @@ def compare(
 ) -> dict[str, Any]:
     """Run two sides in turn; return the result of their rates."""
     return row(name, unit, *alternate(ours, peer), scale=scale)
+
+
+def without_ratio(
+    name: str, unit: str, ours: float, peer: float | None, reason: str
+) -> dict[str, Any]:
+    """Return the result of two values that are no rivals."""
+    values = {"name": name, "ours": ours, "peer": peer, "unit": unit}
+    return values | {"ratio": None, "reason": reason}
 
 
 def require(holds: object, wrong: str) -> None:

@@ -51,13 +51,10 @@ def run() -> Iterator[dict[str, object]]:
     text = "".join(lines()).encode()
     count = text.count(b"\n")
     require_same_columns(text)
-    for name, peer in (("import/polars", by_polars), ("import/re", by_re)):
-        ours_s, peer_s = harness.alternate(
-            partial(harness.seconds, partial(by_us, text)),
-            partial(harness.seconds, partial(peer, text)),
-        )
-        rates = count / ours_s, count / peer_s
-        yield harness.row(name, "million lines/s", *rates, scale=1e6)
+    ours = partial(harness.rate, count, partial(by_us, text))
+    for name, read in (("import/polars", by_polars), ("import/re", by_re)):
+        peer = partial(harness.rate, count, partial(read, text))
+        yield harness.compare(name, "million lines/s", ours, peer, 1e6)
     yield to_parquet(text, count)
 
 
@@ -76,9 +73,8 @@ def to_parquet(text: bytes, count: int) -> dict[str, object]:
                 for event, frame in by_polars(source.read_bytes()).items():
                     frame.write_parquet(Path(parent) / event, compression_level=1)
 
-        spent = harness.alternate(*(partial(harness.seconds, side) for side in (ours, peer)))
-    unit = "million lines/s, to Parquet"
-    return harness.row("import/parquet", unit, *(count / side for side in spent), scale=1e6)
+        sides = (partial(harness.rate, count, side) for side in (ours, peer))
+        return harness.compare("import/parquet", "million lines/s, to Parquet", *sides, 1e6)
 
 
 def lines() -> Iterator[str]:

@@ -3,6 +3,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import harness
@@ -41,13 +42,11 @@ def run() -> Iterator[dict[str, object]]:
             "replay/memory": lambda: replay_rows(rows, config),
             "replay/parquet": lambda: replay_rows(writeback_rows(folder), config),
         }
-        for name, ours in sides.items():
-            our_s, model_s = harness.alternate(
-                lambda call=ours: harness.seconds(call), lambda: harness.seconds(by_model)
-            )
-            unit = f"million rows/s ({harness.MODEL})"
-            rates = rows.height / our_s, MODEL_ROWS / model_s
-            yield harness.row(name, unit, *rates, scale=1e6)
+        unit = f"million rows/s ({harness.MODEL})"
+        for name, call in sides.items():
+            ours = partial(harness.rate, rows.height, call)
+            peer = partial(harness.rate, MODEL_ROWS, by_model)
+            yield harness.compare(name, unit, ours, peer, 1e6)
 
 
 def copies(frame: pl.DataFrame, period: int) -> pl.DataFrame:

@@ -18,6 +18,7 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
+from swapsim.ffi import structs
 
 OPERATIONS = ("insert", "tag_set", "tag_clear", "lookup", "delete")
 KINDS = ("batch/in-order", "batch/random", "single")
@@ -31,36 +32,17 @@ KERNEL = "linux-source-6.1"
 # What tools/testing/radix-tree includes or compiles.
 KERNEL_PATHS = ("tools/testing/radix-tree", "tools/include", "tools/arch/x86/include")
 KERNEL_FOLDERS = ("tools/lib/*.c", "lib/*", "include/linux/*")
-KERNEL_OBJECTS = [
-    "xarray",
-    "radix-tree",
-    "idr",
-    "linux",
-    "find_bit",
-    "bitmap",
-    "slab",
-    "test",
-    "maple",
-]
+KERNEL_OBJECTS = (
+    *("xarray", "radix-tree", "idr", "linux", "find_bit"),
+    *("bitmap", "slab", "test", "maple"),
+)
 KERNEL_FLAGS = (
-    "-I.",
-    "-I../../include",
-    "-O2",
-    "-g",
-    "-w",
-    "-D_LGPL_SOURCE",
+    *("-I.", "-I../../include", "-O2", "-g", "-w", "-D_LGPL_SOURCE"),
     "-Dfallthrough=__attribute__((__fallthrough__))",
 )
 
 # Nanoseconds per operation of one run.
 Spent = dict[str, float]
-
-
-def newer(program: Path, sources: list[Path]) -> bool:
-    """Return whether a program was built after all its sources."""
-    return program.exists() and all(
-        program.stat().st_mtime > source.stat().st_mtime for source in sources
-    )
 
 
 def build_peer() -> Path:
@@ -69,7 +51,8 @@ def build_peer() -> Path:
     sources = [harness.HERE / "kernel_radix_tree.c", harness.HERE / "rtree_rows.h"]
     if not SOURCE_PACKAGE.exists():
         raise harness.MissingPeerError("Debian's package linux-source-6.1 is not installed")
-    if newer(program, sources):
+    changed = max(source.stat().st_mtime for source in sources)
+    if program.exists() and program.stat().st_mtime > changed:
         return program
     tree = harness.BUILD / KERNEL
     shutil.rmtree(tree, ignore_errors=True)
@@ -120,17 +103,6 @@ class Rows:
             self.trees.tofile(file)
 
 
-def rows_in_order() -> Rows:
-    """Return one tree's entries, from the first to the last."""
-    return Rows("in-order", np.zeros(ENTRIES), np.arange(ENTRIES), ROUNDS)
-
-
-def rows_at_random() -> Rows:
-    """Return the entries of 256 trees, shuffled; the same in each run."""
-    order = np.random.default_rng(1).permutation(TREES * ENTRIES)
-    return Rows("random", order // ENTRIES, order % ENTRIES, 1)
-
-
 def run_program(program: Path, rows: Rows) -> tuple[Spent, str]:
     """Run either side's program; return its times, and the sum of all results."""
     *lines, last = harness.command(program, rows.path).splitlines()
@@ -139,12 +111,8 @@ def run_program(program: Path, rows: Rows) -> tuple[Spent, str]:
 
 def run_batch(rows: Rows) -> Spent:
     """Time our batch calls as Python makes them, sorting included; check every result."""
-    config, out = ffi.new("struct sws_forest_config *"), ffi.new("struct sws_forest **")
-    lib.sws_forest_config_init(config)
-    config.tree_count = rows.tree_count
-    if lib.sws_forest_new(config, out) != lib.SWS_OK:
-        raise MemoryError("no memory for a forest")
-    forest = ffi.gc(out[0], lib.sws_forest_free)
+    config = structs.config(lib.sws_forest_config_init, None, tree_count=rows.tree_count)
+    forest = structs.new(lib.sws_forest_new, config, free=lib.sws_forest_free)
     trees = ffi.from_buffer("uint32_t[]", rows.trees)
     indexes = ffi.from_buffer("uint64_t[]", rows.indexes)
     items = ffi.from_buffer("uint64_t[]", rows.items)
@@ -169,49 +137,40 @@ def run_batch(rows: Rows) -> Spent:
             spent[operation] += (time.perf_counter_ns() - start) / rows.count / rows.rounds
             gives_items = operation in ("lookup", "delete")
             wrong = (rows.words != rows.items).any() if gives_items else rows.status.any()
-            if error or wrong:
-                raise SwapsimError(f"rtree/batch {operation} gave a wrong result: run 'make test'")
+            harness.require(not (error or wrong), f"rtree/batch {operation} gave a wrong result")
     return spent
-
-
-def medians(runs: list[Spent]) -> Spent:
-    """Return the median of each operation."""
-    return {
-        operation: statistics.median(run[operation] for run in runs) for operation in OPERATIONS
-    }
 
 
 def results(kind: str, ours: list[Spent], peer: list[Spent], reason: str | None) -> Iterator[Any]:
     """Yield one row per operation; without a peer its columns are null and the reason says why."""
-    our_median, peer_median = medians(ours), medians(peer) if peer else None
     for operation in OPERATIONS:
-        theirs = peer_median[operation] if peer_median else None
+        mine, theirs = (
+            statistics.median(run[operation] for run in runs) if runs else None
+            for runs in (ours, peer)
+        )
         yield {
             "name": f"rtree/{kind}/{operation}",
-            "ours": harness.digits(our_median[operation]),
-            "peer": None if theirs is None else harness.digits(theirs),
+            "ours": harness.digits(mine),
+            "peer": theirs and harness.digits(theirs),
             "unit": "ns/operation",
-            "ratio": None if theirs is None else round(theirs / our_median[operation], 2),
+            "ratio": theirs and round(theirs / mine, 2),
             **({"reason": reason} if reason else {}),
         }
 
 
-def measure(rows: Rows, peer: Path | None, single: Path | None) -> tuple[list[Spent], ...]:
-    """Run batch, single calls and peer in turn, five times; return the times of each."""
-    batches: list[Spent] = []
-    singles: list[Spent] = []
-    peers: list[Spent] = []
+def measure(rows: Rows, *programs: Path | None) -> list[list[Spent]]:
+    """Run batch calls and programs in turn, five times; return the times of each."""
+    found: list[list[Spent]] = [[], *([] for _ in programs)]
     for _ in range(harness.RUNS):
         sums = set()
-        batches.append(run_batch(rows))
-        for program, runs in ((single, singles), (peer, peers)):
+        found[0].append(run_batch(rows))
+        for program, runs in zip(programs, found[1:], strict=True):
             if program:
                 spent, total = run_program(program, rows)
                 runs.append(spent)
                 sums.add(total)
-        if len(sums) > 1:
-            raise SwapsimError("rtree: both sides were given the same rows but did not do the same")
-    return batches, singles, peers
+        harness.require(len(sums) < 2, "rtree: both sides did not do the same with the same rows")
+    return found
 
 
 def run() -> Iterator[Any]:
@@ -222,15 +181,17 @@ def run() -> Iterator[Any]:
         peer = build_peer()
     except harness.MissingPeerError as error:
         reason = str(error)
-    in_order, at_random = rows_in_order(), rows_at_random()
+    in_order = Rows("in-order", np.zeros(ENTRIES), np.arange(ENTRIES), ROUNDS)
+    shuffled = np.random.default_rng(1).permutation(TREES * ENTRIES)
+    at_random = Rows("random", shuffled // ENTRIES, shuffled % ENTRIES, 1)
     try:
         single = harness.build("rtree_single", "-O3", mechanisms=("core", "rtree"))
         in_order.write()
         at_random.write()
-        batches, singles, peers = measure(in_order, peer, single)
+        batches, singles, peers = measure(in_order, single, peer)
         yield from results("batch/in-order", batches, peers, reason)
         yield from results("single", singles, peers, reason)
-        batches, _, peers = measure(at_random, peer, None)
+        batches, peers = measure(at_random, peer)
         yield from results("batch/random", batches, peers, reason)
     except harness.MissingPeerError as error:
         raise SwapsimError(f"rtree: {error}") from error

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import harness
@@ -16,7 +17,7 @@ import harness
 import swapsim
 from swapsim import slots
 from swapsim._core import ffi, lib
-from swapsim.errors import SwapsimError
+from swapsim.ffi import structs
 from swapsim.slots._native import settings
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 
@@ -34,18 +35,15 @@ SCANS = 32
 def sequential() -> float:
     """Return the slots a second that a device with free clusters gives, 64 a call."""
     made, _keep = settings(SlotsConfig(slots=SEQUENTIAL_SLOTS, possible_cpus=1))
-    out = ffi.new("struct sws_slots **")
-    if lib.sws_slots_new(made, out) != lib.SWS_OK:
-        raise MemoryError("no memory for a swap device")
-    device = ffi.gc(out[0], lib.sws_slots_free)
+    device = structs.new(lib.sws_slots_new, made, free=lib.sws_slots_free)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
     calls = SEQUENTIAL_SLOTS // BATCH - 10
     start = time.perf_counter()
     for _ in range(calls):
         lib.sws_slots_allocate(device, 0, -1, BATCH, call, work)
     spent = time.perf_counter() - start
-    if work.tested_scan or work.given != calls * BATCH:
-        raise SwapsimError("slots/sequential gave another number of slots: run 'make test'")
+    sequential = not work.tested_scan and work.given == calls * BATCH
+    harness.require(sequential, "slots/sequential gave another number of slots")
     return float(work.given / spent)
 
 
@@ -69,10 +67,8 @@ class Scanned:
         lib.sws_workbench_config_init(config)
         config.cache.device.slots = SCANNED_SLOTS
         config.cache.device.address_spaces = 1
-        out, over = ffi.new("struct sws_workbench **"), ffi.new("bool *")
-        if lib.sws_workbench_new(config, out) != lib.SWS_OK:
-            raise MemoryError("no memory for a swap device")
-        self.bench = ffi.gc(out[0], lib.sws_workbench_free)
+        self.bench = structs.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
+        over = ffi.new("bool *")
         error = lib.sws_workbench_fill(self.bench, 2**64 - 1, False)
         while not error and not over[0]:
             error = lib.sws_workbench_run(self.bench, 2**30, over)
@@ -80,8 +76,8 @@ class Scanned:
         self.work = ffi.new("struct sws_slots_work *")
         self.last = ffi.new("uint32_t *", SCANNED_SLOTS - 1)
         usage = ffi.new("uint8_t *")
-        if error or lib.sws_slots_drop(self.device, self.last[0], usage, self.work):
-            raise SwapsimError("slots/scan could not fill its device: run 'make test'")
+        error = error or lib.sws_slots_drop(self.device, self.last[0], usage, self.work)
+        harness.require(not error, "slots/scan could not fill its device")
 
     def bytes_a_second(self) -> float:
         """Return the bytes of the map that scans pass a second, counted as the kernel does."""
@@ -94,8 +90,8 @@ class Scanned:
             lib.sws_slots_allocate(self.device, 0, -1, 1, call, self.work)
         spent = time.perf_counter() - start
         tested = self.work.tested_scan - before
-        if call.slots[0] != self.last[0] or tested != SCANS * (SCANNED_SLOTS - 2):
-            raise SwapsimError("slots/scan did not scan the whole map: run 'make test'")
+        whole = call.slots[0] == self.last[0] and tested == SCANS * (SCANNED_SLOTS - 2)
+        harness.require(whole, "slots/scan did not scan the complete map")
         return float(tested / spent)
 
     def rescheduled(self) -> int:
@@ -103,19 +99,10 @@ class Scanned:
         return int(self.work.rescheduled // (self.work.tested_scan // (SCANNED_SLOTS - 2)))
 
 
-class ByteLoop:
-    """The same scan, a byte at a time."""
-
-    def __init__(self) -> None:
-        """Build it."""
-        self.program = harness.build("byte_loop", "-O3")
-        self.rescheduled = -1
-
-    def bytes_a_second(self) -> float:
-        """Return the bytes that it passes a second."""
-        spent, tested, rescheduled = harness.command(self.program, SCANNED_SLOTS - 2, SCANS).split()
-        self.rescheduled = int(rescheduled)
-        return int(tested) / float(spent) * 1e9
+def byte_loop(program: Path) -> tuple[float, int]:
+    """Return the bytes that a byte loop passes a second, and how often its ration ran out."""
+    spent, tested, rescheduled = harness.command(program, SCANNED_SLOTS - 2, SCANS).split()
+    return int(tested) / float(spent) * 1e9, int(rescheduled)
 
 
 @swapsim.policy(base_of="cpu", initial="random")
@@ -131,9 +118,7 @@ def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-unty
 
 def runs_a_second(device: SlotsConfig) -> float:
     """Return complete runs of the workbench a second: fill, fragment, warm up, measure."""
-    start = time.perf_counter()
-    slots.measure(device, ChurnConfig())
-    return 1 / (time.perf_counter() - start)
+    return harness.rate(1, lambda: slots.measure(device, ChurnConfig()))
 
 
 def scan_row() -> dict[str, Any]:
@@ -141,25 +126,24 @@ def scan_row() -> dict[str, Any]:
     ours, unit = Scanned(), "GB of swap map/s (peer: a byte loop in C)"
     result = partial(harness.row, "slots/scan", unit, scale=1e9)
     try:
-        loop = ByteLoop()
-        rates = harness.alternate(ours.bytes_a_second, loop.bytes_a_second)
+        program = harness.build("byte_loop", "-O3")
+        rates = harness.alternate(ours.bytes_a_second, lambda: byte_loop(program)[0])
     except harness.MissingPeerError as error:
         return result(*harness.alternate(ours.bytes_a_second), reason=str(error))
-    if loop.rescheduled != ours.rescheduled():
-        raise SwapsimError("slots/scan: both sides counted another number of rations")
+    same = byte_loop(program)[1] == ours.rescheduled()
+    harness.require(same, "slots/scan: both sides counted another number of rations")
     return result(*rates)
 
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
     unit = f"million slots/s ({harness.MODEL}, tests/oracles/oracle_slots.py)"
-    rates = harness.alternate(sequential, sequential_model)
-    yield harness.row("slots/sequential", unit, *rates, scale=1e6)
+    yield harness.compare("slots/sequential", unit, sequential, sequential_model, 1e6)
     yield scan_row()
     device = SlotsConfig(possible_cpus=8)
     users = replace(device, policy=twin)
     # The first run of a policy in a process compiles it.
     runs_a_second(users)
-    rates = harness.alternate(partial(runs_a_second, users), partial(runs_a_second, device))
     unit = "runs/s under a user's percpu-rerandomise (peer: the built-in one)"
-    yield harness.row("slots/policy", unit, *rates)
+    sides = partial(runs_a_second, users), partial(runs_a_second, device)
+    yield harness.compare("slots/policy", unit, *sides)

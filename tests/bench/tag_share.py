@@ -35,22 +35,15 @@ def run() -> Iterator[dict[str, object]]:
         for one, other in (("start", "end"), ("add", "remove"))
     )
     published = published_claims().filter(claim=CLAIM)["change"].item()
-    yield row("hold", tags, None, f"ns for tags, on {threads()} CPUs")
-    yield row("share", tags / tree, None, f"of a hold to add or remove, on {threads()} CPUs")
-    yield row("gain-by-share", gain(tags / tree), published, "% of throughput; peer: the mail")
-    yield row("gain-by-time", gain_by_time(tags), published, "% of throughput; peer: the mail")
-
-
-def row(name: str, ours: float, peer: float | None, unit: str) -> dict[str, object]:
-    """Return one line; without a ratio, since it is no comparison."""
-    return {
-        "name": f"tag-share/{name}",
-        "ours": round(ours, 2),
-        "peer": peer,
-        "unit": unit,
-        "ratio": None,
-        "reason": "it bounds a constant of data/costs.csv",
-    }
+    reason = "it bounds a constant of data/costs.csv"
+    gained = "% of throughput; peer: the mail"
+    for name, unit, ours, peer in (
+        ("hold", f"ns for tags, on {threads()} CPUs", tags, None),
+        ("share", f"of a hold to add or remove, on {threads()} CPUs", tags / tree, None),
+        ("gain-by-share", gained, gain(tags / tree), published),
+        ("gain-by-time", gained, gain_by_time(tags), published),
+    ):
+        yield harness.without_ratio(f"tag-share/{name}", unit, round(ours, 2), peer, reason)
 
 
 def threads() -> int:
