@@ -60,10 +60,11 @@ def verify(rows: ClusterRows) -> float:
 
 def replay(rows: ClusterRows) -> float:
     """Return the rows that C serves a second under other rules."""
+    clusters = configured(rows, OTHER)
     config = structs.config(
         lib.sws_cluster_what_if_config_init,
         None,
-        clusters=configured(rows, OTHER)[0],
+        clusters=clusters[0],
         trace_has_slot_cache=switches_of(rows.rules)["slot_cache"],
     )
     none, count = ffi.new("struct sws_cluster_what_if_sample[1]"), ffi.new("uint64_t *")
