@@ -49,13 +49,6 @@ def decide(rules: str, place: str = "list", **numbers: object) -> dict[str, obje
     return stall.decide(StallContext(rules=rules, **context), counts, place)  # type: ignore[arg-type]
 
 
-def sleeps(decided: dict[str, object]) -> list[str]:
-    """Return the requested sleeps, in order."""
-    requested = decided["sleeps"]
-    assert isinstance(requested, list)
-    return requested
-
-
 DIRTY_FILE = page(dirty=True, dirty_late=True)
 DIRTY_ANON = page(file=False, dirty=True, dirty_late=True)
 WRITING = page(writeback=True, reclaim=True, still=True)
@@ -244,16 +237,6 @@ def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> N
     }
 
 
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_no_other_caller_writes_file_pages_and_all_write_anonymous_ones(rules: str) -> None:
-    """Direct reclaim: never a file page, marked at that; always an anonymous one."""
-    (of_file, anon), _ = process(
-        rules, DIRTY_FILE | {"reclaim": True}, DIRTY_ANON, priority=0, flags=DIRTY
-    )
-    assert (of_file["branch"], of_file["marked"], anon["branch"]) == ("not-written", True, "write")
-    assert of_file["activated"] == (rules == "6.1")
-
-
 # 6.1, whose flags are decided over the sums of a pass.
 
 PASS = {"taken": 64, "file_taken": 32}
@@ -279,24 +262,6 @@ def test_flags_of_6_1_are_set_by_kswapd_over_a_pass(
     numbers = PASS | numbers
     assert decide("6.1", "pass", kswapd=True, **numbers)["flags_set"] == flags_set
     assert decide("6.1", "pass", **numbers)["flags_set"] == 0
-
-
-@pytest.mark.parametrize(
-    ("context", "requested"),
-    [
-        ({"kswapd": True, "immediate": 1}, ["writeback"]),
-        ({"immediate": 1}, []),
-        ({"flags": CONGESTED}, ["congested"]),
-        ({"flags": CONGESTED, "kswapd": True}, []),
-        ({"flags": CONGESTED, "hibernation": True}, []),
-        ({"flags": CONGESTED, "may_throttle": False}, []),
-        ({"flags": CONGESTED, "memcg": True, "sane": False}, ["congested"]),
-        ({"memcg": True, "dirty": 5, "congested": 5}, ["congested"]),
-    ],
-)
-def test_throttles_of_6_1_over_a_pass(context: dict[str, int], requested: list[str]) -> None:
-    """Kswapd on immediate; direct reclaim on the flag, if it may, one set just now included."""
-    assert sleeps(decide("6.1", "pass", **(PASS | context))) == requested
 
 
 # Facts of the series, by their numbers, and what follows from the tables.
