@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from swapsim.stall._native_list import decide as decide
     from swapsim.stall._native_list import process_pages as process_pages
     from swapsim.stall.config import StallContext as StallContext
-    from swapsim.stall.recording import ReclaimRows as ReclaimRows
-    from swapsim.stall.recording import reclaim_rows as reclaim_rows
     from swapsim.stall.replay import NOT_RECORDED as NOT_RECORDED
     from swapsim.stall.replay import decided_lists as decided_lists
     from swapsim.stall.replay import folio_branches as folio_branches
     from swapsim.stall.replay import requested_sleeps as requested_sleeps
     from swapsim.stall.replay import stall_decisions as stall_decisions
     from swapsim.stall.replay import summed_decisions as summed_decisions
+    from swapsim.stall.rows import ReclaimRows as ReclaimRows
+    from swapsim.stall.rows import reclaim_rows as reclaim_rows
     from swapsim.stall.rules import Act as Act
     from swapsim.stall.rules import Rules as Rules
     from swapsim.stall.rules import explain as explain

@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 
 from swapsim.ffi import STALL_FLAGS, STALL_FLAGS_ALL
-from swapsim.stall.recording import BEFORE_ALL, ReclaimRows, Recording
+from swapsim.stall.recording import BEFORE_ALL, Recording
+from swapsim.stall.rows import ReclaimRows
 
 EXACT: Final = 0
 """The order of the rows leaves one value, which was read."""

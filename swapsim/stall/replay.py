@@ -28,7 +28,8 @@ from swapsim.ffi import (
 )
 from swapsim.progress import bar, over
 from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
-from swapsim.stall.recording import ReclaimRows, Recording, gather, reclaim_rows
+from swapsim.stall.recording import Recording, gather
+from swapsim.stall.rows import ReclaimRows, reclaim_rows
 from swapsim.stall.rules import rules_of
 from swapsim.stall.tables import (
     DECIDED_LISTS,

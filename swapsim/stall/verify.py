@@ -20,7 +20,8 @@ from swapsim.progress import bar
 from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
 from swapsim.stall.mismatch import describe_first
-from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows, Recording, gather, reclaim_rows
+from swapsim.stall.recording import OUTCOME_COUNTERS, Recording, gather
+from swapsim.stall.rows import ReclaimRows, reclaim_rows
 from swapsim.stall.rules import Rules, rules_of
 from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIED_STALLS
 from swapsim.traces import provenance

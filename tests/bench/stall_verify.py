@@ -15,7 +15,7 @@ from typing import Any
 import harness
 import polars as pl
 
-from swapsim.stall.recording import ReclaimRows
+from swapsim.stall.rows import ReclaimRows
 from swapsim.stall.verify import verify_stalls
 
 NAMES = ("stall/verify",)

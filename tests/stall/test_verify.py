@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from oracle_stall_recording import RULES, Kernel, Rates, Task
 
 from swapsim.errors import InputError
-from swapsim.stall.recording import ReclaimRows
+from swapsim.stall.rows import ReclaimRows
 from swapsim.stall.verify import verify_stalls
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
