@@ -49,22 +49,9 @@ def lkp_change(base: float, value: float) -> float:
 
 @checked
 def mmtests(comparison: pl.DataFrame) -> str:
-    """Return a comparison in mmtests' layout: a column per kernel, with value and percentage.
+    """Return a COMPARISON in mmtests' layout: a column per kernel, with value and percentage.
 
-    Parameters
-    ----------
-    comparison : polars.DataFrame
-        Schema COMPARISON; the rows of a metric are adjacent, its base kernel first.
-
-    Returns
-    -------
-    str
-        A line of kernels, then a line per metric.
-
-    Raises
-    ------
-    InputError
-        The metrics do not have the same kernels in the same order.
+    The rows of a metric are adjacent, its base kernel first, and all metrics have the same kernels.
     """
     metrics = _by_metric(comparison)
     width = max((len(cells[0]["metric"]) for cells in metrics), default=0)
@@ -82,23 +69,10 @@ def mmtests(comparison: pl.DataFrame) -> str:
 
 @checked
 def lkp(comparison: pl.DataFrame) -> str:
-    """Return a comparison of two kernels in lkp's layout: base, change, patched, metric.
+    """Return a COMPARISON of two kernels in lkp's layout: base, change, patched, metric.
 
-    Parameters
-    ----------
-    comparison : polars.DataFrame
-        Schema COMPARISON; the rows of a metric are adjacent, its base kernel first. The relative
-        deviation of a zero mean is printed as -1%, as the tool does; null leaves its place empty.
-
-    Returns
-    -------
-    str
-        Four lines of heading, then a line per metric.
-
-    Raises
-    ------
-    InputError
-        A metric does not have exactly two kernels, the same for all.
+    The rows of a metric are adjacent, its base kernel first. A deviation that is null leaves its
+    place empty.
     """
     metrics = _by_metric(comparison)
     if any(len(cells) != 2 for cells in metrics):

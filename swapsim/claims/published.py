@@ -325,23 +325,7 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
 
 @checked
 def measured_results(experiment: str) -> pl.DataFrame:
-    """Read one experiment of data/measured.
-
-    Parameters
-    ----------
-    experiment : str
-        Name of its folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS, source measured; seed is the number of the round.
-
-    Raises
-    ------
-    InputError
-        There is no such experiment, or its table has another schema.
-    """
+    """Read the RESULTS of an experiment of data/measured; seed is the number of the round."""
     return read_table(_experiment(experiment) / "results.parquet", RESULTS)
 
 
@@ -356,20 +340,7 @@ _FURTHER: Final = {
 
 @checked
 def measured_table(experiment: str, name: str) -> pl.DataFrame:
-    """Read a further table of an experiment.
-
-    Parameters
-    ----------
-    experiment : str
-        Name of its folder.
-    name : {"slots_in_use", "folios", "lists", "requests"}
-        SLOTS_IN_USE, FOLIO_FALLBACKS, REMOVED_LISTS or FOLIO_REQUESTS.
-
-    Raises
-    ------
-    InputError
-        There is no such experiment, or it has no such table.
-    """
+    """Read a further table of an experiment, by its name in _FURTHER; not all have each."""
     path = _experiment(experiment) / f"{name}.parquet"
     if name not in _FURTHER or not path.exists():
         known = [each for each in _FURTHER if path.with_name(f"{each}.parquet").exists()]
