@@ -294,7 +294,7 @@ def read_all(folder: Path) -> None:
         (f"{A}.csv", ",2506952,2506952,", ",2506953,2506952,", "line 2, field 'value': "),
         (f"{A}.csv", ",2506952,2506952,", ",many,2506952,", "line 2, field 'value': "),
         (f"{A}.csv", ",2506952,2506952,", ",2506952,about,", "line 2, field 'printed': "),
-        (f"{A}.csv", ",2506952,0,", ",2506952,²,", "line 2, field 'decimals': "),
+        (f"{A}.csv", ",2506952,0,", ",2506952,1,", "line 2, field 'decimals': "),
         (f"{A}.csv", "KiB/s,higher", "KiB/s,best", "line 2, field 'better': "),
         (f"{A}.csv", "KiB/s,higher", ",higher", "line 2, field 'unit': "),
         (f"{A}.csv", f"\n{A},", f"\n{B},", "line 2, field 'patch': "),
