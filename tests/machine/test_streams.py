@@ -81,6 +81,9 @@ def test_pages_held_are_those_that_came_in_last() -> None:
     assert streams(rows).pages_held == [2, 1]
 
 
+FIVE = out_and_in(0, 0, 5)
+
+
 @pytest.mark.parametrize(
     ("field", "fields"),
     [
@@ -88,14 +91,8 @@ def test_pages_held_are_those_that_came_in_last() -> None:
         ("channels", {"channels": 2}),
         ("devices", {"nodes": 2, "devices": 2}),
         ("frames", {"frames": 1070}),
-        (
-            "streams.skipped_share",
-            {"streams": streams(out_and_in(0, 0, 5) + out_and_in(1, 0, 5), 0.97)},
-        ),
-        (
-            "streams.swap_in",
-            {"streams": replace(streams(out_and_in(0, 0, 5)), swap_in="asynchronous")},
-        ),
+        ("streams.skipped_share", {"streams": streams(FIVE + out_and_in(1, 0, 5), 0.97)}),
+        ("streams.swap_in", {"streams": replace(streams(FIVE), swap_in="asynchronous")}),
     ],
 )
 def test_streams_that_do_not_fit_the_machine_are_refused(

@@ -50,6 +50,8 @@ def test_rates_do_not_depend_on_the_size_of_memory() -> None:
     # What is swapped out is what memory does not hold: 40 of 72 GB.
     assert small["swapped out"] == pytest.approx(100 * 40 / 72, abs=1.5)
     assert small["out of swap"] == 0
+    out_kib = small["vmstat.swap.so"] * small["vm-scalability.time.elapsed_time"]
+    assert out_kib == pytest.approx(small["swapped out"] / 100 * 72 * 2**20)
 
 
 def test_out_of_swap_is_a_result() -> None:
