@@ -76,6 +76,7 @@ BOTH = [80.0, 120.0, 70.0, 130.0, 100.0]
         # A result contradicts what stays beyond a tenth of the base only.
         ([100.0] * 5, [110.0] * 5, "stays: agrees"),
         ([100.0] * 5, [111.0] * 5, "stays: contradicts"),
+        ([100.0] * 5, [89.0] * 5, "stays: contradicts"),
         ([100.0] * 5, [105.0, 106.0, 112.0, 113.0, 114.0], "stays: open"),
     ],
 )
