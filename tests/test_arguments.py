@@ -26,7 +26,7 @@ from swapsim.slots import ChurnConfig, SlotsConfig
 PACKAGES = (
     *("claims", "clusters", "export", "frames", "mapping", "reclaim", "removal", "slots"),
     *("stall", "study", "traces", "machine.run", "machine.costs", "machine.what_if"),
-    *(f"{package}.charts" for package in ("claims", "clusters", "mapping", "slots")),
+    *(f"{package}.charts" for package in ("clusters", "mapping", "slots")),
 )
 """What a user calls; each patch's package checks its tables, and is called by its notebook."""
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from swapsim import lazy
 
 if TYPE_CHECKING:
-    from swapsim.claims import charts as charts
     from swapsim.claims import tables as tables
     from swapsim.claims.judging import compare_counts as compare_counts
     from swapsim.claims.judging import directions as directions

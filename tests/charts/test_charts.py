@@ -19,7 +19,6 @@ import test_stall_decisions_charts as stall
 import swapsim
 from swapsim import charts
 from swapsim.charts.theme import MIME
-from swapsim.claims import charts as claims_charts
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
 from swapsim.mapping import charts as mapping_charts
@@ -36,9 +35,6 @@ SITES = pl.DataFrame(
     ],
     schema=LOCK_SITES_PER_PAGE.schema,
     orient="row",
-)
-HEADLINES = pl.DataFrame(
-    {"patch": ["01-writeback-tags"] * 2, "metric": ["rate", "time"], "published": [22.3, -4.5]}
 )
 SWEEP = pl.DataFrame(
     [
@@ -68,7 +64,6 @@ CHANGED_RULES = pl.DataFrame(
 DRAWN: dict[str, Callable[[], Any]] = {
     "agreement": lambda: stall_decisions.charts.agreement(stall.PAIRS, "T"),
     "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, "T"),
-    "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "rules_table": lambda: stall_decisions.charts.rules_table(stall.SPANS, title="T"),
