@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from swapsim.claims.layouts import mmtests as mmtests
     from swapsim.claims.layouts import mmtests_change as mmtests_change
     from swapsim.claims.published import Row as Row
+    from swapsim.claims.published import links as links
     from swapsim.claims.published import mails as mails
     from swapsim.claims.published import measured_provenance as measured_provenance
     from swapsim.claims.published import measured_requests as measured_requests

@@ -10,10 +10,12 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
+from swapsim.claims.addresses import misfit
 from swapsim.claims.tables import (
     CLAIMS,
     FOLIO_FALLBACKS,
     FOLIO_REQUESTS,
+    LINKS,
     MAILS,
     PUBLISHED,
     REMOVED_LISTS,
@@ -32,6 +34,7 @@ from swapsim.io.paths import data_root, patches_root
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
 _MAILS_MAY_LACK: Final = ("superseded_by",)
+_LINKS_MAY_LACK: Final = ("target", "author", "date", "merged")
 _SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
 _SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
 CARD: Final = pl.Schema(
@@ -114,6 +117,27 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
 def mails(root: Path | None = None) -> pl.DataFrame:
     """Read which mails the figures are from, and whether their texts were available (MAILS)."""
     return _read(root, "mails.csv", MAILS, ["mail"], _MAILS_MAY_LACK)
+
+
+@checked
+def links(root: Path | None = None) -> pl.DataFrame:
+    """Read the mails, commits and other sources that our texts cite (LINKS).
+
+    Each mail of mails.csv has its row; one whose message ID is not known has no target.
+    """
+    frame = _read(root, "links.csv", LINKS, ["name"], _LINKS_MAY_LACK)
+    for line, row in enumerate(frame.iter_rows(named=True), start=2):
+        forms = {"target": row["kind"], "date": "date", "merged": "commit"}
+        for field, form in forms.items():
+            wanted = None if row[field] is None else misfit(form, row[field])
+            if wanted is not None:
+                raise InputError(
+                    f"{row[field]!r} is not {wanted}",
+                    path=_folder(root) / "links.csv",
+                    line=line,
+                    field=field,
+                )
+    return frame
 
 
 def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:

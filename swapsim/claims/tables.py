@@ -18,6 +18,13 @@ HAND: Final = Vocabulary(
     ("first", "second"),
 )
 
+LINK: Final = Vocabulary(
+    "LINK",
+    "What a link leads to: a mail in the archive, a commit in Linus' tree, an article of LWN, or "
+    "another source.",
+    ("mail", "commit", "article", "source"),
+)
+
 SOURCE: Final = Vocabulary(
     "SOURCE", "The three columns that are compared.", ("published", "simulated", "measured")
 )
@@ -117,6 +124,18 @@ MAILS: Final = Table(
     Column("hand", HAND.dtype, "whether figures were copied from the mail or from notes of it"),
     Column("message", pl.String, "message ID of the mail, or another name for it"),
     Column("superseded_by", pl.String, "mail that prints the same figures first hand; else null"),
+)
+
+LINKS: Final = Table(
+    "LINKS",
+    "One row per mail, commit, article or other source that our texts cite.",
+    Column("name", pl.String, "mail, by its name in data/published/mails.csv, or another name"),
+    Column("kind", LINK.dtype, "what the link leads to"),
+    Column("target", pl.String, "message ID, commit, number of the article, or address; or null"),
+    Column("title", pl.String, "its title, or what it is"),
+    Column("author", pl.String, "author of a mail; else null"),
+    Column("date", pl.String, "day of a mail in its author's time zone, as 2016-08-30; or null"),
+    Column("merged", pl.String, "commit that merged a mailed patch in Linus' tree; else null"),
 )
 
 _BASE: Final = Column("base", pl.Float64, "figure without the change", BY_ROW)

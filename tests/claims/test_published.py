@@ -13,6 +13,7 @@ import pytest
 
 from swapsim import io
 from swapsim.claims import (
+    links,
     mails,
     patch_cards,
     published_claims,
@@ -22,6 +23,7 @@ from swapsim.claims import (
     window_of,
     windows,
 )
+from swapsim.claims.addresses import address, misfit
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, patches_root
 from swapsim.patches.batched_removal.workload import error_of_change
@@ -181,6 +183,31 @@ def test_each_figure_is_from_a_mail_that_is_named() -> None:
     assert named.equals(cells.select("patch", "mail").unique().sort("mail"))
 
 
+def test_each_mail_can_be_found_in_the_archive() -> None:
+    """Each mail has its row in links.csv, with a title and an author; no other row has a date."""
+    rows = links()
+    own = mails().join(rows, left_on="mail", right_on="name", how="left")
+    assert own.null_count().select("kind", "target", "title", "author").row(0) == (0, 0, 0, 0)
+    assert set(own["kind"]) == {"mail"}
+    others = rows.filter(pl.col("kind") != "mail").select("author", "date", "merged")
+    assert others.null_count().row(0) == (others.height,) * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "wanted"),
+    [
+        ("mail", "a.1-b@c.org", "https://lore.kernel.org/all/a.1-b@c.org/"),
+        ("commit", "0123456789abcdef0123456789abcdef01234567", "linus/0123456789ab"),
+        ("article", "12345", "https://lwn.net/Articles/12345/"),
+        ("source", "https://a.org/b", "https://a.org/b"),
+    ],
+)
+def test_an_address_is_built_from_its_kind(kind: str, target: str, wanted: str) -> None:
+    """Mails are in the archive by message ID, commits in Linus' tree by their first digits."""
+    assert misfit(kind, target) is None
+    assert address(kind, target).endswith(wanted)
+
+
 def test_the_cells_are_those_that_were_compared_with_the_mails() -> None:
     """No cell has been edited since."""
     fields = ["locator", "parameters", "printed", "change_percent_printed", "stddev_percent"]
@@ -275,6 +302,7 @@ READERS = (
     published_tables,
     published_claims,
     mails,
+    links,
     tolerances,
     simulation_tolerances,
     windows,
@@ -304,6 +332,14 @@ def read_all(folder: Path) -> None:
         ("claims.csv", "\nA-swap-out,", "\nA-throughput,", "line 3, field 'claim': "),
         ("claims.csv", ",28.1,9.33,", ",nan,9.33,", "line 2, field 'change': "),
         ("tolerances.csv", ",9.33,", ",-9.33,", "line 2, field 'tolerance': "),
+        ("links.csv", ",mail,1472578089-", ",mail,<1472578089-", "line 2, field 'target': "),
+        ("links.csv", ",mail,1472578089-", ",letter,1472578089-", "line 2, field 'kind': "),
+        ("links.csv", ",commit,f6ab1f7f6b2d,", ",commit,f6ab1f7,", "line 20, field 'target': "),
+        ("links.csv", ",commit,f6ab1f7f6b2d,", ",article,f6ab1f7,", "line 20, field 'target': "),
+        ("links.csv", ",source,https:", ",source,ftp:", "line 46, field 'target': "),
+        ("links.csv", ",2016-08-30,", ",30 August 2016,", "line 2, field 'date': "),
+        ("links.csv", ",371a096edf43a8c7", ",371a096edf43a8g7", "line 2, field 'merged': "),
+        ("links.csv", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,", "field 'name': "),
         ("windows.csv", "perf-profile,patches 1-9,", "perf-profile,,", "line 6, field 'kernel': "),
         (f"{A}.csv", "patch,mail,", "patch,letter,", "line 1: its columns must be"),
         (f"{A}.csv", ",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),

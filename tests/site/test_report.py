@@ -137,7 +137,7 @@ def test_a_card_links_to_its_mail_and_its_commits(pages: Path) -> None:
     """By message id to the archive, by commit to Linux's tree; its fields are no TOML."""
     card = article(pages / "patch-01-writeback-tags.html")
     mail = "1472578089-5560-1-git-send-email-ying.huang@intel.com"
-    assert f'href="https://lore.kernel.org/r/{mail}"' in card
+    assert f'href="https://lore.kernel.org/all/{mail}/"' in card
     assert 'href="https://git.kernel.org/linus/371a096edf43"' in card
     assert "message_id" not in card
     assert card.count("<h1>") == 1

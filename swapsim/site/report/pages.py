@@ -13,6 +13,7 @@ import polars as pl
 from markupsafe import Markup
 
 from swapsim import charts, claims
+from swapsim.claims.addresses import address
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
@@ -22,7 +23,6 @@ from swapsim.site import overview
 from swapsim.site.notebooks import lead_of
 from swapsim.site.report.cells import figure
 from swapsim.site.report.shell import (
-    MAILS,
     NOTEBOOKS,
     RULES,
     Page,
@@ -232,7 +232,7 @@ def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> P
         card=card,
         message=message,
         mark=space + mark,
-        mail=MAILS + message,
+        mail=address("mail", message),
         notebooks=[(name, title) for name, title in titles.items() if name == patch],
         body=Markup(as_html(body if title.startswith("# ") else card["body"], lead)),
         **{name: Markup(line_as_html(card[name])) for name in ("outcome", "before", "after")},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What surrounds each article (title, contents, style, script, origin), and markdown as HTML.
 
-A heading has a name to link to. A commit that is given by its first twelve digits becomes a link
-to Linux's tree. A wide table scrolls by itself.
+A heading has a name to link to. A commit of data/published/links.csv that is given by its first
+twelve digits becomes a link to Linux's tree. A wide table scrolls by itself.
 """
 
 import os
@@ -28,11 +28,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from swapsim import claims
 from swapsim.charts.theme import VEGA_LITE
+from swapsim.claims.addresses import SHORT, address
 from swapsim.site.report.current import git
-
-COMMITS: Final = "https://git.kernel.org/linus/"
-MAILS: Final = "https://lore.kernel.org/r/"
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -48,7 +47,7 @@ _PAGES: Final = (
     (re.compile(r"data/published/README\.md"), f"{RULES}.html"),
 )
 
-_COMMIT: Final = r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{12}\b"
+_COMMIT: Final = rf"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{{{SHORT}}}\b"
 
 Lead = Callable[[str], str]
 """A function from a link's target in its file to its target in the report."""
@@ -100,7 +99,7 @@ class _Renderer(mistune.HTMLRenderer):
         return super().link(text, self._lead(url), title)
 
     def commit(self, name: str) -> str:
-        return f'<a href="{COMMITS}{name}"><code>{name}</code></a>'
+        return f'<a href="{address("commit", name)}"><code>{name}</code></a>'
 
     def table(self, text: str) -> str:
         return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
@@ -117,9 +116,18 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<pre class="highlight" tabindex="0">{inside}</pre>\n'
 
 
+@cache
+def _known_commits() -> frozenset[str]:
+    """Return the commits that links.csv names, by their first digits."""
+    rows = claims.links()
+    named = [*rows.filter(kind="commit")["target"], *rows["merged"].drop_nulls()]
+    return frozenset(commit[:SHORT] for commit in named)
+
+
 def _commits(md: mistune.Markdown) -> None:
     def read(_: InlineParser, found: re.Match[str], state: InlineState) -> int:
-        state.append_token({"type": "commit", "raw": found[0]})
+        plain = state.in_link or found[0] not in _known_commits()
+        state.append_token({"type": "text" if plain else "commit", "raw": found[0]})
         return found.end()
 
     md.inline.register("commit", _COMMIT, read, before="link")
