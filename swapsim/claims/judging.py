@@ -1,30 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Published, simulated and measured figures compared, and judged by stored rules.
+"""The one scale of verdicts: answers to published claims, judged by the rule of each kind.
 
-Tolerances are stored before a result is judged; the rule of `directions` was stored before the
-first measured table of patch 03 (data/published/README.md).
+A model *reproduces* a claim or *misses* it. A mail is *confirmed* or *contradicted* only by what a
+real kernel counts, or by an exact replay of it. Kinds, rules and tolerances are stored in
+data/published before a result is judged (its README.md).
 """
 
 import re
-from typing import Any, Final
+from fnmatch import fnmatchcase
+from typing import Final
 
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims.rounds import difference
+from swapsim.claims.published import kinds as stored_kinds
+from swapsim.claims.published import published_tables, simulation_tolerances
+from swapsim.claims.published import reasons as stored_reasons
 from swapsim.claims.tables import (
+    ANSWERS,
     CHANCES,
     CLAIMS,
-    DIRECTIONS,
+    DIRECTION,
+    KINDS,
+    MEASURED_VERDICT,
     MEDIANS,
-    RANGE_OVER,
-    RANGE_VERDICT,
+    REASONS,
     RESULTS,
-    SIMULATED_CLAIMS,
-    SOURCE,
+    SIMULATED_VERDICT,
+    SIZE,
     THREE_COLUMNS,
     TOLERANCES,
-    VERDICT,
 )
 from swapsim.errors import InputError
 
@@ -42,115 +47,336 @@ with more than this probability."""
 STAYS_WITHIN_PERCENT: Final = 10.0
 """Largest change of what stays, in percent: a mail's words are rounded as well."""
 
+VANISHES_BY_PERCENT: Final = 100 * 5 / 6
+"""Smallest fall of what vanishes: at most a sixth remains, as for a fall to almost zero."""
+
 FEWEST_ROUNDS: Final = 5
 """With 4 rounds, all have the same sign by chance one time in eight."""
 
+FACTOR: Final = 2.0
+"""Largest quotient, either way, of a simulated and a published base that counts as reproduced, and
+of two figures without a stored tolerance. That of patch 03's cells since before its first fit."""
+
+NOTHING_SHARE: Final = 1 / 20
+"""Largest figure that counts as the nothing that is printed, as a share of its row's largest."""
+
 _WORD: Final = re.compile(r"(falls|rises|stays)\b")
+_BY_INTERVAL: Final = ("direction", "guess")
 
 
 @checked
 def three_columns(
     claims: pl.DataFrame,
-    results: pl.DataFrame,
+    answers: pl.DataFrame,
     tolerances: pl.DataFrame,
-    simulated: pl.DataFrame | None = None,
+    *,
     chances: pl.DataFrame | None = None,
+    kinds: pl.DataFrame | None = None,
+    reasons: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Compare each claim with what was simulated and measured, and judge both.
-
-    The comparison is of the claim's change in percent, or of its value where it has no change. A
-    result's change is that of the means, over its seeds, policies and task numbers, at the two
-    kernels of the claim's locator; filter the results first if they hold more than one set-up.
+    """Judge the answers to claims by the rule of each claim's kind, and name why one is missing.
 
     Parameters
     ----------
     claims : polars.DataFrame
         Schema CLAIMS.
-    results : polars.DataFrame
-        Schema RESULTS; patch, metric and kernel as in the claims, no row of source published.
+    answers : polars.DataFrame
+        Schema ANSWERS, at most one for a claim and source; those of other claims are left out.
     tolerances : polars.DataFrame
-        Schema TOLERANCES; a claim without a row here is not judged.
-    simulated : polars.DataFrame, optional
-        Schema SIMULATED_CLAIMS, in place of simulated rows of the results.
+        Schema TOLERANCES.
     chances : polars.DataFrame, optional
         Schema CHANCES.
+    kinds, reasons : polars.DataFrame, optional
+        Schemas KINDS and REASONS; default: those of data/published.
 
     Returns
     -------
     polars.DataFrame
-        Schema THREE_COLUMNS, one row per claim, in the order of the claims. A result agrees if it
-        lies no farther from the published figure than the tolerance. A simulated figure is open if
-        `range_verdict` of its range is, unless that is over seeds; whatever it is, the claim is not
-        determinable if its chance is above NOT_DETERMINABLE_ABOVE. A measured figure is also judged
-        by `directions`.
+        Schema THREE_COLUMNS, one row per claim, in the order of the claims.
 
     Raises
     ------
     InputError
-        A table does not have its schema, or results hold published rows.
+        A table does not have its schema; a claim has no kind, or two answers of one source.
     """
     CLAIMS.check(claims)
-    RESULTS.check(results)
     TOLERANCES.check(tolerances)
-    if (results["source"] == "published").any():
-        raise InputError("has published rows: drop them, the claims hold them", field="source")
-    of_source = {source: results.filter(pl.col("source") == source) for source in SOURCE.words[1:]}
-    if simulated is None:
-        simulated = simulated_claims(claims, of_source["simulated"])
-    chances = pl.DataFrame(schema=CHANCES.schema) if chances is None else chances
-    relative = pl.col("change").is_not_null()
+    kinds = stored_kinds() if kinds is None else KINDS.check(kinds)
+    reasons = stored_reasons() if reasons is None else REASONS.check(reasons)
+    chances = pl.DataFrame(schema=CHANCES.schema) if chances is None else CHANCES.check(chances)
+    _require(claims, answers, kinds)
+    has_figure = pl.col("kind").is_in(["change", "figure"])
     table = (
-        claims.with_columns(
-            published=pl.coalesce("change", "value"),
-            relative=relative,
-            unit=pl.when(relative).then(pl.lit("%")).otherwise("unit"),
+        claims.join(kinds, on="claim", how="left", maintain_order="left")
+        .with_columns(
+            published=pl.when(has_figure).then(pl.coalesce("change", "value")),
+            relative=pl.col("change").is_not_null() | ~has_figure,
         )
         .join(tolerances.drop("note"), on="claim", how="left", maintain_order="left")
-        .join(SIMULATED_CLAIMS.check(simulated), on="claim", how="left", maintain_order="left")
-        .join(CHANCES.check(chances), on="claim", how="left", maintain_order="left")
-        .join(
-            _changes(claims, of_source["measured"], "measured"), on="claim", maintain_order="left"
+        .join(chances, on="claim", how="left", maintain_order="left")
+        .join(_nothing(claims), on="claim", how="left", maintain_order="left")
+        .join(_of(answers, "simulated", ""), on="claim", how="left", maintain_order="left")
+        .join(_of(answers, "measured", "measured_"), on="claim", how="left", maintain_order="left")
+        .with_columns(
+            unit=pl.when("relative").then(pl.lit("%")).otherwise("unit"),
+            claimed=pl.coalesce("claimed", _direction_of_change()),
         )
-        .with_columns(simulated_verdict=_simulated_verdict(), size=_verdict_or_none("measured"))
+        .with_columns(
+            simulated_verdict=_simulated_verdict(),
+            measured_verdict=_measured_verdict(),
+            size=_size(),
+        )
     )
-    return THREE_COLUMNS.check(
-        _with_directions(table, claims, of_source["measured"]).select(THREE_COLUMNS.names())
+    return THREE_COLUMNS.check(_with_reasons(table, reasons).select(THREE_COLUMNS.names()))
+
+
+def _require(claims: pl.DataFrame, answers: pl.DataFrame, kinds: pl.DataFrame) -> None:
+    """Require a kind for each claim, and at most one answer of each source."""
+    ANSWERS.check(answers)
+    without = claims.join(kinds, on="claim", how="anti")["claim"]
+    if len(without):
+        raise InputError(
+            f"{without[0]!r} has no kind: add its row to data/published/kinds.csv", field="claim"
+        )
+    twice = answers.filter(answers.select("claim", "source").is_duplicated())
+    if twice.height:
+        claim, source = twice.select("claim", "source").row(0)
+        raise InputError(
+            f"{claim!r} is {source} twice: give one answer for each source", field="claim"
+        )
+
+
+def _of(answers: pl.DataFrame, source: str, prefix: str) -> pl.DataFrame:
+    """Return the answers of one source, with the names of THREE_COLUMNS."""
+    names = {
+        "figure": source,
+        "what": f"{source}_what",
+        "low": f"{prefix}low",
+        "high": f"{prefix}high",
+        "range_over": f"{prefix}range_over",
+        "rounds": f"{source}_rounds",
+        "base": f"{source}_base",
+    }
+    if source == "measured":
+        names |= {"held": "held", "cases": "cases"}
+    else:
+        names["base_ratio"] = "base_ratio"
+    there = pl.lit(value=True).alias(f"{source}_there")
+    return answers.filter(source=source).select(
+        "claim", there, *(pl.col(old).alias(new) for old, new in names.items())
     )
+
+
+def _direction_of_change() -> pl.Expr:
+    """Return the direction of a printed change; null for a figure, or for words alone."""
+    change = pl.col("change")
+    return (
+        pl.when(change.is_null())
+        .then(None)
+        .when(change.abs() <= STAYS_WITHIN_PERCENT)
+        .then(pl.lit("stays"))
+        .when(change < 0)
+        .then(pl.lit("falls"))
+        .otherwise(pl.lit("rises"))
+        .cast(DIRECTION.dtype)
+    )
+
+
+def stated_direction(metric: str) -> str | None:
+    """Return the direction at the end of a claim's words: falls, rises, stays, or None."""
+    word = _WORD.match(metric.rpartition(": ")[2])
+    return word[1] if word else None
+
+
+def _nothing(claims: pl.DataFrame) -> pl.DataFrame:
+    """Return the largest figure that counts as nothing, for each claim of a table that prints 0.
+
+    It is a share of the row's largest printed cell, or what simulation-tolerances.csv stores.
+    """
+    largest = published_tables().group_by("mail", "metric", "table").agg(pl.col("value").max())
+    stored = simulation_tolerances().select("table", "metric", "nothing")
+    known = largest.join(stored, on=["table", "metric"], how="left").with_columns(
+        metric=pl.format("{}: {}", pl.col("table").str.split(", ").list.last(), "metric"),
+        nothing=pl.max_horizontal(NOTHING_SHARE * pl.col("value"), pl.col("nothing").fill_null(0)),
+    )
+    return (
+        claims.filter(value=0.0)
+        .select("claim", "mail", "metric")
+        .join(known, on=["mail", "metric"], how="inner")
+        .group_by("claim", maintain_order=True)
+        .agg(pl.col("nothing").max())
+    )
+
+
+def _within(figure: str) -> pl.Expr:
+    """Return whether a figure is as large as the published one."""
+    published, tolerance = pl.col("published"), pl.col("tolerance")
+    one, other = pl.col(figure).abs(), published.abs()
+    return (
+        pl.when(tolerance.is_not_null())
+        .then((pl.col(figure) - published).abs() <= tolerance)
+        .when(published == 0)
+        .then(one <= pl.col("nothing").fill_null(0.0))
+        .otherwise((one <= FACTOR * other) & (other <= FACTOR * one))
+    )
+
+
+def _by_interval(low: str, high: str, figure: str, rounds: str, yes: str, no: str) -> pl.Expr:
+    """Judge a direction by the interval of the difference, in percent of the base."""
+    claimed, below, above = pl.col("claimed"), pl.col(high) < 0, pl.col(low) > 0
+    width = STAYS_WITHIN_PERCENT
+    vanished = pl.col(figure) <= -VANISHES_BY_PERCENT
+    holds = (
+        pl.when(claimed == "falls")
+        .then(below)
+        .when(claimed == "rises")
+        .then(above)
+        .when(claimed == "vanishes")
+        .then(below & vanished)
+        .otherwise((pl.col(low) >= -width) & (pl.col(high) <= width))
+    )
+    fails = (
+        pl.when(claimed == "falls")
+        .then(above)
+        .when(claimed == "rises")
+        .then(below)
+        .when(claimed == "vanishes")
+        .then(above | (below & ~vanished))
+        .otherwise((pl.col(low) > width) | (pl.col(high) < -width))
+    )
+    return (
+        pl.when(pl.col(rounds) < FEWEST_ROUNDS)
+        .then(pl.lit("open"))
+        .when(holds)
+        .then(pl.lit(yes))
+        .when(fails)
+        .then(pl.lit(no))
+        .otherwise(pl.lit("open"))
+    )
+
+
+def _simulated_verdict() -> pl.Expr:
+    """Return the SIMULATED_VERDICT of each claim by its kind."""
+    over_constants = pl.col("range_over").is_in(["open constants", "ages"])
+    ratio, judged = pl.col("base_ratio"), pl.col("kind").is_in(["change", "figure"])
+    return (
+        pl.when(pl.col("simulated_there").is_null())
+        .then(pl.lit("not simulated"))
+        .when(pl.col("kind").is_in(_BY_INTERVAL))
+        .then(_by_interval("low", "high", "simulated", "simulated_rounds", "reproduced", "missed"))
+        .when(judged & ((ratio > FACTOR) | (ratio < 1 / FACTOR)))
+        .then(pl.lit("base not reproduced"))
+        .when(pl.col("chance") > NOT_DETERMINABLE_ABOVE)
+        .then(pl.lit("not determinable"))
+        .when(over_constants & (range_verdict("low", "high") == "open"))
+        .then(pl.lit("open"))
+        .when(_within("simulated") & ~_opposite())
+        .then(pl.lit("reproduced"))
+        .otherwise(pl.lit("missed"))
+        .cast(SIMULATED_VERDICT.dtype)
+    )
+
+
+def _opposite() -> pl.Expr:
+    """Return whether the whole simulated range has the other sign than the whole published one.
+
+    The published range is the printed change with its printed deviation.
+    """
+    error = pl.col("error").fill_null(0.0)
+    fell, rose = pl.col("published") + error < 0, pl.col("published") - error > 0
+    against = (fell & (pl.col("low") > 0)) | (rose & (pl.col("high") < 0))
+    return pl.col("change").is_not_null() & against.fill_null(value=False)
+
+
+def _measured_verdict() -> pl.Expr:
+    """Return the MEASURED_VERDICT of each claim by its kind."""
+    held, cases = pl.col("held"), pl.col("cases")
+    low, high = "measured_low", "measured_high"
+    return (
+        pl.when(pl.col("measured_there").is_null())
+        .then(pl.lit("not measured"))
+        .when(cases.is_not_null())
+        .then(
+            pl.when(cases == 0)
+            .then(pl.lit("open"))
+            .when(held == cases)
+            .then(pl.lit("confirmed"))
+            .otherwise(pl.lit("contradicted"))
+        )
+        .when(pl.col("kind") == "figure")
+        .then(
+            pl.when(_within("measured"))
+            .then(pl.lit("confirmed"))
+            .otherwise(pl.lit("contradicted"))
+        )
+        .otherwise(
+            _by_interval(low, high, "measured", "measured_rounds", "confirmed", "contradicted")
+        )
+        .cast(MEASURED_VERDICT.dtype)
+    )
+
+
+def _size() -> pl.Expr:
+    """Return whether a measured change is as large as the published one (SIZE)."""
+    judged = (pl.col("kind") == "change") & pl.col("measured").is_not_null()
+    own = pl.col("measured_what").is_null()
+    return (
+        pl.when(judged & own & pl.col("tolerance").is_not_null())
+        .then(
+            pl.when(_within("measured")).then(pl.lit("as published")).otherwise(pl.lit("other"))
+        )
+        .cast(SIZE.dtype)
+    )
+
+
+def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
+    """Add why a claim has no answer: the first row of REASONS that names it."""
+    columns = {}
+    for source in ("simulated", "measured"):
+        patterns = reasons.filter(source=source).select("claims", "reason").rows()
+        found = [
+            None
+            if there
+            else next((why for names, why in patterns if fnmatchcase(claim, names)), None)
+            for claim, there in table.select("claim", f"{source}_there").iter_rows()
+        ]
+        name = f"{source}_reason"
+        columns[name] = pl.Series(name, found, dtype=REASONS.schema["reason"])
+    return table.with_columns(**columns)
 
 
 @checked
-def simulated_claims(
-    claims: pl.DataFrame, results: pl.DataFrame, *, over: str = "seed", at: str | int | None = None
-) -> pl.DataFrame:
-    """Return SIMULATED_CLAIMS: the figure of each claim by RESULTS, and its range over a column.
+def range_verdict(low: str, high: str) -> pl.Expr:
+    """Judge a range, of two columns, by the columns ``published`` and ``tolerance``.
 
-    The figure is the mean over all values of the column, or that of the value `at`; a range over
-    ``seed`` is one over seeds, over ``policy`` one over fits of the same base.
+    It is *missed* if the figure lies farther outside than its tolerance; else *open* if it is wider
+    than OPEN_BEYOND tolerances; else *reproduced*. Null without a figure or a tolerance.
     """
-    RESULTS.check(results)
-    chosen = results if at is None else results.filter(pl.col(over) == at)
-    ends = _changes(claims, results, "end", over).group_by("claim")
-    frame = (
-        _changes(claims, chosen, "simulated")
-        .drop_nulls()
-        .join(
-            ends.agg(low=pl.col("end").min(), high=pl.col("end").max()),
-            on="claim",
-            how="left",
-            maintain_order="left",
-        )
-        .with_columns(
-            range_over=pl.lit("seeds" if over == "seed" else "open constants", RANGE_OVER.dtype)
-        )
+    figure, tolerance = pl.col("published"), pl.col("tolerance")
+    within_tolerance = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
+    too_wide = pl.col(high) - pl.col(low) > OPEN_BEYOND * tolerance
+    verdict = (
+        pl.when(~within_tolerance)
+        .then(pl.lit("missed"))
+        .when(too_wide)
+        .then(pl.lit("open"))
+        .when(within_tolerance)
+        .then(pl.lit("reproduced"))
     )
-    return SIMULATED_CLAIMS.check(frame.select(SIMULATED_CLAIMS.names()))
+    return verdict.cast(SIMULATED_VERDICT.dtype)
+
+
+def agreement(within: pl.Expr) -> pl.Expr:
+    """Return the SIMULATED_VERDICT reproduced where a condition is true, missed where false."""
+    verdict = pl.when(within).then(pl.lit("reproduced")).when(~within).then(pl.lit("missed"))
+    return verdict.cast(SIMULATED_VERDICT.dtype)
 
 
 @checked
 def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the means of simulated RESULTS with measured MEDIANS under the same workload.
 
-    There is one row per policy and metric that both have. A count agrees within
+    There is one row per policy and metric that both have. A count is reproduced within
     COUNT_TOLERANCE_PERCENT of the measured median. Without a common one it is an InputError.
     """
     RESULTS.check(simulated)
@@ -178,197 +404,3 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
             "give those of one experiment"
         )
     return frame.select(*keys, "simulated", "measured", "low", "high", "apart_percent", "verdict")
-
-
-def agreement(within: pl.Expr) -> pl.Expr:
-    """Return the VERDICT agrees where a condition is true, contradicts where it is false."""
-    verdict = pl.when(within).then(pl.lit("agrees")).when(~within).then(pl.lit("contradicts"))
-    return verdict.cast(VERDICT.dtype)
-
-
-def verdict_on(figure: str) -> pl.Expr:
-    """Return the VERDICT on the figures of a column, by the published ones and their tolerances."""
-    off = (pl.col(figure) - pl.col("published")).abs()
-    return (
-        pl.when(pl.col("published").is_null() | pl.col("tolerance").is_null())
-        .then(pl.lit("not judged"))
-        .when(off <= pl.col("tolerance"))
-        .then(pl.lit("agrees"))
-        .otherwise(pl.lit("contradicts"))
-        .cast(VERDICT.dtype)
-    )
-
-
-def _verdict_or_none(source: str) -> pl.Expr:
-    """Return the VERDICT on a source's figures; "not simulated" or "not measured" without one."""
-    return (
-        pl.when(pl.col(source).is_null())
-        .then(pl.lit(f"not {source}").cast(VERDICT.dtype))
-        .otherwise(verdict_on(source))
-    )
-
-
-def _simulated_verdict() -> pl.Expr:
-    """Return the VERDICT on the simulated figure, its range and the claim's own noise."""
-    judged = verdict_on("simulated").is_in(["agrees", "contradicts"])
-    over_constants = pl.col("range_over") != "seeds"
-    return (
-        pl.when(pl.col("simulated").is_null() | ~judged)
-        .then(_verdict_or_none("simulated"))
-        .when(pl.col("chance") > NOT_DETERMINABLE_ABOVE)
-        .then(pl.lit("not determinable").cast(VERDICT.dtype))
-        .when(over_constants & (range_verdict("low", "high") == "open"))
-        .then(pl.lit("open").cast(VERDICT.dtype))
-        .otherwise(verdict_on("simulated"))
-    )
-
-
-def _with_directions(
-    table: pl.DataFrame, claims: pl.DataFrame, measured: pl.DataFrame
-) -> pl.DataFrame:
-    """Add the measured direction, and the verdict on direction and size."""
-    found = directions(claims if measured.height else claims.head(0), measured).select(
-        "claim",
-        "claimed",
-        direction="verdict",
-        moved=pl.when(pl.col("base") != 0).then(100 * (pl.col("value") / pl.col("base") - 1)),
-    )
-    worst = (
-        pl.when((pl.col("direction") == "contradicts") | (pl.col("size") == "contradicts"))
-        .then(pl.lit("contradicts"))
-        .when(pl.col("direction") == "open")
-        .then(pl.lit("open"))
-        .when((pl.col("direction") == "agrees") | (pl.col("size") == "agrees"))
-        .then(pl.lit("agrees"))
-        .otherwise(pl.col("size").cast(pl.String))
-        .cast(VERDICT.dtype)
-    )
-    # A claim in words has no change of means: its measured figure is that of the medians.
-    return (
-        table.join(found, on="claim", how="left", maintain_order="left")
-        .with_columns(measured_verdict=worst)
-        .with_columns(
-            measured=pl.coalesce("measured", "moved"),
-            relative=pl.col("relative")
-            | (pl.col("measured").is_null() & pl.col("moved").is_not_null()),
-        )
-    )
-
-
-def _changes(claims: pl.DataFrame, results: pl.DataFrame, figure: str, *by: str) -> pl.DataFrame:
-    """Return each claim's change (its value where it states no change), or null without results.
-
-    With columns `by` there is a row for each of their values that has the results.
-    """
-    kernels = pl.col("locator").str.extract_groups(r"\| (?<base>[^|]+) -> (?<value>[^|]+)$")
-    table = claims.select(
-        "claim", "patch", "metric", "change", kernels.struct.rename_fields(["from", "to"])
-    ).unnest("locator")
-    means = (
-        results.sort(pl.all())  # float sums depend on their order
-        .group_by("patch", "metric", "kernel", *by, maintain_order=True)
-        .agg(pl.col("value").mean())
-    )
-    keys = ["patch", "metric"]
-    for side, more in (("to", ()), ("from", by)):
-        table = table.join(
-            means.rename({"kernel": side, "value": f"{side}_mean"}),
-            on=[*keys, side, *more],
-            how="left",
-            maintain_order="left",
-        )
-    change = 100 * (pl.col("to_mean") - pl.col("from_mean")) / pl.col("from_mean")
-    found = (
-        pl.when(pl.col("change").is_null())
-        .then("to_mean")
-        .when(pl.col("from_mean") != 0)
-        .then(change)
-    )
-    return table.select("claim", *by, found.alias(figure))
-
-
-@checked
-def range_verdict(low: str, high: str) -> pl.Expr:
-    """Judge a range, of two columns, by the columns ``published`` and ``tolerance``.
-
-    It ``misses`` if the figure lies farther outside than its tolerance; else it is ``open`` if it
-    is wider than OPEN_BEYOND tolerances; else it ``holds`` if the figure lies in the range, and is
-    ``near`` if the figure lies outside. Null without a figure or a tolerance.
-    """
-    figure, tolerance = pl.col("published"), pl.col("tolerance")
-    within_tolerance = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
-    too_wide = pl.col(high) - pl.col(low) > OPEN_BEYOND * tolerance
-    verdict = (
-        pl.when(~within_tolerance)
-        .then(pl.lit("misses"))
-        .when(too_wide)
-        .then(pl.lit("open"))
-        .when(figure.is_between(low, high))
-        .then(pl.lit("holds"))
-        .when(within_tolerance)
-        .then(pl.lit("near"))
-    )
-    return verdict.cast(RANGE_VERDICT.dtype)
-
-
-@checked
-def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
-    """Judge each claim of direction by the rounds of its two kernels.
-
-    The direction of a claim is that of its printed change, or of its words. With falls and rises
-    the result agrees if the interval of the paired difference lies on their side of zero, and
-    contradicts if it lies on the other; with stays it agrees if the interval lies within
-    STAYS_WITHIN_PERCENT of the base, and contradicts if it lies outside. All else is open, and so
-    is each claim with fewer rounds than FEWEST_ROUNDS.
-    """
-    CLAIMS.check(claims)
-    RESULTS.check(measured)
-    if measured.select("patch", "metric", "kernel", "seed").is_duplicated().any():
-        raise InputError("a round occurs twice: give one set-up", field="seed")
-    rows = []
-    for claim in claims.iter_rows(named=True):
-        claimed = claimed_direction(claim)
-        where, row, kernels = claim["locator"].split(" | ")
-        if not where.startswith("prose"):
-            row = claim["metric"]
-        row, _, base_row = row.partition(" against ")
-        base_kernel, value_kernel = kernels.split(" -> ")
-        base, value = (
-            measured.filter(patch=claim["patch"], metric=metric, kernel=kernel)
-            for metric, kernel in ((base_row or row, base_kernel), (row, value_kernel))
-        )
-        found = difference(base.select("seed", "value"), value.select("seed", "value"))
-        if claimed is None or found is None:
-            continue
-        labels = {"claim": claim["claim"], "row": row, "published": claim["change"]}
-        labels |= {"base_kernel": base_kernel, "value_kernel": value_kernel, "claimed": claimed}
-        rows.append({**labels, **found, "verdict": _on_direction(claimed, found)})
-    return DIRECTIONS.check(pl.DataFrame(rows, schema=DIRECTIONS.schema))
-
-
-def claimed_direction(claim: dict[str, object]) -> str | None:
-    """Return the direction of a row of CLAIMS: falls, rises, stays, or None if it states none."""
-    word = _WORD.match(str(claim["metric"]).rpartition(": ")[2])
-    if word:
-        return word[1]
-    change, base, value = (claim[name] for name in ("change", "base", "value"))
-    if isinstance(change, float):
-        if abs(change) <= STAYS_WITHIN_PERCENT:
-            return "stays"
-        return "falls" if change < 0 else "rises"
-    if isinstance(base, float) and isinstance(value, float):
-        return "stays" if value == base else "rises"  # above a base of zero there is no percent
-    return None
-
-
-def _on_direction(claimed: str, found: dict[str, Any]) -> str:
-    """Return the DIRECTION_VERDICT on a claim by the interval of the difference."""
-    low, high = found["low"], found["high"]
-    if found["rounds"] < FEWEST_ROUNDS:
-        return "open"
-    if claimed != "stays":
-        return {claimed: "agrees", "either": "open"}.get(found["seen"], "contradicts")
-    width = STAYS_WITHIN_PERCENT / 100 * abs(found["base"])
-    if -width <= low and high <= width:
-        return "agrees"
-    return "contradicts" if low > width or high < -width else "open"

@@ -16,10 +16,14 @@ from swapsim.claims.tables import (
     FOLIO_FALLBACKS,
     FOLIO_REQUESTS,
     LINKS,
+    KIND,
+    KINDS,
     MAILS,
     PUBLISHED,
+    REASONS,
     REMOVED_LISTS,
     RESULTS,
+    RULES,
     SIMULATION_TOLERANCES,
     SLOTS_IN_USE,
     TOLERANCES,
@@ -167,6 +171,33 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
         _SIMULATION_MAY_LACK,
         not_below_zero=_SIMULATION_NUMBERS,
     )
+
+
+@checked
+def kinds(root: Path | None = None) -> pl.DataFrame:
+    """Read what each claim states, and so by which rule it is judged (KINDS)."""
+    return _read(root, "kinds.csv", KINDS, ["claim"], ("claimed", "repeats", "seen"))
+
+
+@checked
+def rules(root: Path | None = None) -> pl.DataFrame:
+    """Read the rule by which each kind of claim is judged, in words (RULES)."""
+    found = _read(root, "rules.csv", RULES, ["kind", "source"])
+    for kind in KIND.words:
+        for source in ("simulated", "measured"):
+            if found.filter(kind=kind, source=source).is_empty():
+                raise InputError(
+                    f"has no rule for the kind {kind}, {source}: add a row",
+                    path=_folder(root) / "rules.csv",
+                    field="kind",
+                )
+    return found
+
+
+@checked
+def reasons(root: Path | None = None) -> pl.DataFrame:
+    """Read why claims have no figure (REASONS); ``claims`` may have * for any letters."""
+    return _read(root, "reasons.csv", REASONS, ["claims", "source"])
 
 
 @checked

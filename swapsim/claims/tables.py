@@ -43,49 +43,77 @@ COVERS: Final = Vocabulary(
     ("iteration", "run", "samples"),
 )
 
-VERDICT: Final = Vocabulary(
-    "VERDICT",
-    "How a result compares with a claim; open: its range over the fits is too wide to say; not "
-    "determinable: the mail's own noise leaves the sign of its change open; not judged: no figure "
-    "is published, or no tolerance is stored.",
-    (
-        "agrees",
-        "contradicts",
-        "open",
-        "not determinable",
-        "not simulated",
-        "not measured",
-        "not judged",
-    ),
+KIND: Final = Vocabulary(
+    "KIND",
+    "What a claim states; change: a figure changes by so much; figure: a figure is so large; "
+    "direction: it falls, rises, stays or vanishes; code: what the code does; guess: a reviewer's "
+    "question or guess; remark: nothing that can be judged. data/published/rules.csv has the rule "
+    "of judgement of each.",
+    ("change", "figure", "direction", "code", "guess", "remark"),
 )
 
-RANGE_VERDICT: Final = Vocabulary(
-    "RANGE_VERDICT",
-    "How a range compares with a published figure; open: it is too wide to say.",
-    ("holds", "near", "misses", "open"),
+SIMULATED_VERDICT: Final = Vocabulary(
+    "SIMULATED_VERDICT",
+    "How a model's answer compares with a claim; base not reproduced: the model misses the figure "
+    "without the change by more than a factor of two, so its change is no answer; open: its range "
+    "is too wide to say; not determinable: two equal kernels may differ as much, by the mail's own "
+    "noise.",
+    ("reproduced", "missed", "base not reproduced", "open", "not determinable", "not simulated"),
+)
+
+MEASURED_VERDICT: Final = Vocabulary(
+    "MEASURED_VERDICT",
+    "How the count of a real kernel, or an exact replay of one, compares with a claim; open: its "
+    "rounds do not decide.",
+    ("confirmed", "contradicted", "open", "not measured"),
+)
+
+SIZE: Final = Vocabulary(
+    "SIZE",
+    "Whether a measured change is as large as the published one, within its tolerance.",
+    ("as published", "other"),
+)
+
+REASON: Final = Vocabulary(
+    "REASON",
+    "Why a claim has no figure in a column.",
+    (
+        "no figure in the mail",
+        "huge pages are not simulated",
+        "inodes are not simulated",
+        "the model has no such zone",
+        "the model has no such counter",
+        "the model has no such lock",
+        "the model has no time",
+        "this test is not simulated",
+        "the model has it by construction",
+        "a constant is fitted to it",
+        "time under emulation",
+        "the guest has no such zone",
+        "the guest has no huge pages",
+        "the kernel has no such counter",
+        "this test was not run",
+        "no kernel with this rule was built",
+    ),
 )
 
 RANGE_OVER: Final = Vocabulary(
     "RANGE_OVER",
-    "What a simulated figure's range is over: all constants that the mail leaves open, the ages of "
-    "patch D's bases, or the seeds alone.",
-    ("open constants", "ages", "seeds"),
+    "What a range is over: all constants that the mail leaves open, the ages of patch D's bases, "
+    "the seeds or rounds; interval: the bootstrap interval over seeds or rounds.",
+    ("open constants", "ages", "seeds", "interval"),
 )
 
 DIRECTION: Final = Vocabulary(
-    "DIRECTION", "How a figure changes by a claim.", ("falls", "rises", "stays")
+    "DIRECTION",
+    "How a figure changes by a claim; vanishes: it falls to almost nothing.",
+    ("falls", "rises", "stays", "vanishes"),
 )
 
 SEEN: Final = Vocabulary(
     "SEEN",
     "How a figure changes by the rounds; either: their interval contains both signs.",
     ("falls", "rises", "either"),
-)
-
-DIRECTION_VERDICT: Final = Vocabulary(
-    "DIRECTION_VERDICT",
-    "How rounds compare with a claim's direction; open: they do not decide, or are too few.",
-    ("agrees", "contradicts", "open"),
 )
 
 _LOCATOR: Final = "where it is printed: "
@@ -157,6 +185,33 @@ CLAIMS: Final = Table(
     ),
     Column("error", pl.Float64, "standard deviation of the change; null if not printed", "points"),
     columns.UNIT,
+)
+
+KINDS: Final = Table(
+    "KINDS",
+    "One row per claim: what it states, and so by which rule it is judged. Stored before it is "
+    "judged.",
+    columns.CLAIM,
+    Column("kind", KIND.dtype, "what the claim states"),
+    Column("claimed", DIRECTION.dtype, "direction that its words state; null without one"),
+    Column("repeats", pl.String, "claim that states the same figure, which counts; else null"),
+    Column("seen", pl.String, "columns that a page had shown before the rule: both, one, or null"),
+)
+
+RULES: Final = Table(
+    "RULES",
+    "One row per kind of claim and source: the rule by which it is judged.",
+    Column("kind", KIND.dtype, "what a claim states"),
+    Column("source", SOURCE.dtype, "column that is judged"),
+    Column("rule", pl.String, "rule in words"),
+)
+
+REASONS: Final = Table(
+    "REASONS",
+    "One row per group of claims without a figure: the first row that names a claim counts.",
+    Column("claims", pl.String, "names of claims, in which * stands for any letters"),
+    Column("source", SOURCE.dtype, "column that has no figure"),
+    Column("reason", REASON.dtype, "why it has none"),
 )
 
 TOLERANCES: Final = Table(
@@ -251,31 +306,40 @@ MEDIANS: Final = Table(
     columns.HIGH,
 )
 
-_SIMULATED_VERDICT: Final = Column(
-    "simulated_verdict", VERDICT.dtype, "whether the simulated figure agrees with the published one"
-)
-_MEASURED_VERDICT: Final = Column(
-    "measured_verdict", VERDICT.dtype, "whether the measured figure agrees with the published one"
-)
-_SIMULATED: Final = Column("simulated", pl.Float64, "figure of the model", BY_ROW)
-_MEASURED: Final = Column("measured", pl.Float64, "figure of a real kernel", BY_ROW)
-
-_RANGE_OVER: Final = Column("range_over", RANGE_OVER.dtype, "what the range is over")
 _CHANCE: Final = Column(
     "chance",
     pl.Float64,
     "probability that two equal kernels change by as much in its direction, by the mail's noise",
     RATIO,
 )
+_SIMULATED: Final = Column("simulated", pl.Float64, "figure of the model", BY_ROW)
+_MEASURED: Final = Column("measured", pl.Float64, "figure of a real kernel", BY_ROW)
+_SIMULATED_VERDICT: Final = Column(
+    "simulated_verdict", SIMULATED_VERDICT.dtype, "how the model's answer compares with the claim"
+)
+_MEASURED_VERDICT: Final = Column(
+    "measured_verdict", MEASURED_VERDICT.dtype, "how a real kernel's answer compares with the claim"
+)
+_RANGE_OVER: Final = Column("range_over", RANGE_OVER.dtype, "what low and high are the ends of")
+_WHAT: Final = "what was simulated or counted, where it is not the mail's own figure; else null"
 
-SIMULATED_CLAIMS: Final = Table(
-    "SIMULATED_CLAIMS",
-    "One row per claim that is simulated: the figure that is compared, and its range.",
+ANSWERS: Final = Table(
+    "ANSWERS",
+    "One row per claim and source that has an answer. A change is in percent of the base, or in "
+    "the unit of the figure where the base is zero.",
     columns.CLAIM,
-    _SIMULATED,
+    Column("source", SOURCE.dtype, "whether a model or a real kernel answers"),
+    Column("what", pl.String, _WHAT),
+    Column("base", pl.Float64, "figure without the change; null without one", BY_ROW),
+    Column("value", pl.Float64, "figure with the change; null without one", BY_ROW),
+    Column("figure", pl.Float64, "figure that is judged: the change, or the value", BY_ROW),
     columns.LOW,
     columns.HIGH,
     _RANGE_OVER,
+    _ROUNDS,
+    Column("base_ratio", pl.Float64, "base divided by the published one; null without one", RATIO),
+    Column("held", pl.UInt64, "cases in which a statement on the code holds; null for a figure"),
+    Column("cases", pl.UInt64, "cases in which it could hold; null for a figure"),
 )
 
 CHANCES: Final = Table(
@@ -284,47 +348,34 @@ CHANCES: Final = Table(
 
 THREE_COLUMNS: Final = Table(
     "THREE_COLUMNS",
-    "One row per claim: published, simulated and measured, with a verdict on each. A measured "
-    "figure agrees if neither its direction nor its size contradicts.",
+    "One row per claim: published, simulated and measured, with a verdict on each.",
     columns.CLAIM,
     columns.PATCH,
+    _MAIL,
+    *KINDS.columns[1:],
     columns.METRIC,
     columns.PUBLISHED,
-    _SIMULATED,
-    columns.LOW,
-    columns.HIGH,
-    _RANGE_OVER,
-    _MEASURED,
     columns.UNIT,
     Column("relative", pl.Boolean, "whether the figures are changes in percent of the base"),
     columns.TOLERANCE,
     _CHANCE,
+    _SIMULATED,
+    columns.LOW,
+    columns.HIGH,
+    _RANGE_OVER,
+    Column("base_ratio", pl.Float64, "simulated base divided by the published one", RATIO),
+    Column("simulated_what", pl.String, _WHAT),
     _SIMULATED_VERDICT,
-    Column("claimed", DIRECTION.dtype, "direction that the claim states; null without one"),
-    Column("direction", DIRECTION_VERDICT.dtype, "whether the measured direction agrees with it"),
-    Column("size", VERDICT.dtype, "whether the measured size agrees with the published one"),
+    Column("simulated_reason", REASON.dtype, "why there is no simulated figure; else null"),
+    _MEASURED,
+    Column("measured_low", pl.Float64, "lower end of the interval over the rounds", BY_ROW),
+    Column("measured_high", pl.Float64, "upper end of the interval over the rounds", BY_ROW),
+    Column("held", pl.UInt64, "cases in which a statement on the code holds; null for a figure"),
+    Column("cases", pl.UInt64, "cases in which it could hold; null for a figure"),
+    Column("measured_what", pl.String, _WHAT),
+    Column("size", SIZE.dtype, "whether the measured change is as large; null where not judged"),
     _MEASURED_VERDICT,
-)
-
-_CLAIMED: Final = Column("claimed", DIRECTION.dtype, "how the figure changes by the claim")
-_SEEN: Final = Column("seen", SEEN.dtype, "how the figure changes by the rounds")
-
-DIRECTIONS: Final = Table(
-    "DIRECTIONS",
-    "One row per claim of direction that was measured.",
-    columns.CLAIM,
-    Column("row", pl.String, "row of the mail's table"),
-    Column("base_kernel", pl.String, "the claim's kernel without the change"),
-    Column("value_kernel", pl.String, "the claim's kernel with the change"),
-    _CLAIMED,
-    Column("published", pl.Float64, "published change in percent; null for words alone", BY_ROW),
-    _ROUNDS,
-    Column("base", pl.Float64, "median without the change", BY_ROW),
-    Column("value", pl.Float64, "median with the change", BY_ROW),
-    Column("low", pl.Float64, "lower end of the interval of the paired difference", BY_ROW),
-    Column("high", pl.Float64, "upper end of the interval of the paired difference", BY_ROW),
-    _SEEN,
-    Column("verdict", DIRECTION_VERDICT.dtype, "whether the result agrees with the claim"),
+    Column("measured_reason", REASON.dtype, "why there is no measured figure; else null"),
 )
 
 SLOTS_IN_USE: Final = Table(
@@ -398,7 +449,9 @@ RANGES: Final = Table(
     Column("low", pl.Float64, "lowest change that a fit predicts", "%"),
     Column("high", pl.Float64, "highest change that a fit predicts", "%"),
     Column("width", pl.Float64, "high minus low", "points"),
-    Column("verdict", RANGE_VERDICT.dtype, "how the range compares with the published change"),
+    Column(
+        "verdict", SIMULATED_VERDICT.dtype, "how the range compares with the published change"
+    ),
     columns.FLIPS,
     Column("patched_low", pl.Float64, "lowest figure with the patch", BY_ROW),
     Column("patched_high", pl.Float64, "highest figure with the patch", BY_ROW),
@@ -439,9 +492,7 @@ FOUR_COLUMNS: Final = Table(
     Column("spread", pl.Float64, "its standard deviation; null with one run of a kernel", "points"),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),
-    Column(
-        "your_verdict", VERDICT.dtype, "whether the user's change agrees with the published one"
-    ),
+    Column("your_verdict", SIMULATED_VERDICT.dtype, "how the user's change compares with it"),
 )
 
 UNMATCHED: Final = Table(
