@@ -60,7 +60,8 @@ def answers(
     ``over``, or that of its value ``at``, and the range is over these values. A direction, and all
     that is measured, is the change of the medians, with the interval of the paired difference over
     the seeds or rounds. Metrics and kernels are those of the claim's locator; a row of the locator
-    may be a sum ``a + b``, a quotient ``a / b``, or ``a against b``, b in the base.
+    may be a sum ``a + b``, a quotient ``a / b``, or ``a against b``, b in the base. Directions are
+    answered over seeds or rounds alone.
 
     Parameters
     ----------
@@ -95,8 +96,10 @@ def answers(
         sides = known.sides(claim)
         if sides is None:
             continue
-        by_interval = sources[0] == "measured" or kind_of.get(claim["claim"]) == "direction"
-        if by_interval and kind_of.get(claim["claim"]) != "figure":
+        kind = kind_of.get(claim["claim"])
+        if kind == "direction" and over != "seed":
+            continue
+        if kind == "direction" or (sources[0] == "measured" and kind != "figure"):
             answer = paired(claim["claim"], sources[0], sides.base, sides.value)
         else:
             answer = _of_means(claim, sources[0], sides, over, at)

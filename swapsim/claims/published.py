@@ -180,7 +180,7 @@ def kinds(root: Path | None = None) -> pl.DataFrame:
 
 
 @checked
-def rules(root: Path | None = None) -> pl.DataFrame:
+def judging_rules(root: Path | None = None) -> pl.DataFrame:
     """Read the rule by which each kind of claim is judged, in words (RULES)."""
     found = _read(root, "rules.csv", RULES, ["kind", "source"])
     for kind in KIND.words:

@@ -7,18 +7,31 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims.tables import DIRECTION_VERDICT, SOURCE, THREE_COLUMNS
+from swapsim.claims.tables import (
+    MEASURED_VERDICT,
+    SIMULATED_VERDICT,
+    SOURCE,
+    THREE_COLUMNS,
+)
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
 _NO_DECIMALS: Final = 100
 NO_PERCENT: Final = 0.005
 """Percentages and points below this are shown as zero."""
-_COUNTED: Final = ("agrees", "contradicts", "open", "not_determinable", "not_judged")
-_TEXTS: Final = (
-    *("claim", "patch", "what", "published", "simulated", "range", "simulated_verdict"),
-    *("measured", "measured_verdict"),
+_VERDICTS: Final = {"simulated": SIMULATED_VERDICT.words, "measured": MEASURED_VERDICT.words}
+COUNTED: Final = tuple(
+    dict.fromkeys(
+        word
+        for words in _VERDICTS.values()
+        for word in words
+        if word not in ("not simulated", "not measured")
+    )
 )
-_NO_FIGURE: Final = ("not simulated", "not measured")
+"""All verdicts on a figure, in the order in which they are counted."""
+_TEXTS: Final = (
+    *("claim", "patch", "mail", "what", "published"),
+    *("simulated", "range", "simulated_verdict", "measured", "interval", "measured_verdict"),
+)
 
 
 def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
@@ -81,59 +94,77 @@ def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 
 @checked
-def verdicts_by_patch(three_columns: pl.DataFrame) -> pl.DataFrame:
-    """Count the verdicts of each patch's claims, in a row for each source that has a figure."""
-    grouped = THREE_COLUMNS.check(three_columns).group_by("patch", maintain_order=True)
+def verdicts_by_mail(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Count the verdicts on each mail's claims, a row for each source.
+
+    A claim that repeats another one is not counted; ``no_answer`` counts those that have a reason
+    in place of an answer.
+    """
+    counted = THREE_COLUMNS.check(three_columns).filter(pl.col("repeats").is_null())
+    grouped = counted.group_by("patch", "mail", maintain_order=True)
     frames = []
-    for source in ("simulated", "measured"):
-        verdict = pl.col(f"{source}_verdict")
-        counts = {name: (verdict == name.replace("_", " ")).sum() for name in _COUNTED}
-        missing = verdict.is_in(_NO_FIGURE).sum()
+    for source in _VERDICTS:
+        verdict = pl.col(f"{source}_verdict").cast(pl.String)
+        counts = {name.replace(" ", "_"): (verdict == name).sum() for name in COUNTED}
+        without = verdict.str.starts_with("not ") & (verdict != "not determinable")
         frames.append(
-            grouped.agg(claims=pl.len(), **counts, no_figure=missing).with_columns(
-                source=pl.lit(source)
+            grouped.agg(claims=pl.len(), **counts, no_answer=without.sum()).with_columns(
+                source=pl.lit(source, SOURCE.dtype)
             )
         )
-    order = three_columns.select(pl.col("patch").unique(maintain_order=True))
-    frame = order.join(
-        pl.concat(frames).filter(pl.col("no_figure") < pl.col("claims")),
-        on="patch",
-        maintain_order="left_right",
-    )
-    return frame.select(
-        "patch",
-        pl.col("source").cast(SOURCE.dtype),
-        pl.col("claims", *_COUNTED, "no_figure").cast(pl.UInt32),
-    )
+    order = counted.select(pl.col("patch", "mail")).unique(maintain_order=True)
+    frame = order.join(pl.concat(frames), on=["patch", "mail"], maintain_order="left_right")
+    names = ("claims", *(name.replace(" ", "_") for name in COUNTED), "no_answer")
+    return frame.select("patch", "mail", "source", pl.col(names).cast(pl.UInt32))
 
 
 def _texts(row: dict[str, Any]) -> dict[str, str]:
     """Return a claim's texts."""
     how = {"unit": row["unit"], "relative": row["relative"]}
+    no_change = row["simulated_verdict"] == "base not reproduced"
     return {
         "claim": row["claim"],
         "patch": row["patch"],
+        "mail": row["mail"],
         "what": row["metric"],
         "published": figure_text(row["published"], **how) or _in_words(row),
-        "simulated": figure_text(row["simulated"], **how),
-        "range": range_text(row["low"], row["high"], **how),
-        "simulated_verdict": row["simulated_verdict"],
-        "measured": figure_text(row["measured"], **how),
+        "simulated": "" if no_change else figure_text(row["simulated"], **how),
+        "range": "" if no_change else range_text(row["low"], row["high"], **how),
+        "simulated_verdict": _simulated_verdict(row),
+        "measured": _measured(row, how),
+        "interval": range_text(row["measured_low"], row["measured_high"], **how),
         "measured_verdict": _measured_verdict(row),
     }
 
 
 def _in_words(row: dict[str, Any]) -> str:
     """Return what a claim without a figure states."""
-    if row["unit"] == "behaviour":
+    if row["kind"] == "code":
         return "what the code does"
-    separator = ": " if row["unit"] == "direction" else ", "
-    return str(row["metric"]).rpartition(separator)[2]
+    words = str(row["metric"]).rpartition(": ")[2].rpartition(", ")[2]
+    return words if row["kind"] in ("direction", "remark") else str(row["claimed"] or words)
+
+
+def _measured(row: dict[str, Any], how: Mapping[str, Any]) -> str:
+    """Return the measured figure, or in how many cases a statement on the code holds."""
+    if row["cases"] is not None:
+        return f"{row['held']:,} of {row['cases']:,}"
+    return figure_text(row["measured"], **how)
+
+
+def _simulated_verdict(row: dict[str, Any]) -> str:
+    """Return the simulated verdict with the reason for a missing answer, or a base's quotient."""
+    verdict = str(row["simulated_verdict"])
+    if verdict == "base not reproduced":
+        return f"{verdict} (\u00d7{row['base_ratio']:.2g})"
+    return _with_reason(verdict, row["simulated_reason"])
 
 
 def _measured_verdict(row: dict[str, Any]) -> str:
-    """Return the measured verdict; where direction and size differ, the verdict on each."""
-    direction, size = row["direction"], row["size"]
-    if direction and size in DIRECTION_VERDICT.words and direction != size:
-        return f"direction {direction}, size {size}"
-    return str(row["measured_verdict"])
+    """Return the measured verdict; where the size is another one, it says so."""
+    other = ", other size" if row["size"] == "other" else ""
+    return _with_reason(str(row["measured_verdict"]), row["measured_reason"]) + other
+
+
+def _with_reason(verdict: str, reason: str | None) -> str:
+    return f"{verdict}: {reason}" if reason else verdict

@@ -8,7 +8,7 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.claims.judging import verdict_on
+from swapsim.claims.judging import agreement
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import require_unique
 from swapsim.claims.tables import CLAIMS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
@@ -193,6 +193,7 @@ def four_columns(
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place")
+    near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
     four = FOUR_COLUMNS.check(
         fitting.filter("has_change")
         .drop("patch")
@@ -200,7 +201,7 @@ def four_columns(
         .join(three_columns.drop("unit").rename({"metric": "row"}), on="claim")
         .join(order, on="claim")
         .sort("place", "test", "metric")
-        .with_columns(your_metric="metric", metric="row", your_verdict=verdict_on("yours"))
+        .with_columns(your_metric="metric", metric="row", your_verdict=agreement(near))
         .select(FOUR_COLUMNS.names())
     )
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()

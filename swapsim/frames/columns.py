@@ -24,7 +24,7 @@ PID: Final = Column("pid", pl.Int32, "process ID of the task that the row is abo
 
 PUBLISHED: Final = Column("published", pl.Float64, "figure as the mail prints it", BY_ROW)
 TOLERANCE: Final = Column(
-    "tolerance", pl.Float64, "largest difference from the published figure that agrees", BY_ROW
+    "tolerance", pl.Float64, "largest difference from the published figure", BY_ROW
 )
 LOW: Final = Column("low", pl.Float64, "lower end of the range or interval", BY_ROW)
 HIGH: Final = Column("high", pl.Float64, "upper end of the range or interval", BY_ROW)

@@ -120,8 +120,8 @@ def anchor_shapes() -> pl.DataFrame:
 
     The share of throughput is that with the most threads, divided by that with the fewest from
     FROM_THREADS on. It is the negative control of Boyd-Wickizer et al. (2012): a ticket lock
-    collapses and a queued lock does not. It agrees if both shares are on one side of COLLAPSE; a
-    quotient of two placements agrees by ORDER. Threads whose placement is not stated are mixed.
+    collapses and a queued lock does not. It is reproduced if both shares are on one side of COLLAPSE; a
+    quotient of two placements is reproduced by ORDER. Threads whose placement is not stated are mixed.
     """
     rows = []
     for (name,), frame in published_anchors().group_by("anchor", maintain_order=True):
@@ -151,13 +151,13 @@ def _kept(name: str, stated: str, curve: pl.DataFrame) -> Iterator[tuple[Any, ..
     side = (both[0] < COLLAPSE) == (both[1] < COLLAPSE)
     where = "" if stated == "not stated" else f", {stated}"
     quantity = f"throughput of {most['threads']} threads : {few['threads']}{where}"
-    verdict = "agrees" if side else "contradicts"
+    verdict = "reproduced" if side else "missed"
     yield (name, few["hand"], few["kind"], quantity, *both, verdict)
 
 
 def _by_order(times: float) -> str:
     """Return the verdict on a quotient of two times."""
-    return "agrees" if 1 / ORDER <= times <= ORDER else "contradicts"
+    return "reproduced" if 1 / ORDER <= times <= ORDER else "missed"
 
 
 def _rate(anchor: dict[str, Any]) -> float:

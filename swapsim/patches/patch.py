@@ -28,11 +28,11 @@ class Patch(Protocol):
     def headline_fit(self) -> "Fitted | None":
         """Return the fit of the base behind the headlines; None if nothing is fitted to it."""
 
-    def simulated_claims(self) -> pl.DataFrame:
-        """Return the simulated figure of each claim, and its range, of stored studies.
+    def answers(self) -> pl.DataFrame:
+        """Return what the models and the real kernels answer to the patch's claims (ANSWERS).
 
-        The table has the schema SIMULATED_CLAIMS. Every claim that any page or notebook judges by
-        a simulated figure has its row here.
+        A claim has at most one answer of each source. Every answer that any page or notebook judges
+        is here; simulated ones are of stored studies.
         """
 
     def chances(self) -> pl.DataFrame | None:
@@ -43,9 +43,6 @@ class Patch(Protocol):
 
         ``constants`` are those of `headline_fit`.
         """
-
-    def measured_as_mailed(self) -> pl.DataFrame | None:
-        """Return what a real kernel measured, under the names of the mail's table (RESULTS)."""
 
     def counted(self) -> str:
         """Return a sentence on what is counted on the shipped traces."""

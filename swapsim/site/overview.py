@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
-from swapsim import progress as bars
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
-from swapsim.claims.tables import CHANCES, RESULTS, SIMULATED_CLAIMS, THREE_COLUMNS
+from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
@@ -34,21 +33,16 @@ def fits() -> dict[str, pl.DataFrame]:
     return {name: fit.constants for name, fit in found.items() if fit is not None}
 
 
-def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.DataFrame:
-    """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks.
-
-    With ``simulate``, the figures of stored studies are judged, too.
-    """
+def judged(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
+    """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks."""
     stated = claims.published_claims().filter(
         pl.col("patch").is_in([patch.PATCH for patch in patches])
     )
-    simulated = (patch.simulated_claims() for patch in patches if simulate)
     return claims.three_columns(
         stated,
-        measured(patches),
+        _all(ANSWERS, (patch.answers() for patch in patches)),
         claims.tolerances(),
-        _all(SIMULATED_CLAIMS, simulated),
-        _all(CHANCES, (patch.chances() for patch in patches)),
+        chances=_all(CHANCES, (patch.chances() for patch in patches)),
     )
 
 
@@ -56,14 +50,9 @@ def judged_texts(patch: Patch) -> pl.DataFrame:
     """Return the texts of a patch's simulated claims, for its notebook."""
     return (
         claims.claim_texts(judged([patch]))
-        .filter(pl.col("simulated") != "")
+        .filter(~pl.col("simulated_verdict").str.starts_with("not simulated"))
         .select("claim", "published", "simulated", "range", "simulated_verdict")
     )
-
-
-def measured(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
-    """Return what a real kernel measured, under the names of the mails' tables (RESULTS)."""
-    return _all(RESULTS, (patch.measured_as_mailed() for patch in patches))
 
 
 def _all(table: Table, frames: Iterable[pl.DataFrame | None]) -> pl.DataFrame:
@@ -101,50 +90,47 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def standing(counted: pl.DataFrame) -> str:
-    """Return two sentences on how many claims have each verdict, by `claims.verdicts_by_patch`."""
-    sentences = []
-    for source in ("simulated", "measured"):
-        rows = counted.filter(source=source)
-        total = {name: int(rows[name].sum()) for name in counted.columns[2:]}
-        figures = total["claims"] - total["no_figure"]
-        others = {
-            words: total[words.replace(" ", "_")]
-            for words in ("open", "not determinable", "not judged")
-        }
-        rest = ", ".join(f"{count} are {words}" for words, count in others.items() if count)
-        sentences.append(
-            f"Of {figures} {source} figures {total['agrees']} agree with the mails and "
-            f"{total['contradicts']} contradict them; {rest}."
-        )
-    return " ".join(sentences)
+    """Return two sentences on how many claims have each verdict, by `claims.verdicts_by_mail`."""
+    of_models, of_kernels = (totals(counted, source) for source in ("simulated", "measured"))
+    return (
+        f"Of {of_models['claims']} claims the models answer {_answered(of_models)}: "
+        f"{of_models['reproduced']} are reproduced, {of_models['missed']} missed, in "
+        f"{of_models['base_not_reproduced']} the base is not reproduced, and "
+        f"{of_models['open'] + of_models['not_determinable']} are open or not determinable. Real "
+        f"kernels answer {_answered(of_kernels)}: {of_kernels['confirmed']} are confirmed, "
+        f"{of_kernels['contradicted']} contradicted, and {of_kernels['open']} open."
+    )
+
+
+def totals(counted: pl.DataFrame, source: str) -> dict[str, int]:
+    """Return the sums over all mails of the counts of one source."""
+    rows = counted.filter(source=source)
+    return {name: int(rows[name].sum()) for name in counted.columns[3:]}
+
+
+def _answered(total: Mapping[str, int]) -> int:
+    return total["claims"] - total["no_answer"]
 
 
 def verdict(
     three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
 ) -> str:
     """Return the lead of notebook 00: how all claims stand (THREE_COLUMNS, VERIFIED_SLOTS)."""
-    moved = three_columns.filter(pl.col("claimed") != "stays")
-    agreed = (moved["direction"] == "agrees").sum()
     handed_out, alike = slots_matched(verified)
-    counts = claims.verdicts_by_patch(three_columns).filter(source="simulated")
-    total = {name: int(counts[name].sum()) for name in counts.columns[2:]}
-    figures = total["claims"] - total["no_figure"]
-    others = figures - total["agrees"] - total["contradicts"]
+    counts = claims.verdicts_by_mail(three_columns)
+    of_models, of_kernels = (totals(counts, source) for source in ("simulated", "measured"))
     return claims.lead(
-        f"Of the {figures} claims that are simulated {total['agrees']} agree, "
-        f"{total['contradicts']} contradict, and {others} are open or cannot be judged.",
+        standing(counts),
         {
-            "What is simulated": f"The mails on the four patches and on large folios make more "
-            f"claims ({total['claims']}); the others are sentences on the code, or rows that a "
-            f"model does not have. Of the figures {total['open']} are open, "
-            f"{total['not_determinable']} are not determinable by the mail's own noise, and "
-            f"{total['not_judged']} are not judged, mostly where the mail prints zeros.",
+            "What is simulated": f"{_answered(of_models)} of {of_models['claims']} claims; each "
+            f"other one has its reason. A model that misses a figure says nothing against the "
+            f"mail.",
             "What is counted": f"The model of patch D's allocator repeats {alike:,} of "
             f"{handed_out:,} slots that a real kernel handed out. Patch A's locks are counted on "
             f"{len(sites_of)} traces of a real kernel.",
-            "What is measured": f"Of patch C's claims that a figure falls or rises {agreed} of "
-            f"{moved.height} agree in a small version of its test on a real kernel. Rates of A, B "
-            f"and D are not measured, because an emulator distorts time.",
+            "What is measured": f"{_answered(of_kernels)} claims, by their direction, in small "
+            f"guests under an emulator: rates of A, B and D are not measured, because it distorts "
+            f"time.",
         },
     )
 
@@ -282,21 +268,14 @@ def compare(
     *,
     base: str | None = None,
     patched: str | None = None,
-    simulate: bool = True,
-    progress: bool = False,
 ) -> Compared:
     """Compare a user's measurements with published, simulated and measured figures."""
     runs = claims.your_runs(path)
     kernels = claims.two_kernels(runs, base, patched)
     fitting = claims.fitting(runs, claims.published_claims())
     patches = [patch for patch in PATCHES if patch.PATCH in fitting["patch"]]
-    three = [judged((), simulate=simulate)]
-    with bars.bar(len(patches), "simulate", "patches", shown=progress and simulate) as bar:
-        for patch in patches:
-            three.append(judged([patch], simulate=simulate))
-            bar.update()
     columns, unmatched = claims.four_columns(
-        pl.concat(three), runs, fitting, base=kernels[0], patched=kernels[1]
+        judged(patches), runs, fitting, base=kernels[0], patched=kernels[1]
     )
     shares = fallback_shares(runs, claims.published_claims(), base=kernels[0], patched=kernels[1])
     return Compared(
@@ -305,4 +284,4 @@ def compare(
 
 
 if __name__ == "__main__":
-    print(frames.text(claims.verdicts_by_patch(judged())))
+    print(frames.text(claims.verdicts_by_mail(judged())))

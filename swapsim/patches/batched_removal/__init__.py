@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from swapsim.patches.batched_removal.conclusions import counted as counted
     from swapsim.patches.batched_removal.conclusions import headline_fit as headline_fit
     from swapsim.patches.batched_removal.conclusions import headline_locks as headline_locks
-    from swapsim.patches.batched_removal.conclusions import measured_as_mailed as measured_as_mailed
-    from swapsim.patches.batched_removal.studies import simulated_claims as simulated_claims
+    from swapsim.patches.batched_removal.studies import answers as answers
     from swapsim.patches.batched_removal.workload import PATCH as PATCH
     from swapsim.patches.batched_removal.workload import workload as workload
 else:

@@ -42,7 +42,3 @@ def headline_fit() -> None:
 
 def headline_locks(_constants: pl.DataFrame) -> None:
     """Return None: the mail prints no profile of locks."""
-
-
-def measured_as_mailed() -> None:
-    """Return None: the lab's tests have no row of the mail's tables."""

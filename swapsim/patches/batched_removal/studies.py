@@ -12,7 +12,7 @@ import polars as pl
 from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import metric_values
-from swapsim.machine.summary import claim_figures
+from swapsim.machine.summary import claim_answers
 from swapsim.machine.what_if import Case, Trial, gain, trials
 from swapsim.patches.batched_removal import lab, prediction
 from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
@@ -221,6 +221,6 @@ lab_on_flash: Final = _study(
 """The machines of data/measured/batched-removal, counted as in the lab (RESULTS)."""
 
 
-def simulated_claims() -> pl.DataFrame:
-    """Return the figures of both mails' claims at MIDDLE, with their ranges (SIMULATED_CLAIMS)."""
-    return claim_figures(by_points(), prediction.at_middle())
+def answers() -> pl.DataFrame:
+    """Return the answers to both mails' claims at MIDDLE, with their ranges (ANSWERS)."""
+    return claim_answers(by_points(), prediction.at_middle())

@@ -38,14 +38,13 @@ if TYPE_CHECKING:
     )
     from swapsim.patches.cluster_next.notebook_04 import headline_locks as headline_locks
     from swapsim.patches.cluster_next.notebook_04 import lock_relief as lock_relief
-    from swapsim.patches.cluster_next.notebook_04 import measured_as_mailed as measured_as_mailed
     from swapsim.patches.cluster_next.notebook_04 import (
         measured_beside_simulated as measured_beside_simulated,
     )
     from swapsim.patches.cluster_next.notebook_04 import predicted as predicted
-    from swapsim.patches.cluster_next.notebook_04 import simulated_claims as simulated_claims
+    from swapsim.patches.cluster_next.notebook_04 import answers as answers
     from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
-    from swapsim.patches.cluster_next.notebook_05 import answers as answers
+    from swapsim.patches.cluster_next.notebook_05 import guesses as guesses
     from swapsim.patches.cluster_next.notebook_05 import (
         verdict_on_alternatives as verdict_on_alternatives,
     )

@@ -164,7 +164,7 @@ def draw_drives(ranges: pl.DataFrame) -> alt.ConcatChart:
 
 def draw_constants(ends: pl.DataFrame) -> alt.ConcatChart:
     """Draw `gain_by_constant`, and the prediction with all constants as they are."""
-    usual = simulated_claims().filter(claim="D-prose-score")["simulated"].item()
+    usual = answers().filter(claim="D-prose-score")["figure"].item()
     return general.dots(
         *(what_if.ends_drawn(ends), "gain", "name", "end"),
         rule=usual,
@@ -204,25 +204,25 @@ def claims_by_age() -> pl.DataFrame:
 def _of_first_mail(results: pl.DataFrame, age: str) -> pl.DataFrame:
     """Return the claims of the first mail that were simulated, with the age of V1's bases."""
     stated = claims.published_claims().filter(pl.col("change").is_not_null(), patch=PATCH)
-    three = claims.three_columns(stated, results, claims.tolerances())
-    simulated = three.filter(pl.col("simulated").is_not_null())
-    return simulated.select("claim", "published", "tolerance", "simulated", age=pl.lit(age))
+    found = claims.answers(stated, results).drop_nulls("figure")
+    return found.select("claim", simulated="figure", age=pl.lit(age))
 
 
-def simulated_claims() -> pl.DataFrame:
-    """Return the figures of both mails' claims (SIMULATED_CLAIMS).
+def answers() -> pl.DataFrame:
+    """Return the answers to both mails' claims (ANSWERS).
 
     The first mail's are of V1 50 ms after the fill, with a range over the ages of its bases: the
     mail's test ran until they had settled, but how often its tasks changed CPU is not known.
     """
     stated = claims.published_claims().filter(patch=PATCH)
     first, third = predicted()
-    by_age = summary.claim_figures(
+    by_age = summary.claim_answers(
         claims_by_age().vstack(_of_first_mail(first, "the table")),
         pl.col("age") == "the table",
         over="ages",
     )
-    return claims.simulated_claims(stated, first.vstack(third)).update(by_age, on="claim")
+    spans = by_age.select("claim", "low", "high", "range_over", "rounds")
+    return claims.answers(stated, first.vstack(third)).update(spans, on="claim")
 
 
 def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
@@ -232,7 +232,7 @@ def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
     divided by the root of two. Source: the claims D-lock-* and D3-lock-* in data/published.
     """
     stated = claims.published_claims().filter(patch=PATCH, unit="% of cycles")
-    three = claims.three_columns(stated, predicted, claims.tolerances())
+    three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
     named = three.filter(pl.col("published").is_not_null()).with_columns(
         pl.col("claim").str.extract_groups(r"^(?<mail>D3?)-lock-(?<row>.+)$").struct.unnest()
     )
@@ -311,8 +311,7 @@ def verdict(
     of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
     first, last = means["setting"][0], means["setting"][-1]
     stated = claims.published_claims().filter(claim="D3-prose-score")
-    simulated = claims.simulated_claims(stated, predicted)
-    three = claims.three_columns(stated, predicted.clear(), claims.tolerances(), simulated)
+    three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
     score, texts = (found.row(0, named=True) for found in (three, claims.claim_texts(three)))
     slow, many = drives.filter("flips"), tasks.filter("flips")
     return claims.lead_on(
@@ -332,7 +331,7 @@ def verdict(
     )
 
 
-_VERBS: Final = {"agrees": "agrees with", "contradicts": "contradicts", "open": "leaves open"}
+_VERBS: Final = {"reproduced": "reproduces", "missed": "misses", "open": "leaves open"}
 
 
 def _ends(ranges: pl.DataFrame) -> str:
@@ -372,10 +371,6 @@ def counted() -> str:
 
 def chances() -> None:
     """Return None: the scores of the mail deviate by 1 % at most."""
-
-
-def measured_as_mailed() -> None:
-    """Return None: the lab's tests count locks and have no row of the mail's tables."""
 
 
 def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:  # noqa: ARG001

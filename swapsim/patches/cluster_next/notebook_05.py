@@ -112,17 +112,18 @@ SAME: Final = 0.05
 """Share of the greater mean up to which two means count as equal."""
 
 
-def answers() -> pl.DataFrame:
-    """Answer each question of REVIEWERS by its metric: both means, and whether the guess agrees.
+def guesses() -> pl.DataFrame:
+    """Answer each question of REVIEWERS by its metric: both means, and whether the model
+    reproduces the guess.
 
     A change counts if it is more than SAME of the greater mean and the intervals do not overlap.
     """
     names = {name for each in REVIEWERS for name in (each.base[0], each.other[0])}
     counted = {name: studies.counts(name) for name in sorted(names)}
-    return pl.DataFrame([answer(each, counted) for each in REVIEWERS])
+    return pl.DataFrame([guess(each, counted) for each in REVIEWERS])
 
 
-def answer(question: Question, counted: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+def guess(question: Question, counted: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """Return the row of one question, from the rows of the studies that it names."""
     base, other = (
         _mean(counted[name], question.metric, setting, policy)
@@ -136,7 +137,7 @@ def answer(question: Question, counted: Mapping[str, pl.DataFrame]) -> dict[str,
         **{name: getattr(question, name) for name in ("claim", "asks", "guess", "metric")},
         "base_mean": base["middle"],
         "other_mean": other["middle"],
-        "verdict": "agrees" if fell is question.falls else "contradicts",
+        "verdict": "reproduced" if fell is question.falls else "missed",
     }
 
 
@@ -146,14 +147,14 @@ def _mean(rows: pl.DataFrame, metric: str, setting: str, policy: str) -> dict[st
 
 
 def verdict_on_alternatives(
-    answers: pl.DataFrame, lines: pl.DataFrame, aged: pl.DataFrame, traced: pl.DataFrame
+    guesses: pl.DataFrame, lines: pl.DataFrame, aged: pl.DataFrame, traced: pl.DataFrame
 ) -> str:
-    """Return the lead of notebook 05, from `answers` and three rankings.
+    """Return the lead of notebook 05, from `guesses` and three rankings.
 
     ``lines`` ranks "lock.moved.add" at one setting (`slots.ranking`); ``aged`` and ``traced`` rank
     the pages moved (`claims.ranks`) on the aged device and on a trace's requests.
     """
-    agree = (answers["verdict"] == "agrees").sum()
+    agree = (guesses["verdict"] == "reproduced").sum()
     best = lines.row(0, named=True)
     of = {row["policy"]: row for row in lines.iter_rows(named=True)}
     rate = {row["policy"]: row for row in aged.iter_rows(named=True)}
@@ -173,7 +174,7 @@ def verdict_on_alternatives(
         f"{_rate(rate['shared'])}.",
         when=f"On a device that is not aged: on the requests of a short trace only "
         f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower, all others are "
-        f"tied. Of the {answers.height} guesses in the mail thread {agree} agree with the model.",
+        f"tied. The model reproduces {agree} of the {guesses.height} guesses in the mail thread.",
     )
 
 

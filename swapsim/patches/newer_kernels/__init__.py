@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from swapsim.patches.newer_kernels.large_folios import counted as counted
     from swapsim.patches.newer_kernels.large_folios import headline_fit as headline_fit
     from swapsim.patches.newer_kernels.large_folios import headline_locks as headline_locks
-    from swapsim.patches.newer_kernels.large_folios import measured_as_mailed as measured_as_mailed
-    from swapsim.patches.newer_kernels.large_folios import simulated_claims as simulated_claims
+    from swapsim.patches.newer_kernels.large_folios import answers as answers
     from swapsim.patches.newer_kernels.today import on_newest as on_newest
     from swapsim.patches.newer_kernels.today import verdict as verdict
 else:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from swapsim.patches.stall_decisions.judgement import verdicts as verdicts
     from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT
     from swapsim.patches.stall_decisions.lab import directions as directions
-    from swapsim.patches.stall_decisions.lab import measured_as_mailed as measured_as_mailed
     from swapsim.patches.stall_decisions.lab import steps as steps
     from swapsim.patches.stall_decisions.lists import make_list as make_list
     from swapsim.patches.stall_decisions.lists import process_list as process_list
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from swapsim.patches.stall_decisions.mail import PATCH as PATCH
     from swapsim.patches.stall_decisions.mail import printed as printed
     from swapsim.patches.stall_decisions.rules_in_words import rule_spans as rule_spans
-    from swapsim.patches.stall_decisions.studies import simulated_claims as simulated_claims
+    from swapsim.patches.stall_decisions.studies import answers as answers
     from swapsim.patches.stall_decisions.trials import code_claims as code_claims
 else:
     lazy.export(__name__)

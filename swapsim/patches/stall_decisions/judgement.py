@@ -111,14 +111,14 @@ class _Row:
         found = difference(self.found[one], self.found[other])
         if found is None or found["seen"] == "either":
             return "open"
-        return "agrees" if found["seen"] == claimed else "contradicts"
+        return "reproduced" if found["seen"] == claimed else "missed"
 
     def verdict(self, alone: "_Row | None") -> dict[str, Any]:
         """Return the row of SIMULATED_VERDICTS; ``alone`` is the round without a file."""
         orders = {self.direction(*pair) for pair in self.ordered()}
         found: dict[str, Any] = {
             **{name: self.rule[name] for name in ("table", "metric", "standing", "note")},
-            "order": next((w for w in ("contradicts", "open", "agrees") if w in orders), None),
+            "order": next((w for w in ("missed", "open", "reproduced") if w in orders), None),
             "inside": sum(map(self.is_inside, self.judged)),
             "cells": len(self.judged),
         }
@@ -129,7 +129,7 @@ class _Row:
             points = 100 * (self.mean(SERIES) / self.mean(BASE) - 1)
             near = abs(points - change) <= allowed
             found |= {"change": change, "points": points}
-            found["size"] = "agrees" if near else "contradicts"
+            found["size"] = "reproduced" if near else "missed"
             found["direction"] = self.direction(BASE, SERIES, "falls")
         if complete and share is not None and alone is not None:
             collapsed = [self.mean(rules) < share * alone.mean(rules) for rules in RULES]

@@ -11,7 +11,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.tables import RESULTS
+from swapsim.claims.tables import RESULTS, SOURCE
 from swapsim.ffi import STALL_RULES
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, SIZES, STEPS
 
@@ -42,9 +42,21 @@ def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
 
 
 def directions(measured: pl.DataFrame) -> pl.DataFrame:
-    """Judge the mail's claims of direction by runs under the lab's names (DIRECTIONS)."""
+    """Judge the mail's claims of direction by runs under the lab's names.
+
+    Each claim has its direction ``claimed``, ``figure`` (the change in percent, or the difference
+    from a base of zero) with its interval, ``base``, ``value``, ``rounds`` and the ``verdict``.
+    Simulated runs of the lab's guest are judged as measured ones are.
+    """
     stated = claims.published_claims().filter(patch=PATCH)
-    return claims.directions(stated, as_mailed(measured))
+    own = as_mailed(measured).with_columns(source=pl.lit("measured", SOURCE.dtype))
+    found = claims.answers(stated, own).filter(range_over="interval")
+    judged = claims.three_columns(stated, found, claims.tolerances())
+    return found.select("claim", "base", "value", "figure", "low", "high", "rounds").join(
+        judged.select("claim", "claimed", "published", verdict="measured_verdict"),
+        on="claim",
+        maintain_order="left",
+    )
 
 
 def in_order_of_rules(column: str = "policy") -> pl.Expr:

@@ -114,7 +114,7 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
     found = VERIFIED_STALLS.check(verified)
     passes, decided = int(found["passes"].sum()), int(found["decided"].sum())
     judged = directions(measured)
-    agree, against = ((judged["verdict"] == word).sum() for word in ("agrees", "contradicts"))
+    agree, against = ((judged["verdict"] == word).sum() for word in ("confirmed", "contradicted"))
     base, *_, last = STEPS
     rate = claims.steps(measured, (base, last), ["Ops memcachetest-2.84"]).row(0, named=True)
     moves = " and ".join(_moved(measured, metric) for metric in HEADLINES)
@@ -124,8 +124,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
         does=f"Reclaim sleeps after a list of pages and not in its middle, and kswapd writes file "
         f"pages only after a list in which all pages are dirty and none is being written. The "
         f"model of these rules decides {decided:,} of {passes:,} passes as a real kernel did.",
-        worth=f"Of the mail's claims of direction {agree} of {judged.height} agree in that kernel "
-        f"and {against} contradict; the others are open. {_works(measured)}",
+        worth=f"Of {judged.height} directions that the mail states or prints, that kernel confirms "
+        f"{agree} and contradicts {against}; the others are open. {_works(measured)}",
         when=f"For memcached, whose rate next to the largest file changes by {_in_percent(rate)}: "
         f"the collapse that the mail shows is cured before the series, in its base. Nor for a disk "
         f"that is never congested, where patches 4 to 6 change nothing.",

@@ -11,7 +11,6 @@ from swapsim import claims, frames
 from swapsim.charts import general
 from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import spread
-from swapsim.claims.tables import DIRECTION_VERDICT
 from swapsim.claims.texts import figure_text
 from swapsim.patches.stall_decisions import lab, lab_guest
 from swapsim.patches.stall_decisions.judgement import FACTOR, orders
@@ -35,7 +34,7 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
         rows=pl.len(),
         modelled=sized.sum(),
         order_asked=order.is_not_null().sum(),
-        **{f"order_{word}": (order == word).sum() for word in DIRECTION_VERDICT.words},
+        **{f"order_{word}": (order == word).sum() for word in ("reproduced", "missed", "open")},
         sized=(sized & (pl.col("inside") == pl.col("cells"))).sum(),
         cells=pl.col("cells").cast(pl.UInt32).sum(),
         cells_sized=pl.col("inside").cast(pl.UInt32).sum(),
@@ -393,13 +392,15 @@ def verdict(
 ) -> str:
     """Return the lead of notebook 03b.
 
-    Of SIMULATED_VERDICTS, SIMULATED_CLAIMS, `lab_guest.compare_with_lab` and `differences`.
+    Of SIMULATED_VERDICTS, ANSWERS, `lab_guest.compare_with_lab` and `differences`.
     """
     rows = judged.filter(pl.col("standing") != "not modelled")
     by_size = rows.filter(pl.col("cells") > 0)
     sized = (by_size["inside"] == by_size["cells"]).sum()
     ordered = rows.drop_nulls("order")["order"]
-    scans = figures.filter(claim="C-disk-kswapd-pages-scanned").row(0, named=True)
+    scans = figures.filter(claim="C-disk-kswapd-pages-scanned", source="simulated").row(
+        0, named=True
+    )
     disk = rows.filter(metric="Ops memcachetest-4055M", table="parallelio, disk").row(0, named=True)
     memory = machines.filter(pl.col("factor").str.starts_with("memory"))
     alike = memory.group_by("setting").agg(pl.col("differs").any()).filter(~pl.col("differs"))
@@ -410,7 +411,7 @@ def verdict(
     )
     return claims.lead_on(
         f"In the simulated machine of the mail the three kernels stand in the mail's order in "
-        f"{(ordered == 'agrees').sum()} of {ordered.len()} rows, and {sized} of {by_size.height} "
+        f"{(ordered == 'reproduced').sum()} of {ordered.len()} rows, and {sized} of {by_size.height} "
         f"rows are within a factor of {FACTOR:.0f} of the mail.",
         does=_collapses(rows),
         worth=f"On the disk the series changes what kswapd scans by {_of_claim(scans)}. In the "
@@ -428,7 +429,7 @@ def verdict_in_lab_guest(in_lab: pl.DataFrame, order: pl.DataFrame) -> str:
     return (
         f"Of {in_lab.height} figures of the lab's test, {int(in_lab['near'].sum())} are within a "
         f"factor of {lab_guest.FACTOR}. Of the {pairs} pairs of rule sets that the lab "
-        f"distinguishes, {right} are in the lab's order; in {(order['verdict'] == 'agrees').sum()} "
+        f"distinguishes, {right} are in the lab's order; in {(order['verdict'] == 'reproduced').sum()} "
         f"of {order.height} rows all of them are."
     )
 
@@ -450,7 +451,7 @@ def _of_claim(row: Mapping[str, Any]) -> str:
     """Return a simulated change of a claim with its range and the published one."""
     stated = claims.published_claims().filter(claim=row["claim"])["change"].item()
     span = claims.range_text(row["low"], row["high"], "%", relative=True)
-    return f"{_change(row['simulated'])} ({span}; published: {_change(stated)})"
+    return f"{_change(row['figure'])} ({span}; published: {_change(stated)})"
 
 
 def _change(percent: float) -> str:

@@ -9,6 +9,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.published import published_of
+from swapsim.patches.stall_decisions import lab
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.lab_guest import guest_points, run_guest
 from swapsim.patches.stall_decisions.mail import PATCH, RULES, STEPS
@@ -97,7 +98,9 @@ lab_guest: Final = Study(
 """The lab's test by each rule set, as set and in each variant (RESULTS)."""
 
 
-def simulated_claims() -> pl.DataFrame:
-    """Return the figures of the mail's claims (SIMULATED_CLAIMS)."""
+def answers() -> pl.DataFrame:
+    """Return the answers of the simulated tables and of the lab to the mail's claims (ANSWERS)."""
     stated = claims.published_claims().filter(patch=PATCH)
-    return claims.simulated_claims(stated, tables())
+    return pl.concat(
+        [claims.answers(stated, tables()), claims.answers(stated, lab.measured_as_mailed())]
+    )

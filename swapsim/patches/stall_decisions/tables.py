@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import DIRECTION_VERDICT, STANDING, VERDICT
+from swapsim.claims.tables import SIMULATED_VERDICT, STANDING
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table
 from swapsim.reclaim.tables import WHERE
@@ -35,13 +35,13 @@ SIMULATED_VERDICTS: Final = Table(
     columns.TABLE,
     _METRIC,
     Column("standing", STANDING.dtype, "what the simulator does with the row"),
-    Column("order", DIRECTION_VERDICT.dtype, "whether the three kernels are in the mail's order"),
+    Column("order", SIMULATED_VERDICT.dtype, "whether the three kernels are in the mail's order"),
     Column("inside", pl.UInt8, "cells within the allowed factor of the mail"),
     Column("cells", pl.UInt8, "cells that are judged by size"),
     Column("change", pl.Float64, "published change from mmotm to the series", "%"),
     Column("points", pl.Float64, "simulated change from mmotm to the series", "%"),
-    Column("size", VERDICT.dtype, "whether the two changes are as near as required"),
-    Column("direction", DIRECTION_VERDICT.dtype, "whether the simulated change is below zero"),
+    Column("size", SIMULATED_VERDICT.dtype, "whether the two changes are as near as required"),
+    Column("direction", SIMULATED_VERDICT.dtype, "whether the simulated change is below zero"),
     Column("collapse", pl.Boolean, "whether 3.9 collapses and the others do not"),
     columns.NOTE,
 )

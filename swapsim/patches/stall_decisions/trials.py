@@ -31,7 +31,7 @@ def code_claims() -> pl.DataFrame:
             words = [
                 ", ".join(one) or "none" if isinstance(one, list) else str(one) for one in seen
             ]
-            verdict = "agrees" if seen == [trial.before, trial.after] else "contradicts"
+            verdict = "reproduced" if seen == [trial.before, trial.after] else "missed"
             rows.append((patch, claim, trial.pages, trial.seen, *words, verdict))
     columns = ["patch", "claim", "pages", "seen", "before", "after", "verdict"]
     return pl.DataFrame(rows, schema=columns, orient="row")

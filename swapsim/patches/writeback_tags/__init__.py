@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from swapsim.patches.writeback_tags.conclusions import counted as counted
     from swapsim.patches.writeback_tags.conclusions import headline_locks as headline_locks
     from swapsim.patches.writeback_tags.conclusions import lock_relief as lock_relief
-    from swapsim.patches.writeback_tags.conclusions import measured_as_mailed as measured_as_mailed
     from swapsim.patches.writeback_tags.prediction import PATCH as PATCH
     from swapsim.patches.writeback_tags.prediction import machine as machine
     from swapsim.patches.writeback_tags.prediction import runs as runs
     from swapsim.patches.writeback_tags.studies import headline_fit as headline_fit
-    from swapsim.patches.writeback_tags.studies import simulated_claims as simulated_claims
+    from swapsim.patches.writeback_tags.studies import answers as answers
 else:
     lazy.export(__name__)

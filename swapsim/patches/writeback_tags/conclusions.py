@@ -16,10 +16,6 @@ def chances() -> None:
     """Return None: the mail's own deviations are smaller than its changes."""
 
 
-def measured_as_mailed() -> None:
-    """Return None: the lab's test counts locks and has no row of the mail's table."""
-
-
 def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:
     """Return `lock_relief` of the test run with the fit's constants."""
     return lock_relief(prediction.runs(constants))

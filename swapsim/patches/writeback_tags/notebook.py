@@ -74,7 +74,7 @@ def judged_ranges(rows: pl.DataFrame) -> pl.DataFrame:
     stated = claims.published_claims().filter(
         pl.col("patch") == prediction.PATCH, pl.col("change").is_not_null()
     )
-    ranges = claims.simulated_claims(stated, rows.select(RESULTS.names()), over="policy")
+    ranges = claims.answers(stated, rows.select(RESULTS.names()), over="policy")
     return (
         stated.select("claim", published="change")
         .join(claims.tolerances().drop("note"), on="claim", how="left", maintain_order="left")
@@ -206,8 +206,8 @@ def verdict(
 
 
 _STANDS: Final = {
-    "holds": "the published gain of {:.1f} % lies in the predicted range",
-    "near": "the published gain of {:.1f} % lies near the predicted range",
-    "misses": "the published gain of {:.1f} % lies outside of the predicted range",
+    "reproduced": "the published gain of {:.1f} % lies in the predicted range or within its "
+    "tolerance of it",
+    "missed": "the published gain of {:.1f} % lies outside of the predicted range",
     "open": "whether that is worth the published {:.1f} % is open",
 }

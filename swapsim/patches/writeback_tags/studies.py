@@ -212,14 +212,14 @@ series: Final = _study(
 """The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
 
 
-def simulated_claims() -> pl.DataFrame:
-    """Return the figures of the mail's claims, and of the series' (SIMULATED_CLAIMS).
+def answers() -> pl.DataFrame:
+    """Return the answers to the mail's claims, and to the series' (ANSWERS).
 
     The ranges are over the shares of tags that a benchmark allows, each with the series' map share.
     """
     of_mail = fits.with_tags_up_to(by_tag_share())
     rows = of_mail.with_columns(policy=pl.format("tags {}", "tag_share"))
-    return claims.simulated_claims(
+    return claims.answers(
         claims.published_claims().filter(patch=prediction.PATCH),
         pl.concat([rows.select(RESULTS.names()), series()]),
         over="policy",
