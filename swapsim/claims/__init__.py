@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from swapsim.claims.layouts import mmtests_change as mmtests_change
     from swapsim.claims.published import Row as Row
     from swapsim.claims.published import links as links
+    from swapsim.claims.published import judging_rules as judging_rules
     from swapsim.claims.published import kinds as kinds
     from swapsim.claims.published import mails as mails
     from swapsim.claims.published import measured_provenance as measured_provenance
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from swapsim.claims.published import published_tables as published_tables
     from swapsim.claims.published import reasons as reasons
     from swapsim.claims.published import results as results
-    from swapsim.claims.published import judging_rules as judging_rules
     from swapsim.claims.published import simulation_tolerances as simulation_tolerances
     from swapsim.claims.published import tolerances as tolerances
     from swapsim.claims.published import window_of as window_of

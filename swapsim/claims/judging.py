@@ -305,9 +305,7 @@ def _measured_verdict() -> pl.Expr:
         )
         .when(pl.col("kind") == "figure")
         .then(
-            pl.when(_within("measured"))
-            .then(pl.lit("confirmed"))
-            .otherwise(pl.lit("contradicted"))
+            pl.when(_within("measured")).then(pl.lit("confirmed")).otherwise(pl.lit("contradicted"))
         )
         .otherwise(
             _by_interval(low, high, "measured", "measured_rounds", "confirmed", "contradicted")
@@ -322,9 +320,7 @@ def _size() -> pl.Expr:
     own = pl.col("measured_what").is_null()
     return (
         pl.when(judged & own & pl.col("tolerance").is_not_null())
-        .then(
-            pl.when(_within("measured")).then(pl.lit("as published")).otherwise(pl.lit("other"))
-        )
+        .then(pl.when(_within("measured")).then(pl.lit("as published")).otherwise(pl.lit("other")))
         .cast(SIZE.dtype)
     )
 

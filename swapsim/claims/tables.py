@@ -449,9 +449,7 @@ RANGES: Final = Table(
     Column("low", pl.Float64, "lowest change that a fit predicts", "%"),
     Column("high", pl.Float64, "highest change that a fit predicts", "%"),
     Column("width", pl.Float64, "high minus low", "points"),
-    Column(
-        "verdict", SIMULATED_VERDICT.dtype, "how the range compares with the published change"
-    ),
+    Column("verdict", SIMULATED_VERDICT.dtype, "how the range compares with the published change"),
     columns.FLIPS,
     Column("patched_low", pl.Float64, "lowest figure with the patch", BY_ROW),
     Column("patched_high", pl.Float64, "highest figure with the patch", BY_ROW),

@@ -7,12 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims.tables import (
-    MEASURED_VERDICT,
-    SIMULATED_VERDICT,
-    SOURCE,
-    THREE_COLUMNS,
-)
+from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT, SOURCE, THREE_COLUMNS
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
 _NO_DECIMALS: Final = 100

@@ -92,21 +92,13 @@ def bench(only: Sequence[str]) -> None:
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
 @click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
-@click.option(
-    "--without-simulated", is_flag=True, help="Leave that column empty and run no simulation."
-)
+@click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
 @shows(only=("compared", "unmatched", "shares"))
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
     from swapsim.site import overview
 
-    found = overview.compare(
-        path,
-        base=base,
-        patched=patched,
-        simulate=not without_simulated,
-        progress=sys.stderr.isatty(),
-    )
+    found = overview.compare(path, base=base, patched=patched, simulate=not without_simulated)
     printed = [
         Printed(
             "compared",

@@ -120,8 +120,9 @@ def anchor_shapes() -> pl.DataFrame:
 
     The share of throughput is that with the most threads, divided by that with the fewest from
     FROM_THREADS on. It is the negative control of Boyd-Wickizer et al. (2012): a ticket lock
-    collapses and a queued lock does not. It is reproduced if both shares are on one side of COLLAPSE; a
-    quotient of two placements is reproduced by ORDER. Threads whose placement is not stated are mixed.
+    collapses and a queued lock does not. It is reproduced if both shares are on one side of
+    COLLAPSE; a quotient of two placements is reproduced by ORDER. Threads whose placement is not
+    stated are mixed.
     """
     rows = []
     for (name,), frame in published_anchors().group_by("anchor", maintain_order=True):

@@ -33,14 +33,18 @@ def fits() -> dict[str, pl.DataFrame]:
     return {name: fit.constants for name, fit in found.items() if fit is not None}
 
 
-def judged(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
-    """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks."""
+def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.DataFrame:
+    """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks.
+
+    Without ``simulate`` only real kernels answer.
+    """
     stated = claims.published_claims().filter(
         pl.col("patch").is_in([patch.PATCH for patch in patches])
     )
+    answers = _all(ANSWERS, (patch.answers() for patch in patches))
     return claims.three_columns(
         stated,
-        _all(ANSWERS, (patch.answers() for patch in patches)),
+        answers if simulate else answers.filter(source="measured"),
         claims.tolerances(),
         chances=_all(CHANCES, (patch.chances() for patch in patches)),
     )
@@ -264,10 +268,7 @@ class Compared:
 
 @checked
 def compare(
-    path: Path | str,
-    *,
-    base: str | None = None,
-    patched: str | None = None,
+    path: Path | str, *, base: str | None = None, patched: str | None = None, simulate: bool = True
 ) -> Compared:
     """Compare a user's measurements with published, simulated and measured figures."""
     runs = claims.your_runs(path)
@@ -275,7 +276,7 @@ def compare(
     fitting = claims.fitting(runs, claims.published_claims())
     patches = [patch for patch in PATCHES if patch.PATCH in fitting["patch"]]
     columns, unmatched = claims.four_columns(
-        judged(patches), runs, fitting, base=kernels[0], patched=kernels[1]
+        judged(patches, simulate=simulate), runs, fitting, base=kernels[0], patched=kernels[1]
     )
     shares = fallback_shares(runs, claims.published_claims(), base=kernels[0], patched=kernels[1])
     return Compared(

@@ -34,7 +34,7 @@ _ABOUT_NEWEST: Final = """\
 
 _COLUMNS: Final = 120
 
-_WORDS: Final = ("patch", "claim", "quantity", "source", "state", "now", "figure")
+_WORDS: Final = ("patch", "mail", "claim", "quantity", "source", "state", "now", "figure")
 """Columns of words, which stand on the left."""
 
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
@@ -50,7 +50,7 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
     paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES), _of_newer_kernels()]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
     parts = (
-        textwrap.fill(overview.standing(claims.verdicts_by_patch(judged)), _COLUMNS),
+        textwrap.fill(overview.standing(claims.verdicts_by_mail(judged)), _COLUMNS),
         _of_counts(judged),
         _ABOUT_CHOSEN,
         _of_claims(overview.headlines(judged), "patch", "claim"),
@@ -140,8 +140,8 @@ def _of_claims(judged: pl.DataFrame, *first: str) -> str:
 
 
 def _of_counts(judged: pl.DataFrame) -> str:
-    counts = claims.verdicts_by_patch(judged)
-    return _markdown(counts.with_columns(pl.exclude("patch", "source").cast(pl.String)))
+    counts = claims.verdicts_by_mail(judged).drop("patch")
+    return _markdown(counts.with_columns(pl.exclude("mail", "source").cast(pl.String)))
 
 
 def _of_locks(relief: pl.DataFrame) -> str:

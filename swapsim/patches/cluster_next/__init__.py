@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.machines import machine as machine
     from swapsim.patches.cluster_next.machines import traced_machine as traced_machine
     from swapsim.patches.cluster_next.notebook_04 import LOCK_METRICS as LOCK_METRICS
+    from swapsim.patches.cluster_next.notebook_04 import answers as answers
     from swapsim.patches.cluster_next.notebook_04 import chances as chances
     from swapsim.patches.cluster_next.notebook_04 import claims_by_age as claims_by_age
     from swapsim.patches.cluster_next.notebook_04 import counted as counted
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         measured_beside_simulated as measured_beside_simulated,
     )
     from swapsim.patches.cluster_next.notebook_04 import predicted as predicted
-    from swapsim.patches.cluster_next.notebook_04 import answers as answers
     from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
     from swapsim.patches.cluster_next.notebook_05 import guesses as guesses
     from swapsim.patches.cluster_next.notebook_05 import (

@@ -113,8 +113,7 @@ SAME: Final = 0.05
 
 
 def guesses() -> pl.DataFrame:
-    """Answer each question of REVIEWERS by its metric: both means, and whether the model
-    reproduces the guess.
+    """Answer each question of REVIEWERS by its metric: both means, and the verdict on the guess.
 
     A change counts if it is more than SAME of the greater mean and the intervals do not overlap.
     """

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from swapsim.patches.newer_kernels import notebook as notebook
     from swapsim.patches.newer_kernels import studies as studies
     from swapsim.patches.newer_kernels.large_folios import PATCH as PATCH
+    from swapsim.patches.newer_kernels.large_folios import answers as answers
     from swapsim.patches.newer_kernels.large_folios import chances as chances
     from swapsim.patches.newer_kernels.large_folios import counted as counted
     from swapsim.patches.newer_kernels.large_folios import headline_fit as headline_fit
     from swapsim.patches.newer_kernels.large_folios import headline_locks as headline_locks
-    from swapsim.patches.newer_kernels.large_folios import answers as answers
     from swapsim.patches.newer_kernels.today import on_newest as on_newest
     from swapsim.patches.newer_kernels.today import verdict as verdict
 else:

@@ -292,8 +292,17 @@ def answers() -> pl.DataFrame:
                 )
             )
     for claim, value in _of_lists().items():
-        same = {"figure": value, "value": value, "low": value, "high": value}
-        rows.append(claims.Answer(claim=claim, source="simulated", range_over="seeds", **same))
+        rows.append(
+            claims.Answer(
+                claim=claim,
+                source="simulated",
+                value=value,
+                figure=value,
+                low=value,
+                high=value,
+                range_over="seeds",
+            )
+        )
     order = list(stated)
     return claims.table_of(sorted(rows, key=lambda row: order.index(row.claim)))
 

@@ -411,7 +411,7 @@ def verdict(
     )
     return claims.lead_on(
         f"In the simulated machine of the mail the three kernels stand in the mail's order in "
-        f"{(ordered == 'reproduced').sum()} of {ordered.len()} rows, and {sized} of {by_size.height} "
+        f"{_reproduced(ordered)} of {ordered.len()} rows, and {sized} of {by_size.height} "
         f"rows are within a factor of {FACTOR:.0f} of the mail.",
         does=_collapses(rows),
         worth=f"On the disk the series changes what kswapd scans by {_of_claim(scans)}. In the "
@@ -429,9 +429,13 @@ def verdict_in_lab_guest(in_lab: pl.DataFrame, order: pl.DataFrame) -> str:
     return (
         f"Of {in_lab.height} figures of the lab's test, {int(in_lab['near'].sum())} are within a "
         f"factor of {lab_guest.FACTOR}. Of the {pairs} pairs of rule sets that the lab "
-        f"distinguishes, {right} are in the lab's order; in {(order['verdict'] == 'reproduced').sum()} "
+        f"distinguishes, {right} are in the lab's order; in {_reproduced(order['verdict'])} "
         f"of {order.height} rows all of them are."
     )
+
+
+def _reproduced(verdicts: pl.Series) -> int:
+    return int((verdicts == "reproduced").sum())
 
 
 def _collapses(rows: pl.DataFrame) -> str:

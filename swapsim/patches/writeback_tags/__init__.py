@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from swapsim.patches.writeback_tags.prediction import PATCH as PATCH
     from swapsim.patches.writeback_tags.prediction import machine as machine
     from swapsim.patches.writeback_tags.prediction import runs as runs
-    from swapsim.patches.writeback_tags.studies import headline_fit as headline_fit
     from swapsim.patches.writeback_tags.studies import answers as answers
+    from swapsim.patches.writeback_tags.studies import headline_fit as headline_fit
 else:
     lazy.export(__name__)

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from swapsim import charts, claims
 from swapsim.claims.addresses import address
+from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
@@ -34,8 +35,8 @@ from swapsim.site.report.shell import (
     ran,
 )
 
-KINDS: Final = ("agrees", "contradicts", "open", "not determinable")
-"""Verdicts that have a colour; without one there is no figure, or no rule to judge it."""
+KINDS: Final = COUNTED
+"""Verdicts that have a colour; without one there is no answer."""
 
 _MINUS: Final = "\N{MINUS SIGN}"
 
@@ -83,7 +84,7 @@ def verdicts() -> Verdicts:
     return Verdicts(
         claims=_claims(judged),
         headlines=_claims(overview.headlines(judged)),
-        counted=claims.verdicts_by_patch(judged),
+        counted=claims.verdicts_by_mail(judged),
         newest=newer_kernels.on_newest(),
     )
 
@@ -100,7 +101,7 @@ def _claims(judged: pl.DataFrame) -> tuple[Claim, ...]:
             what=text["what"],
             published=_typeset(text["published"]),
             simulated=_figure(text, "simulated", row["simulated_verdict"], text["range"]),
-            measured=_figure(text, "measured", row["measured_verdict"]),
+            measured=_figure(text, "measured", row["measured_verdict"], text["interval"]),
         )
         for text, row in rows
     )
@@ -193,6 +194,7 @@ def front(verdicts: Verdicts) -> str:
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
         counted=verdicts.counted.rows(named=True),
+        verdict_words=COUNTED,
         sentence=overview.standing(verdicts.counted),
         newest=verdicts.newest.rows(named=True),
         rules=RULES,
