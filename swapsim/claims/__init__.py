@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from swapsim.claims.layouts import mmtests as mmtests
     from swapsim.claims.layouts import mmtests_change as mmtests_change
     from swapsim.claims.published import Row as Row
-    from swapsim.claims.published import links as links
     from swapsim.claims.published import judging_rules as judging_rules
     from swapsim.claims.published import kinds as kinds
+    from swapsim.claims.published import links as links
     from swapsim.claims.published import mails as mails
     from swapsim.claims.published import measured_provenance as measured_provenance
     from swapsim.claims.published import measured_requests as measured_requests
