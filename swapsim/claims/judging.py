@@ -105,7 +105,7 @@ def three_columns(
     reasons = stored_reasons() if reasons is None else REASONS.check(reasons)
     chances = pl.DataFrame(schema=CHANCES.schema) if chances is None else CHANCES.check(chances)
     _require(claims, answers, kinds)
-    has_figure = pl.col("kind").is_in(["change", "figure"])
+    has_figure = pl.col("kind").is_in(["change", "figure", "remark"])
     table = (
         claims.join(kinds, on="claim", how="left", maintain_order="left")
         .with_columns(

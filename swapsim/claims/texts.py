@@ -136,7 +136,8 @@ def _in_words(row: dict[str, Any]) -> str:
     """Return what a claim without a figure states."""
     if row["kind"] == "code":
         return "what the code does"
-    words = str(row["metric"]).rpartition(": ")[2].rpartition(", ")[2]
+    metric = str(row["metric"])
+    words = metric.rpartition(": " if ": " in metric else ", ")[2]
     return words if row["kind"] in ("direction", "remark") else str(row["claimed"] or words)
 
 

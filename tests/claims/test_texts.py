@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims.tables import RESULTS, THREE_COLUMNS
+from swapsim.claims.tables import ANSWERS, THREE_COLUMNS
 from swapsim.claims.texts import figure_text, range_text
 
 
@@ -41,54 +41,79 @@ def test_a_range_has_its_unit_once() -> None:
     assert range_text(None, 1.0, "%", relative=True) == ""
 
 
-def row(**changed: object) -> pl.DataFrame:
-    """Return THREE_COLUMNS of one claim, A-swap-out, with some columns changed."""
-    stated = claims.published_claims().filter(claim="A-swap-out")
-    nothing = pl.DataFrame(schema=RESULTS.schema)
-    judged = claims.three_columns(stated, nothing, claims.tolerances())
+NO_ANSWERS = pl.DataFrame(schema=ANSWERS.schema)
+
+
+def row(claim: str = "A-swap-out", **changed: object) -> pl.DataFrame:
+    """Return THREE_COLUMNS of one claim, with some columns changed."""
+    stated = claims.published_claims().filter(claim=claim)
+    judged = claims.three_columns(stated, NO_ANSWERS, claims.tolerances())
     literals = {name: pl.lit(value, THREE_COLUMNS.schema[name]) for name, value in changed.items()}
     return judged.with_columns(**literals)
 
 
 @pytest.mark.parametrize(
-    ("direction", "size", "worst", "text"),
+    ("changed", "figure", "verdict"),
     [
-        (None, "not measured", "not measured", "not measured"),
-        (None, "agrees", "agrees", "agrees"),
-        ("agrees", "agrees", "agrees", "agrees"),
-        ("agrees", "not judged", "agrees", "agrees"),
-        ("agrees", "contradicts", "contradicts", "direction agrees, size contradicts"),
-        ("open", "agrees", "open", "direction open, size agrees"),
-        ("contradicts", "not measured", "contradicts", "contradicts"),
+        ({"simulated_verdict": "missed", "simulated": -3.0}, "-3.0 %", "missed"),
+        (
+            {"simulated_verdict": "base not reproduced", "base_ratio": 0.023, "simulated": 1.0},
+            "",
+            "base not reproduced (\u00d70.023)",
+        ),
+        (
+            {"simulated_reason": "huge pages are not simulated"},
+            "",
+            "not simulated: huge pages are not simulated",
+        ),
     ],
 )
-def test_a_measured_verdict_names_direction_and_size_where_they_differ(
-    direction: str | None, size: str, worst: str, text: str
+def test_a_simulated_verdict_names_its_reason_and_a_base_that_is_not_reproduced(
+    changed: dict[str, object], figure: str, verdict: str
 ) -> None:
-    """One word if both say the same, or if only one is judged."""
-    found = claims.claim_texts(row(direction=direction, size=size, measured_verdict=worst))
-    assert found["measured_verdict"].to_list() == [text]
+    """Without the base there is no change in percent to print."""
+    found = claims.claim_texts(row(**{"simulated_reason": None} | changed)).row(0, named=True)
+    assert (found["simulated"], found["simulated_verdict"]) == (figure, verdict)
 
 
 @pytest.mark.parametrize(
-    ("metric", "unit", "text"),
+    ("changed", "figure", "verdict"),
     [
-        ("disk: Swap Outs: falls, almost to none", "direction", "falls, almost to none"),
-        ("file pages keep their tags", "behaviour", "what the code does"),
-        ("add_to_swap_cache, absent after", "% of cycles", "absent after"),
+        ({"measured": 20.0}, "+20.0 %", "confirmed"),
+        ({"measured": 80.0, "size": "other"}, "+80.0 %", "confirmed, other size"),
+        ({"held": 1200, "cases": 1200}, "1,200 of 1,200", "confirmed"),
     ],
 )
-def test_a_claim_without_a_figure_is_in_words(metric: str, unit: str, text: str) -> None:
+def test_a_measured_verdict_names_another_size_and_the_cases_of_a_statement(
+    changed: dict[str, object], figure: str, verdict: str
+) -> None:
+    """The size decides nothing."""
+    fields = {"measured_reason": None, "measured_verdict": "confirmed"} | changed
+    found = claims.claim_texts(row(**fields)).row(0, named=True)
+    assert (found["measured"], found["measured_verdict"]) == (figure, verdict)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("C-prose-disk-swap-outs", "falls, almost to none"),
+        ("A-prose-file-pages-keep-tags", "what the code does"),
+        ("D3-lock-add", "absent after"),
+    ],
+)
+def test_a_claim_without_a_figure_is_in_words(claim: str, text: str) -> None:
     """Its direction, that it is about the code, or what its row becomes."""
-    found = claims.claim_texts(row(metric=metric, unit=unit, published=None))
-    assert found["published"].to_list() == [text]
+    assert claims.claim_texts(row(claim))["published"].to_list() == [text]
 
 
-def test_verdicts_are_counted_by_patch_and_source() -> None:
-    """Every claim of a source that has a figure is in one column; a source without has no row."""
+def test_verdicts_are_counted_by_mail_and_source() -> None:
+    """Every claim is in one column, but one that repeats another is in none."""
+    words = ("reproduced", "reproduced", "open", "not determinable", "not simulated")
     judged = pl.concat(
-        row(simulated_verdict=verdict)
-        for verdict in ("agrees", "agrees", "open", "not determinable", "not simulated")
+        [
+            *(row(simulated_verdict=verdict) for verdict in words),
+            row(simulated_verdict="missed", repeats="A-throughput"),
+        ]
     )
-    found = claims.verdicts_by_patch(judged)
-    assert found.rows() == [("01-writeback-tags", "simulated", 5, 2, 0, 1, 1, 0, 1)]
+    found = claims.verdicts_by_mail(judged).row(0)
+    assert found[1:] == ("A-no-writeback-tags-with-diff", "simulated", 5, 2, 0, 0, 1, 1, 0, 0, 1)

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from swapsim import claims
-from swapsim.claims.tables import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
+from swapsim.claims.tables import ANSWERS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
 from swapsim.io.paths import data_root
 
@@ -29,7 +29,7 @@ FIGURES = st.floats(allow_nan=False, allow_infinity=False)
 
 def compared(runs: pl.DataFrame, **names: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return a user's four columns, and the metrics that fit no claim."""
-    nothing = pl.DataFrame(schema=RESULTS.schema)
+    nothing = pl.DataFrame(schema=ANSWERS.schema)
     three = claims.three_columns(claims.published_claims(), nothing, claims.tolerances())
     fitting = claims.fitting(runs, claims.published_claims())
     return claims.four_columns(three, runs, fitting, **names)
@@ -80,7 +80,7 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
     assert row["claim"] == "A-throughput"
     assert row["yours"] == pytest.approx(change, rel=1e-6, abs=1e-6)
     assert (row["base_runs"], row["patched_runs"]) == (len(base), len(patched))
-    assert row["your_verdict"] == ("agrees" if abs(row["yours"] - 28.1) <= 9.33 else "contradicts")
+    assert row["your_verdict"] == ("reproduced" if abs(row["yours"] - 28.1) <= 9.33 else "missed")
     if min(len(base), len(patched)) == 1:
         assert row["spread"] is None
         return
