@@ -43,8 +43,7 @@ _SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
 _SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
 CARD: Final = pl.Schema(
     dict.fromkeys(
-        ("patch", "title", "author", "date", "message_id", "outcome", "before", "after", "caveat"),
-        pl.String,
+        ("patch", "title", "author", "date", "outcome", "before", "after", "caveat"), pl.String
     )
     | dict.fromkeys(
         ("claims", "headlines", "contradicted", "model", "not_modelled"), pl.List(pl.String)

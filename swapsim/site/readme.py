@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generated parts of README.md and of the cards: tables of verdicts, and the picture."""
+"""The generated parts of README.md and of the cards: verdicts, mails, and the picture."""
 
 import re
 import textwrap
@@ -12,7 +12,7 @@ from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
 from swapsim.io.paths import patches_root, repository_root
 from swapsim.patches import newer_kernels
-from swapsim.site import overview
+from swapsim.site import links, overview
 from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
@@ -36,8 +36,6 @@ _COLUMNS: Final = 120
 
 _WORDS: Final = ("patch", "mail", "claim", "quantity", "source", "state", "now", "figure")
 """Columns of words, which stand on the left."""
-
-_TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
 
 
 def with_table(text: str, judged: pl.DataFrame) -> str:
@@ -65,16 +63,19 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
 
 
 def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
-    """Return a card's text with the table of its main claims recomputed (THREE_COLUMNS).
+    """Return a card's text with its mails, and the table of its main claims (THREE_COLUMNS).
 
     Below the table is a line on what became of the patch on 7.3.
     """
+    path = f"patches/{patch}/card.md"
+    (card,) = claims.patch_cards().filter(patch=patch).rows(named=True)
+    text = _between_marks(text, links.list_of_mails(card), path, "mails")
     rows = overview.headlines(judged).filter(patch=patch)
     parts = [_of_claims(rows, "claim")]
     for row in newer_kernels.on_newest().filter(patch=patch).iter_rows(named=True):
         line = f"**On 7.3:** {row['state']}: {row['now']}. {_sentence(row['figure'])}"
         parts.append(textwrap.fill(line, _COLUMNS, break_on_hyphens=False))
-    return _between_marks(text, "\n\n".join(parts), f"patches/{patch}/card.md")
+    return _between_marks(text, "\n\n".join(parts), path)
 
 
 def _sentence(text: str) -> str:
@@ -116,12 +117,14 @@ def _of_newer_kernels() -> str:
     )
 
 
-def _between_marks(text: str, table: str, path: str) -> str:
-    if not _TABLE.search(text):
+def _between_marks(text: str, part: str, path: str, name: str = "verdicts") -> str:
+    """Return the text with the part between two marks replaced."""
+    marks = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
+    if not marks.search(text):
         raise InputError(
-            "has no marks around the verdict table: restore them with 'git checkout'", path=path
+            f"has no marks around its {name}: restore them with 'git checkout'", path=path
         )
-    return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{marks[2]}", text)
+    return marks.sub(lambda found: f"{found[1]}{part}\n{found[2]}", text)
 
 
 def _of_claims(judged: pl.DataFrame, *first: str) -> str:
@@ -141,6 +144,8 @@ def _of_claims(judged: pl.DataFrame, *first: str) -> str:
 
 def _of_counts(judged: pl.DataFrame) -> str:
     counts = claims.verdicts_by_mail(judged).drop("patch")
+    target = pl.col("mail").replace_strict(links.mails(), default=None)
+    counts = counts.with_columns(mail=pl.coalesce(pl.format("[{}]({})", "mail", target), "mail"))
     return _markdown(counts.with_columns(pl.exclude("mail", "source").cast(pl.String)))
 
 

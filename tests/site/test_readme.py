@@ -19,4 +19,6 @@ def test_the_target_of_each_link_exists(folder: str) -> None:
     assert targets
     assert folder != "." or readme.PICTURE in targets
     for target in targets:
+        if target.startswith("https:"):  # tests/site/test_links.py
+            continue
         assert (ROOT / folder / target).exists(), target

@@ -13,14 +13,13 @@ import polars as pl
 from markupsafe import Markup
 
 from swapsim import charts, claims
-from swapsim.claims.addresses import address
 from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
 from swapsim.patches import newer_kernels
-from swapsim.site import overview
+from swapsim.site import links, overview
 from swapsim.site.notebooks import lead_of
 from swapsim.site.report.cells import figure
 from swapsim.site.report.shell import (
@@ -191,6 +190,7 @@ def front(verdicts: Verdicts) -> str:
         "front",
         picture=Markup(figure({"data": data})),
         headlines=verdicts.headlines,
+        mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
         counted=verdicts.counted.rows(named=True),
@@ -207,6 +207,7 @@ def claims_article(verdicts: Verdicts) -> str:
     return fill(
         "claims",
         claims=verdicts.claims,
+        mails=links.mail_of_each_claim(),
         titles=titles,
         cards={patch: _card_page(patch) for patch in titles},
         rules=RULES,
@@ -224,17 +225,13 @@ def _card_page(patch: str) -> str:
 
 
 def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> Page:
-    """Return a card's page: its mail in the archive, its commits in Linux's tree."""
+    """Return a card's page, whose body lists its mails and commits."""
     patch, root = card["patch"], patches_root()
-    message, space, mark = card["message_id"].partition(" ")
     title, _, body = card["body"].partition("\n")
     lead = lead_from(root / patch, root.parent, output)
     article = fill(
         "card",
         card=card,
-        message=message,
-        mark=space + mark,
-        mail=address("mail", message),
         notebooks=[(name, title) for name, title in titles.items() if name == patch],
         body=Markup(as_html(body if title.startswith("# ") else card["body"], lead)),
         **{name: Markup(line_as_html(card[name])) for name in ("outcome", "before", "after")},

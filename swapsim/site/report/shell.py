@@ -28,9 +28,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from swapsim import claims
 from swapsim.charts.theme import VEGA_LITE
 from swapsim.claims.addresses import SHORT, address
+from swapsim.site import links
 from swapsim.site.report.current import git
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -116,17 +116,9 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<pre class="highlight" tabindex="0">{inside}</pre>\n'
 
 
-@cache
-def _known_commits() -> frozenset[str]:
-    """Return the commits that links.csv names, by their first digits."""
-    rows = claims.links()
-    named = [*rows.filter(kind="commit")["target"], *rows["merged"].drop_nulls()]
-    return frozenset(commit[:SHORT] for commit in named)
-
-
 def _commits(md: mistune.Markdown) -> None:
     def read(_: InlineParser, found: re.Match[str], state: InlineState) -> int:
-        plain = state.in_link or found[0] not in _known_commits()
+        plain = state.in_link or found[0] not in links.commits()
         state.append_token({"type": "text" if plain else "commit", "raw": found[0]})
         return found.end()
 
