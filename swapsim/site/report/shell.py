@@ -96,7 +96,8 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<h{level} id="{name}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        return super().link(text, self._lead(url), title)
+        words = re.sub(r"</?a\b[^>]*>", "", text)  # a commit in a link's words is no second link
+        return super().link(words, self._lead(url), title)
 
     def commit(self, name: str) -> str:
         return f'<a href="{address("commit", name)}"><code>{name}</code></a>'
@@ -118,8 +119,8 @@ class _Renderer(mistune.HTMLRenderer):
 
 def _commits(md: mistune.Markdown) -> None:
     def read(_: InlineParser, found: re.Match[str], state: InlineState) -> int:
-        plain = state.in_link or found[0] not in links.commits()
-        state.append_token({"type": "text" if plain else "commit", "raw": found[0]})
+        kind = "commit" if found[0] in links.commits() else "text"
+        state.append_token({"type": kind, "raw": found[0]})
         return found.end()
 
     md.inline.register("commit", _COMMIT, read, before="link")
