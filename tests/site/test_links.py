@@ -79,6 +79,14 @@ def test_card_and_notebook_link_to_each_mail(patch: str) -> None:
         assert f"]({address('mail', target)})" in first
 
 
+def test_readme_links_to_a_mail_of_each_patch() -> None:
+    """A reader of the first page can read the mails that are judged."""
+    text = prose(repository_root() / "README.md")
+    for card in CARDS:
+        targets = links.mails_of(card.parent.name)["target"].drop_nulls()
+        assert any(f"]({address('mail', target)})" in text for target in targets)
+
+
 def test_each_printed_figure_links_to_its_mail() -> None:
     """The address of a claim is that of the mail in whose row it stands."""
     found = links.mail_of_each_claim()
