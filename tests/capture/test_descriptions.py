@@ -18,6 +18,7 @@ SWAP = '[swap]\ndevice = "brd"\nmebibytes = 1\nrotational = false\n'
 CLUSTERS = "workloads/clusters-6.12-orders-8"
 LEDGER = "experiments/lock-ledger-newer-brd"
 STALLS = "experiments/stall-rules"
+NFS = "experiments/stall-rules-nfs"
 
 
 @pytest.fixture
@@ -47,6 +48,13 @@ def load(
         (LEDGER, '"7.3"', '"7.2"', "6.12, 7.3"),
         (STALLS, "\ncpus = 1\n", "\ncpus = 2\n", "instruction_ns"),
         (STALLS, "\ninstruction_ns = 8\n", "\ninstruction_ns = 12\n", "instruction_ns"),
+        (NFS, '[lab.nfs]\nexport = "/files"\nmount = "/nfs"\n', "", "server_disk"),
+        (
+            NFS,
+            "[lab.server_disk]\nmount = ",
+            "[lab.server_disk]\nplace = ",
+            "'lab.server_disk.mount'",
+        ),
         ("workloads/stalls-disk-1", "[lab]\n", "[lab]\nbatched_removal = true\n", "= false"),
         (CLUSTERS, '"6.12"', '"6.13"', "give one of 6.12, 7.3"),
         (CLUSTERS, "8, 9]", "8, 10]", "from 1 to 9"),

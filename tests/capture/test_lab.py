@@ -284,6 +284,15 @@ def test_turns_on_the_slow_disk_become_the_metrics_of_the_mail(rig: SimpleNamesp
     assert metrics["Time stalled writeback-2.84"] == (0.2, "s")
     assert metrics["Time stalled-2.84"] == (0.25, "s")
     assert metrics["Stalls congested"] == (0, "1")
+    assert "Server Sector Writes" not in metrics
+    for size in ("0", "2.84"):
+        report[f"turn {size} server-begin"] = "0 0 0 0 0 0 0 0 0 0 0"
+        report[f"turn {size} server-end"] = "1 0 8 4 2 0 400 30 0 0 0"
+    metrics = rig.stalls.read(report, "test")
+    assert metrics["Server Sector Reads"] == (16, "sectors")
+    assert metrics["Server Sector Writes-2.84"] == (400, "sectors")
+    assert metrics["Server w_await"] == (15.0, "ms")
+    assert metrics["Mean sda-w_await"] == (25.0, "ms")
 
 
 def test_the_slow_disk_is_above_the_memory_of_the_kernel(rig: SimpleNamespace) -> None:
@@ -296,6 +305,25 @@ def test_the_slow_disk_is_above_the_memory_of_the_kernel(rig: SimpleNamespace) -
     shift = workload.instruction_ns.bit_length() - 1
     assert f"shift={shift},sleep=off,align=off" in rig.boot._clock(workload)
     assert CAPTURE / "lab" / "slow-disk.config" in rig.kernel.sources(workload.switches)
+
+
+def test_the_servers_disk_is_behind_the_clients(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """Each has its own place above the kernel's memory; the guest mounts NFS and counts turns."""
+    workload = rig.experiment.load("stall-rules-nfs").workload
+    memory, switches = workload.memory_mebibytes, workload.switches
+    client, server = switches.slow_disk.mebibytes, switches.server_disk.mebibytes
+    parameters = rig.boot.kernel_parameters(workload)
+    assert f"slow_server.start={(memory + client) << 20}" in parameters
+    assert f"slow_server.bytes={server << 20}" in parameters
+    assert f"memmap={client + server + rig.boot.SPARE_MEBIBYTES}M${memory}M" in parameters
+    assert rig.boot._slow_disk_mebibytes(None) == 0
+    loaded = [word for word in rig.boot._slow_disks(switches, memory, tmp_path) if "," in word]
+    starts = (memory << 20, (memory + client) << 20)
+    assert all(f"addr={start:#x}," in word for start, word in zip(starts, loaded, strict=True))
+    names = {path.name for path in rig.guest.sources(workload)}
+    assert {"mark-stalls-nfs", "mark-stalls", "mark-nfs", "server-disk"} <= names
+    assert switches.nfs.export == switches.server_disk.mount
+    assert CAPTURE / "lab" / "server-disk.config" in rig.kernel.sources(switches)
 
 
 def test_memory_above_four_gibibytes_makes_two_zones(rig: SimpleNamespace) -> None:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from rig.errors import CaptureError, GuestError
 from rig.guest import Guest
 from rig.packages import tool
-from rig.workload import SlowDisk, Workload
+from rig.workload import ServerDisk, Switches, Workload
 
 # nokaslr and no5lvl: a folio's address is then 0xffffea0000000000 + 64 * its page frame number.
 KERNEL_PARAMETERS = ("console=ttyS0", "panic=-1", "quiet", "nokaslr", "no5lvl")
@@ -98,7 +98,7 @@ def _lab_parameters(workload: Workload) -> tuple[str, ...]:
     if workload.swap and workload.swap.device == "brd":
         parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
     if switches.slow_disk:
-        parameters += _slow_disk_parameters(switches.slow_disk, _end_mebibytes(workload))
+        parameters += _slow_disk_parameters(switches, _end_mebibytes(workload))
     return tuple(parameters)
 
 
@@ -108,16 +108,35 @@ def _end_mebibytes(workload: Workload) -> int:
     return above + workload.memory_mebibytes
 
 
-def _slow_disk_parameters(disk: SlowDisk, start_mebibytes: int) -> list[str]:
-    """Keep the kernel off the memory above its own, and put the disk there."""
-    reserved = disk.mebibytes + SPARE_MEBIBYTES
+def _slow_disk_mebibytes(switches: Switches | None) -> int:
+    """Return the memory of the slow disks, and what is spare above them; 0 without slow disks."""
+    if switches is None or switches.slow_disk is None:
+        return 0
+    server = switches.server_disk.mebibytes if switches.server_disk else 0
+    return switches.slow_disk.mebibytes + server + SPARE_MEBIBYTES
+
+
+def _slow_disk_parameters(switches: Switches, start_mebibytes: int) -> list[str]:
+    """Keep the kernel off the memory above its own, and put the disks there."""
+    disk, server = switches.slow_disk, switches.server_disk
+    assert disk is not None
     return [
-        f"memmap={reserved}M${start_mebibytes}M",
+        f"memmap={_slow_disk_mebibytes(switches)}M${start_mebibytes}M",
         f"slow_disk.start={start_mebibytes << 20}",
         f"slow_disk.bytes={disk.mebibytes << 20}",
         f"slow_disk.rate={disk.bytes_per_second}",
         f"slow_disk.seek_us={disk.seek_us}",
         f"blkdevparts=slow:{disk.file_mebibytes}M(files),-(swap)",
+        *(_server_disk_parameters(server, start_mebibytes + disk.mebibytes) if server else ()),
+    ]
+
+
+def _server_disk_parameters(disk: ServerDisk, start_mebibytes: int) -> list[str]:
+    return [
+        f"slow_server.start={start_mebibytes << 20}",
+        f"slow_server.bytes={disk.mebibytes << 20}",
+        f"slow_server.rate={disk.bytes_per_second}",
+        f"slow_server.seek_us={disk.seek_us}",
     ]
 
 
@@ -144,11 +163,9 @@ def _command(
         size = (device.mebibytes << 20) + (device.kibibytes << 10)
         disk = _disk(work / f"swap{i}.disk", size)
         drives += _drive(f"swap{i}", disk, 0)
-    disk = workload.switches.slow_disk if workload.switches else None
-    mebibytes = workload.memory_mebibytes
-    if disk:
-        drives += _preloaded(disk, _end_mebibytes(workload), work / "slow.disk")
-        mebibytes += disk.mebibytes + SPARE_MEBIBYTES
+    if workload.switches:
+        drives += _slow_disks(workload.switches, _end_mebibytes(workload), work)
+    mebibytes = workload.memory_mebibytes + _slow_disk_mebibytes(workload.switches)
     return [
         tool("qemu-system-x86_64"),
         *_clock(workload),
@@ -176,9 +193,21 @@ def _clock(workload: Workload) -> list[str]:
     ]
 
 
-def _preloaded(disk: SlowDisk, start_mebibytes: int, path: Path) -> list[str]:
-    """Put a file system where the slow disk begins, before the guest starts."""
-    _make_file_system(_disk(path, disk.file_mebibytes << 20), "-b", str(BLOCK_BYTES))
+def _slow_disks(switches: Switches, start_mebibytes: int, work: Path) -> list[str]:
+    """Put a file system where each slow disk begins."""
+    disk, server = switches.slow_disk, switches.server_disk
+    if disk is None:
+        return []
+    options = _preloaded(disk.file_mebibytes, start_mebibytes, work / "slow.disk")
+    if server:
+        behind = start_mebibytes + disk.mebibytes
+        options += _preloaded(server.mebibytes, behind, work / "slow-server.disk")
+    return options
+
+
+def _preloaded(mebibytes: int, start_mebibytes: int, path: Path) -> list[str]:
+    """Put a file system into memory before the guest starts."""
+    _make_file_system(_disk(path, mebibytes << 20), "-b", str(BLOCK_BYTES))
     address = start_mebibytes << 20
     return ["-device", f"loader,file={path},addr={address:#x},force-raw=on"]
 

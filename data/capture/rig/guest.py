@@ -44,7 +44,9 @@ MARK_LEDGER = HOME / "guest" / "mark-ledger"
 MARK_HOLDS = HOME / "guest" / "mark-holds"
 MARK_TURNS = HOME / "guest" / "mark-turns"
 MARK_STALLS = HOME / "guest" / "mark-stalls"
+MARK_STALLS_NFS = HOME / "guest" / "mark-stalls-nfs"
 SLOW_DISK = HOME / "guest" / "slow-disk"
+SERVER_DISK = HOME / "guest" / "server-disk"
 MARK_NFS = HOME / "guest" / "mark-nfs"
 NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
@@ -73,6 +75,8 @@ def sources(workload: Workload) -> list[Path]:
             scripts = [INIT, LEDGER, _mark(workload.switches)]
         scripts += [LEFTOVERS] * workload.switches.debug_checks
         scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
+        scripts += [SERVER_DISK] * (workload.switches.server_disk is not None)
+        scripts += [*_further_marks(workload.switches)]
         scripts += [NFS_TO_ITSELF] * (workload.switches.nfs is not None)
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
     if workload.newer is not None:
@@ -90,7 +94,14 @@ def _mark(switches: Switches) -> Path:
         return MARK_LEDGER if switches.lock_sites else MARK_HOLDS
     if not switches.by_turns:
         return MARK_NFS if switches.nfs else MARK
+    if switches.server_disk:
+        return MARK_STALLS_NFS
     return MARK_STALLS if switches.slow_disk else MARK_TURNS
+
+
+def _further_marks(switches: Switches) -> tuple[Path, ...]:
+    """Return the scripts that a mark calls."""
+    return (MARK_STALLS, MARK_NFS) if _mark(switches) == MARK_STALLS_NFS else ()
 
 
 def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> Guest:
@@ -123,8 +134,12 @@ def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) ->
             shutil.copy(LEFTOVERS, root / "capture" / "leftovers")
         if workload.switches.slow_disk:
             shutil.copy(SLOW_DISK, root / "capture" / "slow-disk")
+        if workload.switches.server_disk:
+            shutil.copy(SERVER_DISK, root / "capture" / "server-disk")
         mark = _mark(workload.switches).read_text(encoding="utf-8")
         write_script(root / "capture" / "mark", mark)
+        for script in _further_marks(workload.switches):
+            write_script(root / "capture" / script.name, script.read_text(encoding="utf-8"))
         write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
     if workload.newer is not None:
         shutil.copy(CLUSTER_DEVICES, root / "capture" / "cluster-devices")
@@ -183,9 +198,13 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         if workload.switches.nfs:
             nfs = workload.switches.nfs
             (directory / "nfs").write_text(f"{nfs.export} {nfs.mount}\n")
+            (directory / "kept").write_text(f"{nfs.kept_mebibytes}\n")
         if workload.switches.slow_disk:
             settings["slow_disk_mount"] = workload.switches.slow_disk.mount
             lab.append(". /capture/slow-disk")
+        if workload.switches.server_disk:
+            settings["server_disk_mount"] = workload.switches.server_disk.mount
+            lab.append(". /capture/server-disk")
     if workload.newer is not None:
         settings["kernel"] = workload.newer.kernel
         settings["cluster_slots"] = CLUSTER_SLOTS

@@ -155,6 +155,8 @@ def _devices(workload: Workload) -> dict[str, Any]:
         devices |= _cluster_devices(workload.newer)
     if workload.switches and workload.switches.slow_disk:
         devices["slow_disk"] = asdict(workload.switches.slow_disk)
+    if workload.switches and workload.switches.server_disk:
+        devices["server_disk"] = asdict(workload.switches.server_disk)
     if workload.switches and workload.switches.nfs:
         devices["nfs"] = asdict(workload.switches.nfs)
     devices["file_systems"] = [

@@ -52,8 +52,16 @@ SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
 # Lines at the end of the kernel's own files that take in those of lab/tree.
 LINES_OF_OURS: Final[Mapping[str, str]] = {
     "mm/Kconfig": 'source "mm/Kconfig.lab"\n',
-    "drivers/block/Kconfig": 'source "drivers/block/Kconfig.lab"\n',
-    "drivers/block/Makefile": "obj-$(CONFIG_BLK_DEV_SLOW) += slow_disk.o\n",
+    "drivers/block/Kconfig": (
+        'source "drivers/block/Kconfig.lab"\nsource "drivers/block/Kconfig.server"\n'
+    ),
+    # The second slow disk is the first one's code under another name.
+    "drivers/block/Makefile": (
+        "obj-$(CONFIG_BLK_DEV_SLOW) += slow_disk.o\n"
+        "obj-$(CONFIG_BLK_DEV_SLOW_SERVER) += slow_server.o\n"
+        "$(obj)/slow_server.c: $(src)/slow_disk.c\n"
+        """\t@sed 's/^#define NAME "slow"$$/#define NAME "slow_server"/' $< >$@\n"""
+    ),
 }
 
 
@@ -257,6 +265,7 @@ def _fragments(switches: Switches) -> list[Path]:
         *([LAB / "idle-cpus.config"] * switches.sampled_slots),
         *([LAB / "debug-checks.config"] * switches.debug_checks),
         *([LAB / "slow-disk.config"] * (switches.slow_disk is not None)),
+        *([LAB / "server-disk.config"] * (switches.server_disk is not None)),
         *([LAB / "writeback.config"] * (switches.cgroup_writeback or switches.nfs is not None)),
     ]
 

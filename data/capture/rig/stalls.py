@@ -48,7 +48,10 @@ _COUNTERS: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """Changes in one turn: counters by name, the disk's by column, stalls and their time."""
+    """Changes in one turn: counters by name, the disks' by column, stalls and their time.
+
+    `server` is the disk of an NFS server, empty if there is none.
+    """
 
     size: str
     file_s: float
@@ -56,6 +59,7 @@ class _Turn:
     window_s: float
     counters: dict[str, int]
     disk: tuple[int, ...]
+    server: tuple[int, ...]
     stalls: dict[str, tuple[int, int]]
 
 
@@ -95,22 +99,28 @@ def _turn(
     window_us: str,
 ) -> _Turn:
     begin, end = (vmstat(report[f"turn {size} vmstat-{mark}"]) for mark in ("begin", "end"))
-    disk_begin, disk_end = (
-        [int(column) for column in report[f"turn {size} disk-{mark}"].split()]
-        for mark in ("begin", "end")
-    )
     return _Turn(
         size=size,
         file_s=int(file_us) / 1e6 if int(file_bytes) else 0.0,
         answers=int(gets) + int(sets),
         window_s=int(window_us) / 1e6,
         counters={counter: end[counter] - before for counter, before in begin.items()},
-        disk=tuple(after - before for before, after in zip(disk_begin, disk_end, strict=True)),
+        disk=_moved(report, size, "disk"),
+        server=_moved(report, size, "server") if f"turn {size} server-end" in report else (),
         stalls={
             REASONS[int(reason)]: (int(hits), int(usecs))
             for reason, hits, usecs in _STALLS.findall(report[f"turn {size} stalls"])
         },
     )
+
+
+def _moved(report: Mapping[str, str], size: str, disk: str) -> tuple[int, ...]:
+    """Return the changes of the columns of a block device's stat."""
+    begin, end = (
+        [int(column) for column in report[f"turn {size} {disk}-{mark}"].split()]
+        for mark in ("begin", "end")
+    )
+    return tuple(after - before for before, after in zip(begin, end, strict=True))
 
 
 def _parallelio(turn: _Turn) -> Metrics:
@@ -149,7 +159,7 @@ def _of(turns: list[_Turn]) -> Metrics:
     scanned = moved["pgscan_kswapd"] + moved["pgscan_direct"]
     percent = 100 * moved["pgscan_direct"] / scanned if scanned else 0.0
     metrics["Percentage direct scans"] = (percent, "%")
-    return metrics | _disk(turns, seconds) | _stalls(turns)
+    return metrics | _disk(turns, seconds) | _server(turns) | _stalls(turns)
 
 
 def _disk(turns: list[_Turn], seconds: float) -> Metrics:
@@ -167,6 +177,20 @@ def _disk(turns: list[_Turn], seconds: float) -> Metrics:
     ):
         if requests:
             metrics[f"Mean sda-{metric}"] = (waited_ms / requests, "ms")
+    return metrics
+
+
+def _server(turns: list[_Turn]) -> Metrics:
+    """Return what the disk of an NFS server read and wrote, if there is one."""
+    if not turns[0].server:
+        return {}
+    moved = [sum(turn.server[column] for turn in turns) for column in range(_QUEUED_MS + 1)]
+    metrics: Metrics = {
+        "Server Sector Reads": (moved[_SECTORS_READ], "sectors"),
+        "Server Sector Writes": (moved[_SECTORS_WRITTEN], "sectors"),
+    }
+    if moved[_WRITES]:
+        metrics["Server w_await"] = (moved[_WRITE_MS] / moved[_WRITES], "ms")
     return metrics
 
 

@@ -126,11 +126,26 @@ class SlowDisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerDisk:
+    """A second disk that seeks, behind the first: the ext4 file system of an NFS server."""
+
+    mount: str
+    mebibytes: int
+    bytes_per_second: int
+    seek_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Nfs:
-    """A directory of the guest that it exports, and mounts from itself."""
+    """A directory of the guest that it exports, and mounts from itself.
+
+    So much memory is in use until the first turn: programs that take a share of what is available
+    leave it to the server's pages.
+    """
 
     export: str
     mount: str
+    kept_mebibytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +175,7 @@ class Switches:
     # Without it the lab kernel throttles no cgroup's writers: reclaim waits for its pages instead.
     cgroup_writeback: bool = dataclasses.field(default=False, repr=False)
     nfs: Nfs | None = dataclasses.field(default=None, repr=False)
+    server_disk: ServerDisk | None = dataclasses.field(default=None, repr=False)
     # The switches are those of 6.1; a newer kernel has none of them.
     kernel: str = dataclasses.field(default="6.1", repr=False)
     # A ledger by turns, of anonymous folios of so much (4: single pages). Clusters have 512 slots.
@@ -310,6 +326,7 @@ def _switches(table: Table) -> Switches | None:
         slow_disk=_slow_disk(table.take_table("slow_disk")),
         cgroup_writeback=table.take("cgroup_writeback", bool, False),
         nfs=_nfs(table.take_table("nfs")),
+        server_disk=_server_disk(table.take_table("server_disk")),
         sampled_slots=table.take("sampled_slots", bool, False),
         kernel=table.take("kernel", str, "6.1"),
         folio_kibibytes=table.take_positive("folio_kibibytes", 0),
@@ -317,6 +334,8 @@ def _switches(table: Table) -> Switches | None:
     )
     if switches.module and not (MODULES / f"{switches.module}.c").is_file():
         raise table.error("module", f"is '{switches.module}': lab/modules has no such file")
+    if switches.server_disk and not (switches.slow_disk and switches.nfs):
+        raise table.error("server_disk", "goes with [lab.slow_disk] and [lab.nfs]")
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
     for switch, value, values in (
@@ -333,7 +352,11 @@ def _switches(table: Table) -> Switches | None:
 def _nfs(table: Table) -> Nfs | None:
     if not table:
         return None
-    nfs = Nfs(export=_directory(table, "export"), mount=_directory(table, "mount"))
+    nfs = Nfs(
+        export=_directory(table, "export"),
+        mount=_directory(table, "mount"),
+        kept_mebibytes=table.take_positive("kept_mebibytes", 0),
+    )
     table.close()
     return nfs
 
@@ -345,6 +368,19 @@ def _slow_disk(table: Table) -> SlowDisk | None:
         mount=_directory(table, "mount"),
         file_mebibytes=table.take_positive("file_mebibytes"),
         swap_mebibytes=table.take_positive("swap_mebibytes"),
+        bytes_per_second=table.take_positive("bytes_per_second"),
+        seek_us=table.take_positive("seek_us"),
+    )
+    table.close()
+    return disk
+
+
+def _server_disk(table: Table) -> ServerDisk | None:
+    if not table:
+        return None
+    disk = ServerDisk(
+        mount=_directory(table, "mount"),
+        mebibytes=table.take_positive("mebibytes"),
         bytes_per_second=table.take_positive("bytes_per_second"),
         seek_us=table.take_positive("seek_us"),
     )
