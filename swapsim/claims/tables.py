@@ -89,6 +89,7 @@ REASON: Final = Vocabulary(
         "the model has it by construction",
         "a constant is fitted to it",
         "time under emulation",
+        "waits are counted by lock, not by call site",
         "the guest has no such zone",
         "the guest has no huge pages",
         "the kernel has no such counter",
