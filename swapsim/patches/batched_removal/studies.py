@@ -9,13 +9,14 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import traces
 from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import metric_values
-from swapsim.machine.summary import claim_answers
 from swapsim.machine.what_if import Case, Trial, gain, trials
 from swapsim.patches.batched_removal import lab, prediction
 from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
+from swapsim.removal.replay import lists_of, removals
 from swapsim.study import Study
 
 WRITTEN: Final = "written"
@@ -221,6 +222,29 @@ lab_on_flash: Final = _study(
 """The machines of data/measured/batched-removal, counted as in the lab (RESULTS)."""
 
 
-def answers() -> pl.DataFrame:
-    """Return the answers to both mails' claims at MIDDLE, with their ranges (ANSWERS)."""
-    return claim_answers(by_points(), prediction.at_middle())
+TRACES: Final = (
+    "random-80-20",
+    "removals-large-file",
+    "removals-mix",
+    "removals-small-files",
+    *(f"removals-swap-{tasks}" for tasks in THREADS),
+    "slow-disk",
+    "swap-w-seq",
+)
+"""The shipped traces that can feed the replay."""
+
+
+def holds_of_trace(name: str) -> pl.DataFrame:
+    """Count a shipped trace's lists by their mappings and batched holds, under 4.8's rules."""
+    lists = lists_of(removals(traces.locate(name)), "4.8")
+    kinds = lists.group_by("mappings", "batched").agg(lists=pl.len()).sort("mappings", "batched")
+    return kinds.select(trace=pl.lit(name), mappings="mappings", holds="batched", lists="lists")
+
+
+holds_of_lists: Final = Study(
+    name="batched-removal-holds-of-lists",
+    points=TRACES,
+    run=holds_of_trace,
+    reads=tuple(f"traces/{name}/*" for name in TRACES),
+)
+"""The lists of all shipped traces by their mappings and the batched holds that remove them."""

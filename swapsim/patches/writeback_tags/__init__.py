@@ -8,6 +8,7 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.patches.writeback_tags import notebook as notebook
     from swapsim.patches.writeback_tags import studies as studies
+    from swapsim.patches.writeback_tags.answered import answers as answers
     from swapsim.patches.writeback_tags.benchmark import stored_fits as stored_fits
     from swapsim.patches.writeback_tags.benchmark import swap_w_seq as swap_w_seq
     from swapsim.patches.writeback_tags.conclusions import chances as chances
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from swapsim.patches.writeback_tags.prediction import PATCH as PATCH
     from swapsim.patches.writeback_tags.prediction import machine as machine
     from swapsim.patches.writeback_tags.prediction import runs as runs
-    from swapsim.patches.writeback_tags.studies import answers as answers
     from swapsim.patches.writeback_tags.studies import headline_fit as headline_fit
 else:
     lazy.export(__name__)

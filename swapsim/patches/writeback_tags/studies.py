@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims
+from swapsim import mapping, traces
 from swapsim.claims.published import published_of
-from swapsim.claims.tables import RESULTS
 from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine import what_if
 from swapsim.machine.costs import change_costs, costs
@@ -212,16 +211,19 @@ series: Final = _study(
 """The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
 
 
-def answers() -> pl.DataFrame:
-    """Return the answers to the mail's claims, and to the series' (ANSWERS).
+TRACES: Final = ("random-80-20", "slow-disk", "swap-w-seq")
+"""The shipped traces that can feed the replay."""
 
-    The ranges are over the shares of tags that a benchmark allows, each with the series' map share.
-    """
-    of_mail = fits.with_tags_up_to(by_tag_share())
-    rows = of_mail.with_columns(policy=pl.format("tags {}", "tag_share"))
-    return claims.answers(
-        claims.published_claims().filter(patch=prediction.PATCH),
-        pl.concat([rows.select(RESULTS.names()), series()]),
-        over="policy",
-        at=f"tags {prediction.TAG_SHARE:g}",
-    )
+
+def sites_of_trace(name: str) -> pl.DataFrame:
+    """Return the sites that the pages of a shipped trace reach under 4.8 (LOCK_SITES)."""
+    return mapping.writeback_tags(traces.locate(name)).with_columns(trace=pl.lit(name))
+
+
+sites: Final = Study(
+    name="writeback-tags-sites",
+    points=TRACES,
+    run=sites_of_trace,
+    reads=tuple(f"traces/{name}/*" for name in TRACES),
+)
+"""The locks and the work at each site on all shipped traces, with and without tags."""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What answers the claims of patch A's mail and of the swap series: data/published/README.md."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.claims.answering import Answer, paired, table_of
+from swapsim.claims.tables import RESULTS
+from swapsim.patches.writeback_tags import fits, prediction, studies
+
+EXPERIMENT: Final = "writeback-tags"
+"""The experiment that boots a real kernel with tags (on) and without (off)."""
+
+_OF_A_SLOT: Final = 3
+"""Acquisitions of 6.1's lock for each slot that a page gets: add, delete, clear shadow."""
+
+_BOTH_ENDS: Final = ("start", "end")
+_WORK: Final = ("acquisitions", "descents", "nodes", "tag_words")
+_ON_6_1: Final = "of 6.1's swap cache lock, 8 CPUs"
+
+
+def answers() -> pl.DataFrame:
+    """Return the answers to the claims of the mail and of the series (ANSWERS).
+
+    The ranges of figures are over the shares of tags that a benchmark allows, each with the series'
+    map share.
+    """
+    stated = claims.published_claims().filter(patch=prediction.PATCH)
+    of_mail = fits.with_tags_up_to(studies.by_tag_share())
+    rows = of_mail.with_columns(policy=pl.format("tags {}", "tag_share"))
+    figures = claims.answers(
+        stated,
+        pl.concat([rows.select(RESULTS.names()), studies.series()]),
+        over="policy",
+        at=f"tags {prediction.TAG_SHARE:g}",
+    )
+    directions = claims.answers(stated.filter(unit="direction"), studies.headline())
+    counted = table_of([*_measured(), *of_the_code(studies.sites())])
+    return pl.concat([figures, directions, counted])
+
+
+def _measured() -> Iterator[Answer]:
+    """Yield what the lab kernel's lock statistics answer."""
+    runs = claims.measured_results(EXPERIMENT)
+
+    def by_round(metric: str, policy: str) -> dict[int, float]:
+        found = runs.filter(metric=metric, policy=policy)
+        return dict(found.select("seed", "value").iter_rows())
+
+    def at_both_ends(policy: str) -> dict[int, float]:
+        """Return the acquisitions of a page at the start and the end of writeback, by round."""
+        slots = by_round("slot cache mutex acquisitions", policy)
+        taken = by_round("xa_lock acquisitions", policy)
+        return {seed: count - _OF_A_SLOT * slots[seed] for seed, count in taken.items()}
+
+    contended = [by_round("xa_lock contended acquisitions", policy) for policy in ("on", "off")]
+    ends = [at_both_ends(policy) for policy in ("on", "off")]
+    for claim, (base, value), what in (
+        ("A-prose-lock-contention", contended, f"contended acquisitions a page {_ON_6_1}"),
+        (
+            "A-lock-start-writeback",
+            ends,
+            f"acquisitions a page at both ends of writeback {_ON_6_1}",
+        ),
+        ("A-lock-end-writeback", ends, f"acquisitions a page at both ends of writeback {_ON_6_1}"),
+    ):
+        answer = paired(claim, "measured", base, value, what=what)
+        if answer is not None:
+            yield answer
+
+
+def of_the_code(sites: pl.DataFrame) -> Iterator[Answer]:
+    """Yield in how many steps of the traces' pages the statements on the code hold (LOCK_SITES)."""
+    of_files = pl.col("flow") == "file"
+    sites = sites.with_columns(steps=pl.col("calls") - pl.col("unresolved"))
+    ends = sites.filter(~of_files, ~pl.col("tags"), pl.col("site").is_in(_BOTH_ENDS))
+    untouched = ends.filter(pl.sum_horizontal(_WORK) == 0)
+    yield Answer(
+        claim="A-prose-no-tags",
+        source="measured",
+        what="starts and ends of writeback of swap pages, replayed by 4.8 with the patch",
+        held=int(untouched["steps"].sum()),
+        cases=int(ends["steps"].sum()),
+    )
+    files = sites.filter(of_files)
+    patched = files.filter(~pl.col("tags"))
+    same = patched.join(files.filter("tags"), on=["trace", "site", "calls", *_WORK], how="semi")
+    yield Answer(
+        claim="A-prose-file-pages-keep-tags",
+        source="measured",
+        what="steps of file pages, replayed by 4.8: the same work with and without the patch",
+        held=int(same["steps"].sum()),
+        cases=int(patched["steps"].sum()),
+    )
