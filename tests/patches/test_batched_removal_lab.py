@@ -49,7 +49,7 @@ def test_each_lock_agrees_where_each_page_that_joins_is_swapped() -> None:
     )
     judged = table.filter(pl.col("n_tasks").is_in(one_slot["n_tasks"].to_list()))
     assert judged.height == len(lab.LEDGER) * one_slot.height > 0
-    assert judged["verdict"].eq("agrees").all(), judged
+    assert judged["verdict"].eq("reproduced").all(), judged
 
 
 def test_the_switch_saves_only_removals() -> None:

@@ -167,7 +167,7 @@ def test_vanillas_other_figures_are_held_out(predicted: pl.DataFrame) -> None:
     assert (round(first["published"], 1), round(first["tolerance"], 2)) == (4.2, 0.56)
     for row in found.iter_rows(named=True):
         near = abs(row["simulated"] - row["published"]) <= row["tolerance"]
-        assert row["verdict"] == ("agrees" if near else "contradicts")
+        assert row["verdict"] == ("reproduced" if near else "missed")
 
 
 def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     medians = claims.medians(claims.measured_results("writeback-tags"))
     table = claims.compare_counts(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
     assert table.height == 2 * len(lab.LEDGER) == 12
-    assert table.filter(pl.col("verdict") != "agrees").is_empty(), table
+    assert table.filter(pl.col("verdict") != "reproduced").is_empty(), table
 
 
 def test_tags_cost_two_acquisitions_a_page() -> None:
@@ -98,7 +98,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
     table = notebook.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
     assert table["policy"].to_list() == ["on", "off"]
-    assert table["verdict"].eq("agrees").all()
+    assert table["verdict"].eq("reproduced").all()
     assert (table["low"] <= table["measured"]).all()
 
 
@@ -181,7 +181,7 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
         assert both["nodes"].equals(both[same], check_names=False)
     table = notebook.compare_nodes(name)
     assert table.height == 5
-    assert table["verdict"].eq("agrees").all()
+    assert table["verdict"].eq("reproduced").all()
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
