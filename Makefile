@@ -22,6 +22,8 @@ CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 FUZZERS ?= $(patsubst corelib/fuzz/fuzz_%.c,%,$(wildcard corelib/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 FUZZ_UNTIL ?= -max_total_time=$(FUZZ_SECONDS)
+# A process that may not write bytecode compiles all that it imports, and tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
@@ -64,7 +66,7 @@ test-style:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	cd data/capture && ../../$(BIN)/mypy --strict capture.py lab.py
+	cd data/capture && ../../$(BIN)/mypy --strict --cache-dir ../../.mypy_cache --python-version 3.11 capture.py lab.py
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 	$(CODESPELL) --builtin clear $(TEXTS)
 	$(CODESPELL) --dictionary tests/style/words.txt $(WORDS)

@@ -83,7 +83,7 @@ def _roots(part: object) -> Iterator[_Thing]:
 @cache
 def _reached(root: _Thing) -> frozenset[str]:
     """Return the digests of all statements that a name leads to."""
-    packages = {"swapsim", root[0].split(".")[0]}
+    packages = frozenset({"swapsim", root[0].split(".")[0]})
     digests: set[str] = set()
     seen = {root}
     left = [root]
@@ -93,8 +93,8 @@ def _reached(root: _Thing) -> frozenset[str]:
             digests |= _of_core(name)
             continue
         for statement in _module(module).bound(name):
-            text, things = _read(statement, _module(module), packages)
-            digests.add(hashlib.sha256(text.encode()).hexdigest())
+            digest, things = _read(statement, _module(module), packages)
+            digests.add(digest)
             left += things - seen
             seen |= things
     return frozenset(digests)
@@ -193,16 +193,22 @@ def _has_effect(statement: ast.stmt) -> bool:
     return not _is_silent(statement)
 
 
-def _read(statement: ast.stmt, module: _Module, packages: set[str]) -> tuple[str, set[_Thing]]:
-    """Return a statement's normal form and what of ours it names."""
+@cache
+def _read(
+    statement: ast.stmt, module: _Module, packages: frozenset[str]
+) -> tuple[str, frozenset[_Thing]]:
+    """Return the digest of a statement's normal form, and what of ours it names."""
     reader = _Reader(module, module.imported | module.imports(statement), packages)
-    return reader.text(statement), reader.things
+    text = reader.text(statement)
+    return hashlib.sha256(text.encode()).hexdigest(), frozenset(reader.things)
 
 
 class _Reader:
     """Writes a syntax tree in its normal form and notes the things that it names."""
 
-    def __init__(self, module: _Module, imported: dict[str, _Thing], packages: set[str]) -> None:
+    def __init__(
+        self, module: _Module, imported: dict[str, _Thing], packages: frozenset[str]
+    ) -> None:
         self._module = module
         self._imported = imported
         self._packages = packages
