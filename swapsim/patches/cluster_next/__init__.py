@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked.
 
-``machines`` has the machines, ``mails`` their fits and tables, ``studies`` what is stored, and
+``machines`` has the machines, ``mails`` their fits and tables, ``studies`` what is stored,
+``mail_claims`` and ``reviewers`` the answers to the claims of the mails and of their thread, and
 ``notebook_04`` and ``notebook_05`` what the notebooks and the pages on all patches ask.
 """
 
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
     from swapsim.patches.cluster_next.machines import machine as machine
     from swapsim.patches.cluster_next.machines import traced_machine as traced_machine
+    from swapsim.patches.cluster_next.mail_claims import answers as answers
+    from swapsim.patches.cluster_next.mail_claims import claims_by_age as claims_by_age
+    from swapsim.patches.cluster_next.mail_claims import (
+        growth_in_both_mails as growth_in_both_mails,
+    )
+    from swapsim.patches.cluster_next.mail_claims import predicted as predicted
     from swapsim.patches.cluster_next.notebook_04 import LOCK_METRICS as LOCK_METRICS
-    from swapsim.patches.cluster_next.notebook_04 import answers as answers
     from swapsim.patches.cluster_next.notebook_04 import chances as chances
-    from swapsim.patches.cluster_next.notebook_04 import claims_by_age as claims_by_age
     from swapsim.patches.cluster_next.notebook_04 import counted as counted
     from swapsim.patches.cluster_next.notebook_04 import draw_constants as draw_constants
     from swapsim.patches.cluster_next.notebook_04 import draw_drives as draw_drives
@@ -34,15 +39,11 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import draw_times as draw_times
     from swapsim.patches.cluster_next.notebook_04 import gain_by_constant as gain_by_constant
     from swapsim.patches.cluster_next.notebook_04 import gains as gains
-    from swapsim.patches.cluster_next.notebook_04 import (
-        growth_in_both_mails as growth_in_both_mails,
-    )
     from swapsim.patches.cluster_next.notebook_04 import headline_locks as headline_locks
     from swapsim.patches.cluster_next.notebook_04 import lock_relief as lock_relief
     from swapsim.patches.cluster_next.notebook_04 import (
         measured_beside_simulated as measured_beside_simulated,
     )
-    from swapsim.patches.cluster_next.notebook_04 import predicted as predicted
     from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
     from swapsim.patches.cluster_next.notebook_05 import guesses as guesses
     from swapsim.patches.cluster_next.notebook_05 import (

@@ -12,11 +12,10 @@ import polars as pl
 from swapsim import claims, slots, traces
 from swapsim.charts import general
 from swapsim.charts.colours import CPUS, PARTS
-from swapsim.claims.judging import agreement
 from swapsim.machine import summary, what_if
 from swapsim.patches.cluster_next import machines, studies
 from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.patches.cluster_next.mails import VERSIONS
+from swapsim.patches.cluster_next.mail_claims import HALF_FULL, answers
 from swapsim.slots.tables import VERIFIED_SLOTS
 from swapsim.study.summary import against, over
 
@@ -175,93 +174,6 @@ def draw_constants(ends: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-# The claims of both mails.
-
-
-def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return both mails' tables as simulated (RESULTS): the first mail's, and the third's."""
-    rows = studies.predicted()
-    first, third = (
-        rows.filter(pl.col("kernel").is_in(list(mail.kernels))) for mail in VERSIONS.values()
-    )
-    return first, third
-
-
-def claims_by_age() -> pl.DataFrame:
-    """Return the change of each claim of the first mail by V1's age, a row per age and claim."""
-    rows = studies.life().filter(pl.col("policy") != studies.MERGED, pl.col("metric") != "waits")
-    kernel = {policy: kernel for kernel, policy in VERSIONS["V1"].kernels.items()}
-    unit = {name: metric.unit for name, metric in studies.METRICS.items()}
-    results = rows.with_columns(
-        kernel=pl.col("policy").replace_strict(kernel), unit=pl.col("metric").replace_strict(unit)
-    )
-    return pl.concat(
-        _of_first_mail(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
-        for each in results.partition_by("label", maintain_order=True)
-    )
-
-
-def _of_first_mail(results: pl.DataFrame, age: str) -> pl.DataFrame:
-    """Return the claims of the first mail that were simulated, with the age of V1's bases."""
-    stated = claims.published_claims().filter(pl.col("change").is_not_null(), patch=PATCH)
-    found = claims.answers(stated, results).drop_nulls("figure")
-    return found.select("claim", simulated="figure", age=pl.lit(age))
-
-
-def answers() -> pl.DataFrame:
-    """Return the answers to both mails' claims (ANSWERS).
-
-    The first mail's are of V1 50 ms after the fill, with a range over the ages of its bases: the
-    mail's test ran until they had settled, but how often its tasks changed CPU is not known.
-    """
-    stated = claims.published_claims().filter(patch=PATCH)
-    first, third = predicted()
-    by_age = summary.claim_answers(
-        claims_by_age().vstack(_of_first_mail(first, "the table")),
-        pl.col("age") == "the table",
-        over="ages",
-    )
-    spans = by_age.select("claim", "low", "high", "range_over", "rounds")
-    return claims.answers(stated, first.vstack(third)).update(spans, on="claim")
-
-
-def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return how the profile rows that both mails print grow, in each mail and in both together.
-
-    Both together are the geometric mean of the two quotients; its tolerance is that of one mail,
-    divided by the root of two. Source: the claims D-lock-* and D3-lock-* in data/published.
-    """
-    stated = claims.published_claims().filter(patch=PATCH, unit="% of cycles")
-    three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
-    named = three.filter(pl.col("published").is_not_null()).with_columns(
-        pl.col("claim").str.extract_groups(r"^(?<mail>D3?)-lock-(?<row>.+)$").struct.unnest()
-    )
-    figures = ("published", "simulated")
-    first, third = (
-        named.filter(mail=mail).select("row", "tolerance", *figures) for mail in ("D", "D3")
-    )
-    off = (pl.col("simulated_together") - pl.col("published_together")).abs()
-    return (
-        first.join(third.drop("tolerance"), on="row", suffix="_third", maintain_order="left")
-        .with_columns(
-            pl.col("tolerance") / math.sqrt(2),
-            *(_together(name, f"{name}_third").alias(f"{name}_together") for name in figures),
-        )
-        .with_columns(verdict=agreement(off <= pl.col("tolerance")))
-        .select(
-            "row",
-            *(f"{name}{which}" for name in figures for which in ("", "_third", "_together")),
-            "tolerance",
-            "verdict",
-        )
-    )
-
-
-def _together(first: str, third: str) -> pl.Expr:
-    """Return the percentage whose quotient is the geometric mean of two percentages' quotients."""
-    return 100 * (((1 + pl.col(first) / 100) * (1 + pl.col(third) / 100)).sqrt() - 1)
-
-
 # Locks.
 
 
@@ -282,7 +194,7 @@ def lock_relief() -> pl.DataFrame:
             table="perf profile",
         ),
         (ran["shared"], ran["percpu"]),
-        claims.medians(claims.measured_results("scan-base-under-half")),
+        claims.medians(claims.measured_results(HALF_FULL)),
         rules,
     )
 

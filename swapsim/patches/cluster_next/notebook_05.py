@@ -2,147 +2,36 @@
 """What notebook 05 asks: the reviewers' guesses, each answered by a count, and the verdict."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from swapsim import claims
-from swapsim.patches.cluster_next import studies
+from swapsim.patches.cluster_next.mail_claims import answers
+from swapsim.patches.cluster_next.reviewers import REVIEWERS
 from swapsim.patches.cluster_next.studies import MERGED
-from swapsim.study.summary import over
-
-
-class Question(NamedTuple):
-    """A reviewer's guess about two policies, which one metric of the workbench can answer.
-
-    ``claim`` is the claim's name in data/published; question and guess are in our words. ``base``
-    and ``other`` are a study of ``studies.WORKBENCH``, a setting and a policy; ``falls`` is
-    whether the metric falls from base to other according to the guess, None if it stays.
-    """
-
-    claim: str
-    asks: str
-    guess: str
-    metric: str
-    base: tuple[str, str, str]
-    other: tuple[str, str, str]
-    falls: bool | None
-
-
-_FRESH: Final = ("ages-of-spread-bases", "8192")
-_AGED: Final = ("ages-of-spread-bases", "131072")
-
-REVIEWERS: Final = (
-    Question(
-        claim="D-prose-shared-trunk",
-        asks="V1 while it is young",
-        guess="CPUs seldom share a trunk",
-        metric="trunk.pairs",
-        base=(*_FRESH, "shared"),
-        other=(*_FRESH, "percpu"),
-        falls=True,
-    ),
-    Question(
-        claim="D-prose-even-spacing",
-        asks="evenly spread bases",
-        guess="they do not keep CPUs apart for long",
-        metric="trunk.pairs",
-        base=(*_FRESH, "spread"),
-        other=(*_AGED, "spread"),
-        falls=False,
-    ),
-    Question(
-        claim="D-prose-lock-step",
-        asks="do V1's CPUs get into step?",
-        guess="they may",
-        metric="trunk.pairs",
-        base=(*_FRESH, "percpu"),
-        other=(*_AGED, "percpu"),
-        falls=False,
-    ),
-    Question(
-        claim="D-prose-rerandomise",
-        asks="a new trunk at random",
-        guess="CPUs seldom share one",
-        metric="trunk.pairs",
-        base=(*_AGED, "percpu"),
-        other=(*_AGED, "percpu-rerandomise"),
-        falls=True,
-    ),
-    Question(
-        claim="D-prose-even-possible-cpus",
-        asks="spread over 128 possible CPUs, 8 online",
-        guess="worse than over 8",
-        metric="lock.moved.add",
-        base=("possible-cpus", "8", "spread"),
-        other=("possible-cpus", "128", "spread"),
-        falls=False,
-    ),
-    Question(
-        claim="D-prose-per-mm",
-        asks="a base per address space, 4 threads each",
-        guess="no gain in locality",
-        metric="run",
-        base=("address-spaces", "4", "percpu"),
-        other=("address-spaces", "4", "permm"),
-        falls=None,
-    ),
-    Question(
-        claim="D-prose-hdd-seeks",
-        asks="a base per CPU where seeks cost",
-        guess="longer seeks",
-        metric="seeks.distance",
-        base=("solid-state", "False", "shared"),
-        other=("solid-state", "False", "percpu-rerandomise"),
-        falls=False,
-    ),
-    Question(
-        claim="D-prose-slot-cache-seeks",
-        asks="slot caches on an HDD",
-        guess="more seeks",
-        metric="seeks",
-        base=("disk", "False", "shared"),
-        other=("disk", "True", "shared"),
-        falls=False,
-    ),
-)
-"""The questions and guesses of patch D's mail thread."""
-
-SAME: Final = 0.05
-"""Share of the greater mean up to which two means count as equal."""
 
 
 def guesses() -> pl.DataFrame:
-    """Answer each question of REVIEWERS by its metric: both means, and the verdict on the guess.
+    """Return the questions of REVIEWERS as judged: figures over the seeds and rounds, verdicts.
 
-    A change counts if it is more than SAME of the greater mean and the intervals do not overlap.
+    A row has the medians of both sides by the model, the change with its interval, and the verdicts
+    of `claims.three_columns`.
     """
-    names = {name for each in REVIEWERS for name in (each.base[0], each.other[0])}
-    counted = {name: studies.counts(name) for name in sorted(names)}
-    return pl.DataFrame([guess(each, counted) for each in REVIEWERS])
-
-
-def guess(question: Question, counted: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """Return the row of one question, from the rows of the studies that it names."""
-    base, other = (
-        _mean(counted[name], question.metric, setting, policy)
-        for name, setting, policy in (question.base, question.other)
+    asked = pl.DataFrame([(each.claim, each.asks, each.guess) for each in REVIEWERS],
+        schema=["claim", "asks", "guess"], orient="row")  # fmt: skip
+    stated = claims.published_claims().filter(pl.col("claim").is_in(asked["claim"].implode()))
+    found = answers()
+    judged = claims.claim_texts(claims.three_columns(stated, found, claims.tolerances()))
+    sides = found.filter(source="simulated").select("claim", "base", other="value")
+    return (
+        asked.join(sides, on="claim", how="left", maintain_order="left")
+        .join(judged, on="claim", how="left", maintain_order="left")
+        .select(
+            *("claim", "asks", "guess", "base", "other", "simulated", "range"),
+            *("simulated_verdict", "measured", "interval", "measured_verdict"),
+        )
     )
-    apart = base["high"] < other["low"] or other["high"] < base["low"]
-    greater = max(abs(base["middle"]), abs(other["middle"]))
-    changed = apart and abs(other["middle"] - base["middle"]) > SAME * greater
-    fell = other["middle"] < base["middle"] if changed else None
-    return {
-        **{name: getattr(question, name) for name in ("claim", "asks", "guess", "metric")},
-        "base_mean": base["middle"],
-        "other_mean": other["middle"],
-        "verdict": "reproduced" if fell is question.falls else "missed",
-    }
-
-
-def _mean(rows: pl.DataFrame, metric: str, setting: str, policy: str) -> dict[str, float]:
-    chosen = rows.filter(metric=metric, setting=setting, policy=policy).select("seed", "value")
-    return over(chosen, statistic="mean", spread="interval").row(0, named=True)
 
 
 def verdict_on_alternatives(

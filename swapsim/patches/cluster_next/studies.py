@@ -426,9 +426,9 @@ _SWEEPS: Final[Mapping[str, Callable[[], list[Point]]]] = {
         {"warm_up_pages": (2**13, 2**15, 2**16, 2**17)},
         policies=("shared", "percpu", "spread", MERGED),
     ),
-    # Bases spread over the possible CPUs and over those online.
+    # Bases spread over the possible CPUs, over those online, and at random.
     "possible-cpus": partial(
-        _on_workbench, {"possible_cpus": (8, 128)}, policies=("spread", "spread-online")
+        _on_workbench, {"possible_cpus": (8, 128)}, policies=("percpu", "spread", "spread-online")
     ),
     # Bases that avoid each other, with fewer CPUs than trunks and more.
     "cpus": partial(_on_workbench, {"cpus": (2, 8, 32, 64)}, policies=("shared", MERGED, "avoid")),
@@ -446,7 +446,7 @@ _SWEEPS: Final[Mapping[str, Callable[[], list[Point]]]] = {
         seeds=10,
     ),
     # How far apart slots lie on a device without seeks, and on a disk with caches and without.
-    "solid-state": partial(_on_workbench, {"rotational": (False,)}, policies=("shared", MERGED)),
+    "solid-state": partial(_on_workbench, {"rotational": (False,)}, policies=POSTED),
     "disk": partial(
         slots.grid_points,
         replace(DEVICE, rotational=True),

@@ -176,6 +176,25 @@ kernel_builds: Final = Study(
 """Large folios of the builds under the rules of each pair (BUILD_RUNS)."""
 
 
+_OF_USE: Final = "all, fifth version"
+"""The build whose series says what hours of use do."""
+
+
+def _use(seed: int) -> pl.DataFrame:
+    stream = requests.kernel_build(_OF_USE, seed=seed)
+    out = run_rules(stream, "6.11").out.filter(pl.col("order") > 0)
+    labels = {"rules": pl.lit("6.11"), "seed": pl.lit(seed)}
+    return out.with_columns(**labels).select(
+        pl.col(key).cast(dtype) for key, dtype in TURNOVER_RUNS.items()
+    )
+
+
+hours_of_use: Final = Study(
+    name="newer-kernels-hours-of-use", points=tuple(range(1, _SEEDS + 1)), run=_use, reads=()
+)
+"""A build from an unused device on, by the rules before 6.12 (TURNOVER_RUNS)."""
+
+
 def _device(seed: int) -> pl.DataFrame:
     stream = requests.turnover(claims.measured_requests(TURNOVER), seed=seed)
     lists = summed_lists(folios.run(stream, CLUSTER_RULES.words).lists).drop("in_use")

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The claims of patch D's mails and of their thread: what the models and a real kernel answer."""
+
+import math
+from dataclasses import replace
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.claims.judging import agreement
+from swapsim.patches.cluster_next import reviewers, studies
+from swapsim.patches.cluster_next.machines import PATCH
+from swapsim.patches.cluster_next.mails import VERSIONS
+from swapsim.patches.cluster_next.studies import MERGED
+
+_ABSENT: Final = ", absent (before|after)$"
+"""End of the metric of a row that a profile lists in one of its columns only."""
+
+_YOUNG: Final = "the table"
+
+
+def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return both mails' tables as simulated (RESULTS): the first mail's, and the third's."""
+    rows = studies.predicted()
+    first, third = (
+        rows.filter(pl.col("kernel").is_in(list(mail.kernels))) for mail in VERSIONS.values()
+    )
+    return first, third
+
+
+def answers() -> pl.DataFrame:
+    """Return the answers to both mails' claims and to the guesses of their thread (ANSWERS).
+
+    The first mail's simulated ones are of V1 50 ms after the fill, with a range over the ages of
+    its bases: the mail's test ran until they had settled, but how often its tasks changed CPU is
+    not known.
+    """
+    of_thread = [_shared_trunk(), *reviewers.answers(), *_measured()]
+    return pl.concat([_of_mails(), claims.table_of(of_thread)])
+
+
+# Simulated: the mails' tables.
+
+
+def _of_mails() -> pl.DataFrame:
+    """Return the simulated answers to the claims that both mails' tables and profiles answer."""
+    first, third = predicted()
+    found = claims.answers(_stated(), first.vstack(third))
+    ages = claims_by_age().vstack(_of_first_mail(first, _YOUNG)).group_by("claim")
+    spans = ages.agg(
+        low_of_ages=pl.col("simulated").min(),
+        high_of_ages=pl.col("simulated").max(),
+        ages=pl.len().cast(pl.UInt32),
+    )
+    # A direction keeps its seeds, and the interval over them.
+    has_ages, by_seed = pl.col("ages").is_not_null(), pl.col("range_over") == "interval"
+    low, high = pl.col("low_of_ages"), pl.col("high_of_ages")
+    return (
+        found.join(spans, on="claim", how="left", maintain_order="left")
+        .with_columns(
+            low=pl.when(has_ages & ~by_seed).then(low).otherwise(pl.min_horizontal("low", low)),
+            high=pl.when(has_ages & ~by_seed).then(high).otherwise(pl.max_horizontal("high", high)),
+            rounds=pl.when(has_ages & ~by_seed).then("ages").otherwise("rounds"),
+            range_over=pl.when(has_ages)
+            .then(pl.lit("ages", found["range_over"].dtype))
+            .otherwise("range_over"),
+        )
+        .select(found.columns)
+    )
+
+
+def _stated() -> pl.DataFrame:
+    """Return the claims of both mails; a row that a column omits has the name of its profile."""
+    metric = pl.col("metric").str.replace(_ABSENT, "")
+    return claims.published_claims().filter(patch=PATCH).with_columns(metric)
+
+
+def claims_by_age() -> pl.DataFrame:
+    """Return the change of each claim of the first mail by V1's age, a row per age and claim."""
+    rows = studies.life().filter(pl.col("policy") != MERGED, pl.col("metric") != "waits")
+    kernel = {policy: kernel for kernel, policy in VERSIONS["V1"].kernels.items()}
+    unit = {name: metric.unit for name, metric in studies.METRICS.items()}
+    results = rows.with_columns(
+        kernel=pl.col("policy").replace_strict(kernel), unit=pl.col("metric").replace_strict(unit)
+    )
+    return pl.concat(
+        _of_first_mail(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
+        for each in results.partition_by("label", maintain_order=True)
+    )
+
+
+def _of_first_mail(results: pl.DataFrame, age: str) -> pl.DataFrame:
+    """Return the claims of the first mail that were simulated, with the age of V1's bases."""
+    found = claims.answers(_stated(), results).drop_nulls("figure")
+    return found.select("claim", simulated="figure", age=pl.lit(age))
+
+
+def _shared_trunk() -> claims.Answer:
+    """Return the answer on CPUs in one trunk: with V1's young bases, and its range over ages."""
+    ages = reviewers.by_age()
+    low = min(each.low for each in ages if each.low is not None)
+    high = max(each.high for each in ages if each.high is not None)
+    return replace(ages[0], low=low, high=high, range_over="ages")
+
+
+# Measured: counts of the lab kernel, which has the rules behind a switch.
+
+HALF_FULL: Final = "scan-base-under-half"
+"""The experiment with the locks. The mail's test was near half full (`machines.IN_USE`)."""
+
+_WANDERING: Final = "tasks-that-change-cpu"
+
+_LOCKS: Final = {
+    **dict.fromkeys(
+        ("D-lock-add", "D-lock-remove", "D-prose-contention-add", "D-prose-contention-remove"),
+        ("xa_lock", "percpu"),
+    ),
+    "D-lock-free-pages": ("zone->lock", "percpu"),
+    "D3-lock-add": ("xa_lock", MERGED),
+    "D3-lock-remove": ("xa_lock", MERGED),
+    "D3-lock-free-entries": ("si->lock", MERGED),
+    "D3-lock-shrink-inactive": ("lru_lock", MERGED),
+}
+"""Claim -> its lock in the lab, and the rule. The count has no call sites, so only locks are here
+whose rows in the mail's profile all claim the same."""
+
+_NAMES: Final = {"xa_lock": "the swap cache's lock"}
+
+
+def _measured() -> list[claims.Answer]:
+    """Return the answers of the lab kernel: Linux 6.1 with the rules behind a switch."""
+    guest = "Linux 6.1, 8 CPUs, under half full"
+    found = [
+        _answer(
+            claim,
+            HALF_FULL,
+            (f"{lock} contended acquisitions", "shared"),
+            (f"{lock} contended acquisitions", policy),
+            f"contended acquisitions of {_NAMES.get(lock, lock)} a page; {guest}",
+        )
+        for claim, (lock, policy) in _LOCKS.items()
+    ]
+    in_a_trunk = "slots in a trunk with another CPU"
+    found.append(
+        _answer(
+            "D-prose-shared-trunk",
+            HALF_FULL,
+            (in_a_trunk, "shared"),
+            (in_a_trunk, "percpu"),
+            f"{in_a_trunk}; {guest}",
+        )
+    )
+    with_a_task, pairs = "slots in a trunk with another task", "pairs of tasks in one trunk"
+    stay = "Linux 6.1, 8 tasks that stay on their CPUs"
+    found.append(
+        _answer(
+            "D-prose-lock-step",
+            _WANDERING,
+            (f"{with_a_task}, part 1", "percpu"),
+            (f"{with_a_task}, part 12", "percpu"),
+            f"{with_a_task}, last twelfth of a run against the first; {stay}",
+        )
+    )
+    found.append(
+        _answer(
+            "D-prose-rerandomise",
+            _WANDERING,
+            (pairs, "percpu"),
+            (pairs, MERGED),
+            f"{pairs}, second half of a run; {stay}",
+        )
+    )
+    return [each for each in found if each is not None]
+
+
+def _answer(
+    claim: str, experiment: str, base: tuple[str, str], other: tuple[str, str], what: str
+) -> claims.Answer | None:
+    """Return the answer of an experiment's rounds, from two metrics and rules."""
+    results = claims.measured_results(experiment)
+    sides = (
+        dict(results.filter(metric=metric, policy=policy).select("seed", "value").iter_rows())
+        for metric, policy in (base, other)
+    )
+    return claims.paired(claim, "measured", *sides, what=what)
+
+
+# The rows that both mails print.
+
+
+def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
+    """Return how the profile rows that both mails print grow, in each mail and in both together.
+
+    Both together are the geometric mean of the two quotients; its tolerance is that of one mail,
+    divided by the root of two. Source: the claims D-lock-* and D3-lock-* in data/published.
+    """
+    stated = claims.published_claims().filter(patch=PATCH, unit="% of cycles")
+    three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
+    named = three.filter(pl.col("published").is_not_null()).with_columns(
+        pl.col("claim").str.extract_groups(r"^(?<mail>D3?)-lock-(?<row>.+)$").struct.unnest()
+    )
+    figures = ("published", "simulated")
+    first, third = (
+        named.filter(mail=mail).select("row", "tolerance", *figures) for mail in ("D", "D3")
+    )
+    off = (pl.col("simulated_together") - pl.col("published_together")).abs()
+    return (
+        first.join(third.drop("tolerance"), on="row", suffix="_third", maintain_order="left")
+        .with_columns(
+            pl.col("tolerance") / math.sqrt(2),
+            *(_together(name, f"{name}_third").alias(f"{name}_together") for name in figures),
+        )
+        .with_columns(verdict=agreement(off <= pl.col("tolerance")))
+        .select(
+            "row",
+            *(f"{name}{which}" for name in figures for which in ("", "_third", "_together")),
+            "tolerance",
+            "verdict",
+        )
+    )
+
+
+def _together(first: str, third: str) -> pl.Expr:
+    """Return the percentage whose quotient is the geometric mean of two percentages' quotients."""
+    return 100 * (((1 + pl.col(first) / 100) * (1 + pl.col(third) / 100)).sqrt() - 1)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The questions and guesses of patch D's mail thread, each answered by a count over seeds."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.errors import InputError
+from swapsim.patches.cluster_next import studies
+from swapsim.patches.cluster_next.studies import CHURN, DEVICE, MERGED
+
+Side = tuple[str, str, str]
+"""A study of ``studies.WORKBENCH``, a setting and a policy."""
+
+
+class Question(NamedTuple):
+    """A claim of the thread on two cases, which one metric of the workbench can answer.
+
+    ``claim`` is the claim's name in data/published, which has the direction that it states from
+    ``base`` to ``other``; question and guess are in our words.
+    """
+
+    claim: str
+    asks: str
+    guess: str
+    metric: str
+    base: Side
+    other: Side
+
+
+FRESH: Final = "8192"
+"""Pages swapped out before the count, while V1's bases are a trunk apart."""
+
+_AGES: Final = "ages-of-spread-bases"
+_AGED: Final = (_AGES, str(CHURN.warm_up_pages))
+
+REVIEWERS: Final = (
+    Question(
+        claim="D-prose-shared-trunk",
+        asks="V1 while it is young",
+        guess="CPUs seldom share a trunk",
+        metric="trunk.pairs",
+        base=(_AGES, FRESH, "shared"),
+        other=(_AGES, FRESH, "percpu"),
+    ),
+    Question(
+        claim="D-prose-even-spacing",
+        asks="evenly spread bases, young and aged",
+        guess="they do not keep CPUs apart for long",
+        metric="trunk.pairs",
+        base=(_AGES, FRESH, "spread"),
+        other=(*_AGED, "spread"),
+    ),
+    Question(
+        claim="D-prose-lock-step",
+        asks="V1, young and aged",
+        guess="its CPUs may get into step",
+        metric="trunk.pairs",
+        base=(_AGES, FRESH, "percpu"),
+        other=(*_AGED, "percpu"),
+    ),
+    Question(
+        claim="D-prose-rerandomise",
+        asks="a new trunk at random, against V1",
+        guess="CPUs almost never share one",
+        metric="trunk.pairs",
+        base=(*_AGED, "percpu"),
+        other=(*_AGED, MERGED),
+    ),
+    Question(
+        claim="D-prose-even-possible-cpus",
+        asks="even spacing against V1, 128 possible CPUs",
+        guess="worse, with 8 of them online",
+        metric="lock.moved.add",
+        base=("possible-cpus", "128", "percpu"),
+        other=("possible-cpus", "128", "spread"),
+    ),
+    Question(
+        claim="D-prose-per-mm",
+        asks="a base per address space, 4 threads each",
+        guess="no gain in locality",
+        metric="run",
+        base=("address-spaces", "4", "percpu"),
+        other=("address-spaces", "4", "permm"),
+    ),
+    Question(
+        claim="D-prose-hdd-seeks",
+        asks="V1 against one base where seeks cost",
+        guess="more seeks",
+        metric="seeks",
+        base=("solid-state", "False", "shared"),
+        other=("solid-state", "False", "percpu"),
+    ),
+    Question(
+        claim="D-prose-slot-cache-seeks",
+        asks="slot caches on an HDD",
+        guess="more seeks",
+        metric="seeks",
+        base=("disk", "False", "shared"),
+        other=("disk", "True", "shared"),
+    ),
+)
+"""The questions and guesses of patch D's mail thread, and a claim of its first mail."""
+
+_PAIRS: Final = DEVICE.possible_cpus * (DEVICE.possible_cpus - 1) // 2
+_COUNTED: Final = {
+    "trunk.pairs": ("pairs of CPUs in one trunk, percent of all pairs", 100 / _PAIRS),
+    "lock.moved.add": ("additions to the swap cache that fetch the lock's line", 1.0),
+    "run": ("adjacent slots that an address space gets in sequence", 1.0),
+    "seeks": ("writes that are not adjacent to the last one, a page", 1.0),
+}
+"""A metric -> what it counts in an answer, and the factor to it."""
+
+
+def answers() -> list[claims.Answer]:
+    """Return the simulated answers to REVIEWERS, but to the first mail's own claim (`by_age`)."""
+    guesses = [each for each in REVIEWERS if each.claim != "D-prose-shared-trunk"]
+    names = {side[0] for each in guesses for side in (each.base, each.other)}
+    counted = {name: studies.counts(name) for name in sorted(names)}
+    return [answer(each, counted) for each in guesses]
+
+
+def by_age() -> list[claims.Answer]:
+    """Return the answers to V1's own claim at each age of its bases, the youngest first."""
+    (asked,) = (each for each in REVIEWERS if each.claim == "D-prose-shared-trunk")
+    counted = {_AGES: studies.counts(_AGES)}
+    return [
+        answer(asked._replace(base=(_AGES, age, "shared"), other=(_AGES, age, "percpu")), counted)
+        for age in counted[_AGES]["setting"].unique(maintain_order=True)
+    ]
+
+
+def answer(question: Question, counted: Mapping[str, pl.DataFrame]) -> claims.Answer:
+    """Return the answer to one question over the seeds, from the rows of the studies it names."""
+    counts, factor = _COUNTED[question.metric]
+    base, other = (
+        _runs(counted[name].filter(setting=setting, policy=policy, metric=question.metric), factor)
+        for name, setting, policy in (question.base, question.other)
+    )
+    what = f"{counts}; slot workbench"
+    found = claims.paired(question.claim, "simulated", base, other, what=what)
+    if found is None:
+        raise InputError("no seed has both sides", field=question.claim)
+    return found
+
+
+def _runs(rows: pl.DataFrame, factor: float) -> dict[int, float]:
+    """Return a metric's value by seed."""
+    return dict(rows.select("seed", pl.col("value") * factor).iter_rows())
