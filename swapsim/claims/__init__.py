@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from swapsim.claims.published import published_tables as published_tables
     from swapsim.claims.published import reasons as reasons
     from swapsim.claims.published import results as results
+    from swapsim.claims.published import sections as sections
     from swapsim.claims.published import simulation_tolerances as simulation_tolerances
     from swapsim.claims.published import tolerances as tolerances
     from swapsim.claims.published import window_of as window_of

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
@@ -124,6 +125,8 @@ def paired(
     low, high = interval([b - a for a, b in zip(before, after, strict=True)], np.median)
     start, end = float(np.median(before)), float(np.median(after))
     scale = 100 / abs(start) if start else 1.0
+    # Rounds differ, so a fall may be larger than the median base: of a count that is all of it.
+    least = -abs(start) if start and min(*before, *after) >= 0 else -inf
     return Answer(
         claim=claim,
         source=source,
@@ -131,8 +134,8 @@ def paired(
         base=start,
         value=end,
         figure=(end - start) * scale,
-        low=low * scale,
-        high=high * scale,
+        low=max(low, least) * scale,
+        high=max(high, least) * scale,
         range_over="interval",
         rounds=len(rounds),
     )

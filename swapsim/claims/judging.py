@@ -111,6 +111,7 @@ def three_columns(
         .with_columns(
             published=pl.when(has_figure).then(pl.coalesce("change", "value")),
             relative=pl.col("change").is_not_null() | ~has_figure,
+            section=pl.col("locator").str.split(" | ").list.first(),
         )
         .join(tolerances.drop("note"), on="claim", how="left", maintain_order="left")
         .join(chances, on="claim", how="left", maintain_order="left")
@@ -156,6 +157,7 @@ def _of(answers: pl.DataFrame, source: str, prefix: str) -> pl.DataFrame:
         "range_over": f"{prefix}range_over",
         "rounds": f"{source}_rounds",
         "base": f"{source}_base",
+        "value": f"{source}_value",
     }
     if source == "measured":
         names |= {"held": "held", "cases": "cases"}

@@ -24,6 +24,7 @@ from swapsim.claims.tables import (
     REMOVED_LISTS,
     RESULTS,
     RULES,
+    SECTIONS,
     SIMULATION_TOLERANCES,
     SLOTS_IN_USE,
     TOLERANCES,
@@ -191,6 +192,12 @@ def judging_rules(root: Path | None = None) -> pl.DataFrame:
                     field="kind",
                 )
     return found
+
+
+@checked
+def sections(root: Path | None = None) -> pl.DataFrame:
+    """Read the tables and places of each mail in its order, and what answers them (SECTIONS)."""
+    return _read(root, "sections.csv", SECTIONS, ["mail", "section"], ("simulated", "measured"))
 
 
 @checked

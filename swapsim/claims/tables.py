@@ -207,6 +207,15 @@ RULES: Final = Table(
     Column("rule", pl.String, "rule in words"),
 )
 
+SECTIONS: Final = Table(
+    "SECTIONS",
+    "One row per table or place of a mail, in the mail's order.",
+    _MAIL,
+    Column("section", pl.String, "first part of a claim's locator"),
+    Column("simulated", pl.String, "notebook and heading that compute the answers; null: none"),
+    Column("measured", pl.String, "notebook and heading that show the counts; null: none"),
+)
+
 REASONS: Final = Table(
     "REASONS",
     "One row per group of claims without a figure: the first row that names a claim counts.",
@@ -354,29 +363,63 @@ THREE_COLUMNS: Final = Table(
     columns.PATCH,
     _MAIL,
     *KINDS.columns[1:],
+    Column("section", pl.String, "table or place of the mail"),
     columns.METRIC,
+    _BASE,
+    _VALUE,
     columns.PUBLISHED,
     columns.UNIT,
     Column("relative", pl.Boolean, "whether the figures are changes in percent of the base"),
     columns.TOLERANCE,
     _CHANCE,
+    Column("simulated_base", pl.Float64, "figure of the model without the change", BY_ROW),
+    Column("simulated_value", pl.Float64, "figure of the model with the change", BY_ROW),
     _SIMULATED,
     columns.LOW,
     columns.HIGH,
     _RANGE_OVER,
+    Column("simulated_rounds", pl.UInt32, "number of simulated runs, of each side"),
     Column("base_ratio", pl.Float64, "simulated base divided by the published one", RATIO),
     Column("simulated_what", pl.String, _WHAT),
     _SIMULATED_VERDICT,
     Column("simulated_reason", REASON.dtype, "why there is no simulated figure; else null"),
+    Column("measured_base", pl.Float64, "figure of a real kernel without the change", BY_ROW),
+    Column("measured_value", pl.Float64, "figure of a real kernel with the change", BY_ROW),
     _MEASURED,
     Column("measured_low", pl.Float64, "lower end of the interval over the rounds", BY_ROW),
     Column("measured_high", pl.Float64, "upper end of the interval over the rounds", BY_ROW),
+    Column("measured_rounds", pl.UInt32, "number of measured rounds"),
     Column("held", pl.UInt64, "cases in which a statement on the code holds; null for a figure"),
     Column("cases", pl.UInt64, "cases in which it could hold; null for a figure"),
     Column("measured_what", pl.String, _WHAT),
     Column("size", SIZE.dtype, "whether the measured change is as large; null where not judged"),
     _MEASURED_VERDICT,
     Column("measured_reason", REASON.dtype, "why there is no measured figure; else null"),
+)
+
+_TEXT_OF: Final = "as text, with its unit"
+
+CLAIM_TEXTS: Final = Table(
+    "CLAIM_TEXTS",
+    "One row per claim: THREE_COLUMNS in words, as all pages and commands print them. Sides are "
+    "the figures without the change and with it.",
+    columns.CLAIM,
+    columns.PATCH,
+    _MAIL,
+    Column("section", pl.String, "table or place of the mail"),
+    Column("what", pl.String, "quantity or statement"),
+    Column("published", pl.String, f"published figure {_TEXT_OF}, or what the mail states"),
+    Column("published_sides", pl.String, "both published figures"),
+    Column("simulated", pl.String, f"simulated figure {_TEXT_OF}"),
+    Column("simulated_sides", pl.String, "both simulated figures"),
+    Column("range", pl.String, f"range of the simulated figure {_TEXT_OF}"),
+    Column("simulated_verdict", pl.String, "verdict on it, or why there is none"),
+    Column("simulated_rests", pl.String, "what that verdict rests on"),
+    Column("measured", pl.String, f"measured figure {_TEXT_OF}, or cases that hold"),
+    Column("measured_sides", pl.String, "both measured figures"),
+    Column("interval", pl.String, f"interval of the measured figure {_TEXT_OF}"),
+    Column("measured_verdict", pl.String, "verdict on it, or why there is none"),
+    Column("measured_rests", pl.String, "what that verdict rests on"),
 )
 
 SLOTS_IN_USE: Final = Table(

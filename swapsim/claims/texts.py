@@ -7,7 +7,13 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT, SOURCE, THREE_COLUMNS
+from swapsim.claims.tables import (
+    CLAIM_TEXTS,
+    MEASURED_VERDICT,
+    SIMULATED_VERDICT,
+    SOURCE,
+    THREE_COLUMNS,
+)
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
 _NO_DECIMALS: Final = 100
@@ -23,10 +29,6 @@ COUNTED: Final = tuple(
     )
 )
 """All verdicts on a figure, in the order in which they are counted."""
-_TEXTS: Final = (
-    *("claim", "patch", "mail", "what", "published"),
-    *("simulated", "range", "simulated_verdict", "measured", "interval", "measured_verdict"),
-)
 
 
 def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
@@ -83,9 +85,9 @@ def lead_on(sentence: str, *, does: str, worth: str, when: str) -> str:
 
 @checked
 def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
-    """Return the texts of THREE_COLUMNS: what is claimed, each figure with its unit, verdicts."""
+    """Return the texts of THREE_COLUMNS (CLAIM_TEXTS)."""
     rows = [_texts(row) for row in THREE_COLUMNS.check(three_columns).iter_rows(named=True)]
-    return pl.DataFrame(rows, schema=dict.fromkeys(_TEXTS, pl.String))
+    return CLAIM_TEXTS.check(pl.DataFrame(rows, schema=CLAIM_TEXTS.schema))
 
 
 @checked
@@ -121,15 +123,58 @@ def _texts(row: dict[str, Any]) -> dict[str, str]:
         "claim": row["claim"],
         "patch": row["patch"],
         "mail": row["mail"],
+        "section": row["section"].removeprefix("prose: "),
         "what": row["metric"],
         "published": figure_text(row["published"], **how) or _in_words(row),
+        "published_sides": _sides(row["base"], row["value"]),
         "simulated": "" if no_change else figure_text(row["simulated"], **how),
+        "simulated_sides": _sides(row["simulated_base"], row["simulated_value"]),
         "range": "" if no_change else range_text(row["low"], row["high"], **how),
         "simulated_verdict": _simulated_verdict(row),
+        "simulated_rests": _simulated_rests(row),
         "measured": _measured(row, how),
+        "measured_sides": _sides(row["measured_base"], row["measured_value"]),
         "interval": range_text(row["measured_low"], row["measured_high"], **how),
         "measured_verdict": _measured_verdict(row),
+        "measured_rests": _measured_rests(row),
     }
+
+
+def _sides(base: float | None, value: float | None) -> str:
+    """Return the figures without the change and with it; empty without one of them."""
+    if base is None or value is None:
+        return ""
+    return " \u2192 ".join(figure_text(each, "", relative=False).strip() for each in (base, value))
+
+
+_OVER: Final = {
+    "open constants": "over what the mail leaves open",
+    "ages": "over ages of the device",
+    "seeds": "over {} seeds",
+    "interval": "95 % interval over {} seeds",
+}
+
+
+def _simulated_rests(row: dict[str, Any]) -> str:
+    """Return what a simulated verdict rests on."""
+    if row["range_over"] is None:
+        return ""
+    over = _OVER[row["range_over"]].format(row["simulated_rounds"] or 1)
+    return "; ".join(part for part in (row["simulated_what"], over, _tolerance(row)) if part)
+
+
+def _measured_rests(row: dict[str, Any]) -> str:
+    """Return what a measured verdict rests on."""
+    rounds = row["measured_rounds"]
+    parts = (row["measured_what"], f"{rounds} rounds" if rounds else None)
+    return "; ".join(part for part in parts if part)
+
+
+def _tolerance(row: dict[str, Any]) -> str | None:
+    if row["tolerance"] is None:
+        return None
+    unit = "points" if row["relative"] else row["unit"]
+    return f"tolerance {figure_text(row['tolerance'], unit, relative=False)}"
 
 
 def _in_words(row: dict[str, Any]) -> str:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim compare``, ``report``, ``notebooks``, ``simulate``, ``bench``: all patches at once."""
+"""``swapsim claims``, ``compare``, ``report`` and the other commands on all patches at once."""
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -36,6 +37,52 @@ def notebooks(folder: Path) -> None:
     from swapsim.site import notebooks as ours
 
     click.echo(f"open {ours.lay_out(folder)}")
+
+
+def _verdict_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add an option for each verdict, which are several names of one list."""
+    for word, meaning in reversed(_VERDICT_OPTIONS.items()):
+        flag = f"--{word.replace(' ', '-')}"
+        command = click.option(flag, "verdicts", flag_value=word, multiple=True, help=meaning)(
+            command
+        )
+    return command
+
+
+_VERDICT_OPTIONS: Final = {
+    "reproduced": "The model reaches the claim.",
+    "missed": "The model does not reach it.",
+    "base not reproduced": "The model misses the figure without the patch.",
+    "confirmed": "A real kernel's counts say the same.",
+    "contradicted": "A real kernel's counts say otherwise.",
+    "open": "Range or rounds do not decide.",
+    "not determinable": "By the mail's noise two equal kernels may differ as much.",
+    "unanswered": "There is a reason in place of an answer, in both columns.",
+}
+
+
+@click.command(
+    cls=Verb,
+    help="Print the published claims with what models and real kernels answer.\n\n"
+    "WHICH is a patch (01-writeback-tags), a mail, or the begin of claims' names, such as C or "
+    "D-prose; default: all. Options choose claims with these verdicts, in either column. "
+    "The json and the files have all columns.",
+)
+@click.argument("which", required=False, metavar="[WHICH]")
+@_verdict_options
+@shows()
+def claims(which: str | None, verdicts: Sequence[str]) -> Found:
+    from swapsim.claims import claim_texts, verdicts_by_mail
+    from swapsim.claims.tables import CLAIM_TEXTS
+    from swapsim.site import overview
+
+    chosen = overview.of_claims(overview.judged(), which, verdicts)
+    texts = claim_texts(chosen).select(
+        *("claim", "published", "simulated", "simulated_verdict", "measured", "measured_verdict")
+    )
+    lines = [] if chosen.is_empty() else [overview.standing(verdicts_by_mail(chosen))]
+    printed = Printed("claims", texts, CLAIM_TEXTS.by_name, title="claims")
+    return Found([printed], lines=lines, in_file=chosen)
 
 
 @click.command(

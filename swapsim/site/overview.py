@@ -13,6 +13,8 @@ from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
+from swapsim.claims.texts import COUNTED
+from swapsim.errors import InputError
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
@@ -48,6 +50,34 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
         claims.tolerances(),
         chances=_all(CHANCES, (patch.chances() for patch in patches)),
     )
+
+
+def of_claims(
+    three_columns: pl.DataFrame, which: str | None, verdicts: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Return the rows of THREE_COLUMNS of a patch, a mail or a begin of names, by verdict.
+
+    ``unanswered`` is a verdict of claims that have a reason in both columns. A patch, mail or begin
+    that no claim has is an InputError.
+    """
+    of_models, of_kernels = (
+        pl.col(f"{source}_verdict").cast(pl.String) for source in ("simulated", "measured")
+    )
+    if which is not None:
+        begins = pl.col("claim").str.starts_with(which)
+        three_columns = three_columns.filter(
+            (pl.col("patch") == which) | (pl.col("mail") == which) | begins
+        )
+        if three_columns.is_empty():
+            known = ", ".join(patch.PATCH for patch in PATCHES)
+            raise InputError(
+                f"{which!r} is no patch, mail or begin of a claim's name: choose one of {known}"
+            )
+    if not verdicts:
+        return three_columns
+    none = (of_models == "not simulated") & (of_kernels == "not measured")
+    named = of_models.is_in(verdicts) | of_kernels.is_in(verdicts)
+    return three_columns.filter(named | (none & ("unanswered" in verdicts)))
 
 
 def judged_texts(patch: Patch) -> pl.DataFrame:
@@ -95,15 +125,17 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 def standing(counted: pl.DataFrame) -> str:
     """Return two sentences on how many claims have each verdict, by `claims.verdicts_by_mail`."""
-    of_models, of_kernels = (totals(counted, source) for source in ("simulated", "measured"))
-    return (
-        f"Of {of_models['claims']} claims the models answer {_answered(of_models)}: "
-        f"{of_models['reproduced']} are reproduced, {of_models['missed']} missed, in "
-        f"{of_models['base_not_reproduced']} the base is not reproduced, and "
-        f"{of_models['open'] + of_models['not_determinable']} are open or not determinable. Real "
-        f"kernels answer {_answered(of_kernels)}: {of_kernels['confirmed']} are confirmed, "
-        f"{of_kernels['contradicted']} contradicted, and {of_kernels['open']} open."
-    )
+    sentences = []
+    for source, who in (("simulated", "the models"), ("measured", "real kernels")):
+        total = totals(counted, source)
+        parts = [
+            f"{total[word.replace(' ', '_')]} {word}"
+            for word in COUNTED
+            if total[word.replace(" ", "_")]
+        ]
+        said = f"{_answered(total)}: {', '.join(parts)}" if parts else "none"
+        sentences.append(f"Of {total['claims']} claims {who} answer {said}.")
+    return " ".join(sentences)
 
 
 def totals(counted: pl.DataFrame, source: str) -> dict[str, int]:

@@ -18,11 +18,11 @@ import io
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
 
 import nbformat
 from nbclient import NotebookClient
@@ -37,8 +37,12 @@ from swapsim.site.report.current import MARK, surroundings
 from swapsim.site.report.pages import verdicts
 from swapsim.site.report.shell import lead_from, provenance
 
-_JUDGED: Final = {"index": pages.front, "claims": pages.claims_article}
-"""Pages that show verdicts."""
+
+def _judged() -> dict[str, Callable[[pages.Verdicts], str]]:
+    """Return the pages that show verdicts: their names, and what makes them."""
+    mails = {f"mail-{name}": partial(pages.mail_article, mail=name) for name in pages.mail_pages()}
+    return {"index": pages.front, "claims": pages.claims_article, **mails}
+
 
 _Notebooks = Mapping[Path, nbformat.NotebookNode]
 
@@ -53,7 +57,7 @@ def build(output: Path, made_of: str, *, progress: bool) -> None:
         around = surroundings()
         articles = pages.Articles((unfinished, output), _digests(notebooks, around))
         missing = [path for path in notebooks if articles.find(path.stem) is None]
-        judged = [name for name in _JUDGED if articles.find(name) is None]
+        judged = [name for name in _judged() if articles.find(name) is None]
         kinds = [cell.cell_type for path in missing for cell in notebooks[path].cells]
         steps = kinds.count("code") + len(judged)
         with TextBar(total=steps, desc="report", unit=" cells", disable=not progress) as bar:
@@ -97,8 +101,9 @@ def _judge(judged: Sequence[str], articles: pages.Articles, bar: TextBar) -> Non
         bar.set_postfix_str("verdicts")
         with contextlib.redirect_stdout(io.StringIO()):  # notebooks name the stored results
             found = verdicts()
+        makes = _judged()
         for name in judged:
-            articles.put(name, _JUDGED[name](found))
+            articles.put(name, makes[name](found))
             bar.update()
 
 
@@ -108,7 +113,7 @@ def _digests(notebooks: _Notebooks, around: bytes) -> dict[str, str]:
         path.stem: [(cell.cell_type, cell.source) for cell in notebook.cells]
         for path, notebook in notebooks.items()
     }
-    own: dict[str, object] = {**sources, **dict.fromkeys(_JUDGED, shell.templates())}
+    own: dict[str, object] = {**sources, **dict.fromkeys(_judged(), shell.templates())}
     return {
         name: hashlib.sha256(around + repr(made_of).encode()).hexdigest()
         for name, made_of in own.items()

@@ -29,6 +29,7 @@ from swapsim.site.report.shell import (
     Provenance,
     as_html,
     fill,
+    heading_name,
     lead_from,
     line_as_html,
     ran,
@@ -42,17 +43,24 @@ _MINUS: Final = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, its range, the kind that decides its colour, and its verdict in words."""
+    """A figure, its range, the kind that decides its colour, and its verdict in words.
+
+    ``sides`` are the figures without the change and with it, ``rests`` what the verdict rests on.
+    """
 
     text: str
     range: str
     kind: str
     says: str
+    sides: str
+    rests: str
+    seen: bool
+    """Whether a page had shown it before its rule was stored."""
 
     @property
     def verdict(self) -> str:
         """The verdict on the one scale of all figures."""
-        return self.says if self.kind == "absent" else self.kind.replace("-", " ")
+        return self.says.partition(":")[0] if self.kind == "absent" else self.kind.replace("-", " ")
 
 
 @dataclass(frozen=True)
@@ -61,8 +69,11 @@ class Claim:
 
     name: str
     patch: str
+    mail: str
+    section: str
     what: str
     published: str
+    sides: str
     simulated: Figure
     measured: Figure
 
@@ -97,18 +108,30 @@ def _claims(judged: pl.DataFrame) -> tuple[Claim, ...]:
         Claim(
             name=text["claim"],
             patch=text["patch"],
+            mail=text["mail"],
+            section=row["section"],
             what=text["what"],
             published=_typeset(text["published"]),
-            simulated=_figure(text, "simulated", row["simulated_verdict"], text["range"]),
-            measured=_figure(text, "measured", row["measured_verdict"], text["interval"]),
+            sides=text["published_sides"],
+            simulated=_figure(text, row, "simulated", text["range"]),
+            measured=_figure(text, row, "measured", text["interval"]),
         )
         for text, row in rows
     )
 
 
-def _figure(text: Mapping[str, str], source: str, verdict: str, within: str = "") -> Figure:
+def _figure(text: Mapping[str, str], row: Mapping[str, Any], source: str, within: str) -> Figure:
+    verdict = row[f"{source}_verdict"]
     kind = verdict.replace(" ", "-") if verdict in KINDS else "absent"
-    return Figure(_typeset(text[source]), _typeset(within), kind, text[f"{source}_verdict"])
+    return Figure(
+        _typeset(text[source]),
+        _typeset(within),
+        kind,
+        text[f"{source}_verdict"],
+        text[f"{source}_sides"],
+        text[f"{source}_rests"],
+        seen=kind != "absent" and row["seen"] in (source, "both"),
+    )
 
 
 def _typeset(text: str) -> str:
@@ -169,6 +192,7 @@ def pages(
         articles.page("index", "Swap laboratory", "", made),
         *stored,
         *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
+        *(articles.page(_mail_page(name), _subject(name), "Mails") for name in mail_pages()),
         articles.page("claims", "Every claim", "Reference"),
         _rules(output),
         _words(),
@@ -209,9 +233,66 @@ def claims_article(verdicts: Verdicts) -> str:
         claims=verdicts.claims,
         mails=links.mail_of_each_claim(),
         titles=titles,
+        subjects={name: _subject(name) for name in mail_pages()},
         cards={patch: _card_page(patch) for patch in titles},
         rules=RULES,
     )
+
+
+def mail_article(verdicts: Verdicts, mail: str) -> str:
+    """Return a mail's claims in its order: each table and each place in its text."""
+    own = [claim for claim in verdicts.claims if claim.mail == mail]
+    by_section: dict[str, list[Claim]] = {}
+    for row in claims.sections().filter(mail=mail).iter_rows(named=True):
+        by_section[row["section"]] = [each for each in own if each.section == row["section"]]
+    return fill(
+        "mail",
+        link=claims.links().row(by_predicate=pl.col("name") == mail, named=True),
+        hand=claims.mails().row(by_predicate=pl.col("mail") == mail, named=True)["hand"],
+        address=address,
+        patch=own[0].patch,
+        titles=_titles(),
+        sections=[
+            (section.removeprefix("prose: "), not section.startswith("prose: "), rows)
+            for section, rows in by_section.items()
+        ],
+        leads=_leads(mail),
+        counted=verdicts.counted.filter(mail=mail).rows(named=True),
+        verdict_words=COUNTED,
+        rules=RULES,
+    )
+
+
+def _leads(mail: str) -> dict[str, dict[str, str]]:
+    """Return the page and heading that compute each section's answers, empty without one."""
+    return {
+        row["section"].removeprefix("prose: "): {
+            source: _heading(row[source]) for source in ("simulated", "measured")
+        }
+        for row in claims.sections().filter(mail=mail).iter_rows(named=True)
+    }
+
+
+def _heading(lead: str | None) -> str:
+    """Return the address of ``notebook: heading``; empty for none."""
+    page, _, heading = (lead or "").partition(": ")
+    return f"{page}.html#{heading_name(heading)}" if page else ""
+
+
+def _subject(mail: str) -> str:
+    """Return the subject of a mail, without the words that mark a patch."""
+    title = str(claims.links().row(by_predicate=pl.col("name") == mail, named=True)["title"])
+    return re.sub(r"^(Re: )?\[[^]]*\] ", "", title)
+
+
+def mail_pages() -> list[str]:
+    """Return the mails that have claims, in the order of the claims."""
+    return claims.published_claims()["mail"].unique(maintain_order=True).to_list()
+
+
+def _mail_page(mail: str) -> str:
+    """Return the name of a mail's page."""
+    return f"mail-{mail}"
 
 
 def _titles() -> dict[str, str]:

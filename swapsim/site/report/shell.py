@@ -86,14 +86,18 @@ def plain(html: str) -> str:
     return re.sub(r"<[^>]+>", "", html)
 
 
+def heading_name(text: str) -> str:
+    """Return the name by which a heading is linked to."""
+    return re.sub(r"[^a-z0-9]+", "-", unescape(text).lower()).strip("-")
+
+
 class _Renderer(mistune.HTMLRenderer):
     def __init__(self, lead: Lead) -> None:
         super().__init__(escape=True)
         self._lead = lead
 
     def heading(self, text: str, level: int, **_: Any) -> str:
-        name = re.sub(r"[^a-z0-9]+", "-", plain(text).lower()).strip("-")
-        return f'<h{level} id="{name}">{text}</h{level}>\n'
+        return f'<h{level} id="{heading_name(plain(text))}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         words = re.sub(r"</?a\b[^>]*>", "", text)  # a commit in a link's words is no second link
