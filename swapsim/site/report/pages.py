@@ -13,6 +13,7 @@ import polars as pl
 from markupsafe import Markup
 
 from swapsim import charts, claims
+from swapsim.claims.addresses import address
 from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
 from swapsim.frames import glossary
