@@ -85,3 +85,13 @@ LIST_OF_PAGES: Final = Table(
     *STALL_PAGES.columns,
     Column("locked", pl.Boolean, "whether another task holds its lock, so that reclaim skips it"),
 )
+
+HELD_CASES: Final = Table(
+    "HELD_CASES",
+    "One row per trace and statement of a patch on the code.",
+    columns.TRACE,
+    _RULES,
+    columns.CLAIM,
+    Column("held", pl.UInt64, "cases in which the statement holds"),
+    Column("cases", pl.UInt64, "cases in which it could be violated"),
+)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a recording of a real kernel shows of the statements of patches 1 to 8 (`held_cases`).
+
+A case is a row, or a list, of the recording in which a kernel could act against the statement. The
+definitions were stored before the first count. A page *counts as* dirty or under writeback as its
+filesystem answers or, if it was not asked, by the page's own flags; only file pages count.
+
+=====  ==========================================================  =================================
+patch  a case is                                                   in which the statement holds if
+=====  ==========================================================  =================================
+1      a page under writeback, marked for immediate reclaim, that  the page is not freed: it is kept
+       kswapd tests on a node with the flag writeback              (6.1: activated)
+2      a list of anonymous pages of which one is dirty or under    no page of it counts as dirty
+       writeback
+       and a file page that kswapd writes                          the node has the flag of dirty
+                                                                   pages at the test
+       and a list that sets this flag                              all its pages count as unqueued
+                                                                   dirty, and it requests
+                                                                   congestion_wait
+3      a request for a throttle by a list, a pass or a round       it comes after the last page of
+                                                                   the list that makes it, and not
+                                                                   between two pages of a list of
+                                                                   its pass
+4      a request by a list that sets the flag writeback on a node  the node has the flag when the
+       that did not have it                                        call begins
+5      a request for wait_iff_congested                            a list makes it, after its last
+                                                                   page, and not kswapd
+6      a list with a page that counts as under writeback and is    the pages that count as congested
+       marked for immediate reclaim                                are these, and those of a
+                                                                   congested device
+7      a list whose dirty or unqueued dirty pages would be others  its counters of both are those by
+       if pages with buffers counted by their own flags            the answers of the buffers
+8      the same of pages of NFS                                    the same by the answers of NFS
+=====  ==========================================================  =================================
+"""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim import traces
+from swapsim.claims import Answer
+from swapsim.patches.stall_decisions.tables import HELD_CASES
+from swapsim.stall.recording import Recording, gather
+from swapsim.stall.rows import ReclaimRows, reclaim_rows
+
+TRACES: Final = {"series-8": "stalls-series-1", "mmotm": "stalls-mmotm-1"}
+"""Traces of one workload by the rules of the series and of its base."""
+
+_BEFORE_ACCOUNTING: Final = ("lock", "evictable", "mapped")
+_TAIL_DIRTY: Final = 1
+_WRITEBACK: Final = 2
+_CASES: Final = {
+    "C-prose-patch-1-no-free-under-writeback": "marked pages under writeback that kswapd tested",
+    "C-prose-patch-2-file-pages-only": "lists of anonymous pages, written file pages, flags set",
+    "C-prose-patch-3-stall-after-list": "requests for a throttle",
+    "C-prose-patch-4-flag-before-sleep": "requests by lists that set the flag writeback",
+    "C-prose-patch-5-one-place": "requests for wait_iff_congested",
+    "C-prose-patch-6-immediate-is-congested": "lists with marked pages under writeback",
+    "C-prose-patch-7-buffer-state": "lists on which answers of buffers decide",
+    "C-prose-patch-8-nfs-state": "lists on which answers of NFS decide",
+}
+"""What a case is, by claim, in the order of the patches."""
+
+
+def held_cases(rows: ReclaimRows) -> pl.DataFrame:
+    """Count the cases of each statement in a recording, and those in which it holds."""
+    recording = gather(rows)
+    of_list = recording.lists.select("list", "kswapd")
+    folios = recording.folios.join(of_list, on="list", maintain_order="left")
+    calls = _calls(rows)
+    counted = _counted(folios.filter(~pl.col("step").is_in(_BEFORE_ACCOUNTING)))
+    lists = recording.lists.join(counted, on="list", maintain_order="left")
+    found = (
+        _kept_under_writeback(folios),
+        _file_pages_only(recording, folios, lists, calls),
+        calls.select(held="after"),
+        _flag_before_sleep(calls),
+        _one_place(calls),
+        lists.filter("marked").select(held=pl.col("congested") == pl.col("congested_rules")),
+        *(_by_answers(lists, who) for who in ("buffers", "nfs")),
+    )
+    counts = [
+        (claim, int(held["held"].sum()), held.height)
+        for claim, held in zip(_CASES, found, strict=True)
+    ]
+    return pl.DataFrame(counts, schema=["claim", "held", "cases"], orient="row")
+
+
+def of_trace(rules: str) -> pl.DataFrame:
+    """Return the cases of the trace of a rule set (HELD_CASES)."""
+    name = TRACES[rules]
+    found = held_cases(reclaim_rows(traces.shipped("stall-decisions")[name]))
+    columns = (pl.lit(name).alias("trace"), pl.lit(rules).alias("rules"))
+    table = found.select(*columns, *found.columns)
+    return HELD_CASES.check(table.cast(pl.Schema(HELD_CASES.schema)))
+
+
+def answers_of(held: pl.DataFrame) -> list[Answer]:
+    """Return what HELD_CASES of the series' rules answer to its statements."""
+    return [
+        Answer(
+            claim=row["claim"],
+            source="measured",
+            what=f"{_CASES[row['claim']]}, in the trace {row['trace']}",
+            held=row["held"],
+            cases=row["cases"],
+        )
+        for row in held.filter(rules="series-8").iter_rows(named=True)
+    ]
+
+
+def _calls(rows: ReclaimRows) -> pl.DataFrame:
+    """Return requests by a list, a pass or a round; ``after``: no list of it was under way."""
+    spans = rows.folios.group_by("list", maintain_order=True).agg(
+        first=pl.col("seq").min(), last=pl.col("seq").max()
+    )
+    lists = rows.lists.select("list", "pass", "kswapd", "flags_before", "flags_set")
+    calls = rows.throttles.filter(pl.col("pass") > 0)
+    of_pass = lists.join(spans, on="list").select("pass", "first", "last")
+    between = (pl.col("first") < pl.col("seq")) & (pl.col("seq") < pl.col("last"))
+    within = calls.join(of_pass, on="pass").filter(between)["seq"].unique()
+    return (
+        calls.join(spans, on="list", how="left", maintain_order="left")
+        .join(lists.drop("pass"), on="list", how="left", maintain_order="left")
+        .with_columns(
+            after=~pl.col("seq").is_in(within.implode())
+            & (pl.col("seq") > pl.col("last").fill_null(0))
+        )
+    )
+
+
+def _counted(folios: pl.DataFrame) -> pl.DataFrame:
+    """Return how many pages of each list count, and how many would by the pages' own flags."""
+    file, asked = pl.col("file"), pl.col("buffers")
+    by_flags = {name: file & pl.col(name) for name in ("dirty", "writeback")}
+    by_answers = {name: file & pl.coalesce(f"fs_{name}", name) for name in ("dirty", "writeback")}
+    not_asked = {"rules": pl.lit(value=False), "buffers": asked, "nfs": ~asked}
+    sums = {}
+    for who, of_flags in not_asked.items():
+        dirty, writeback = (
+            pl.when(of_flags.fill_null(value=False))
+            .then(by_flags[name])
+            .otherwise(by_answers[name])
+            for name in ("dirty", "writeback")
+        )
+        sums[f"dirty_{who}"] = pl.col("pages").filter(dirty | writeback).sum()
+        sums[f"unqueued_dirty_{who}"] = pl.col("pages").filter(dirty & ~writeback).sum()
+    marked = by_answers["writeback"] & pl.col("reclaim")
+    on_device = pl.col("congested").fill_null(value=False)
+    return folios.group_by("list", maintain_order=True).agg(
+        **sums,
+        marked=marked.any(),
+        congested_rules=pl.col("pages").filter(marked | on_device).sum(),
+        not_clean=(pl.col("dirty") | pl.col("writeback")).any(),
+    )
+
+
+def _kept_under_writeback(folios: pl.DataFrame) -> pl.DataFrame:
+    flagged = pl.col("node_flags") & _WRITEBACK != 0
+    cases = folios.filter(pl.all_horizontal("kswapd", "under_writeback", "marked", flagged))
+    return cases.select(held=pl.col("outcome") != "reclaimed")
+
+
+def _file_pages_only(
+    recording: Recording, folios: pl.DataFrame, lists: pl.DataFrame, calls: pl.DataFrame
+) -> pl.DataFrame:
+    waits = calls.filter(reason="congestion_wait")["list"].unique()
+    written = folios.filter(pl.all_horizontal("file", "kswapd", pl.col("clean").is_not_null()))
+    flagged = recording.lists.filter(pl.col("flags_set") & _TAIL_DIRTY != 0)
+    return pl.concat(
+        [
+            lists.filter(~pl.col("file"), "not_clean").select(
+                held=(pl.col("dirty") == 0) & (pl.col("unqueued_dirty") == 0)
+            ),
+            written.select(held=pl.col("node_flags") & _TAIL_DIRTY != 0),
+            flagged.select(
+                held=(pl.col("unqueued_dirty") == pl.col("taken"))
+                & pl.col("list").is_in(waits.implode())
+            ),
+        ]
+    )
+
+
+def _flag_before_sleep(calls: pl.DataFrame) -> pl.DataFrame:
+    sets = (pl.col("flags_set") & _WRITEBACK != 0) & (pl.col("flags_before") & _WRITEBACK == 0)
+    return calls.filter(sets).select(held=pl.col("flags") & _WRITEBACK != 0)
+
+
+def _one_place(calls: pl.DataFrame) -> pl.DataFrame:
+    ended = (pl.col("list") == 0) | pl.col("kswapd").is_not_null()
+    cases = calls.filter(pl.col("reason") == "wait_iff_congested", ended)
+    return cases.select(
+        held=(pl.col("list") > 0) & ~pl.col("kswapd").fill_null(value=True) & pl.col("after")
+    )
+
+
+def _by_answers(lists: pl.DataFrame, who: str) -> pl.DataFrame:
+    names = ("dirty", "unqueued_dirty")
+    differs = pl.any_horizontal(
+        pl.col(f"{name}_{who}") != pl.col(f"{name}_rules") for name in names
+    )
+    equal = (pl.col(name) == pl.col(f"{name}_rules") for name in names)
+    return lists.filter(differs).select(held=pl.all_horizontal(*equal))
