@@ -5,7 +5,7 @@ The lab runs a small version of the mail's test: a pool of four fifths of memory
 size is a multiple of the fifth that is left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -13,20 +13,69 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.tables import RESULTS, SOURCE
 from swapsim.ffi import STALL_RULES
+from swapsim.io.paths import data_root
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, SIZES, STEPS
 
 EXPERIMENT: Final = "stall-rules"
+
+EXPERIMENTS: Final = {"disk": EXPERIMENT, "nfs": f"{EXPERIMENT}-nfs"}
+"""The lab's experiments by the target of the mail's tables."""
+
+TWO_ZONES: Final = f"{EXPERIMENT}-two-zones"
+"""The test on the disk in a memory of two zones."""
+
+LARGEST_TURN: Final = "largest mean of a turn of 20 s"
+"""What stands for the mail's maximum over samples of 10 s."""
+
+BY_ZONE: Final = "pages allocated in each of two zones, one round"
+"""What stands for a zone's scans: 6.1 scans and counts by node."""
 
 OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
 """A metric of the lab that is counted for each size of the file."""
 
 
 def measured_as_mailed() -> pl.DataFrame:
-    """Return `as_mailed` of the shipped runs."""
-    return as_mailed(claims.measured_results(EXPERIMENT))
+    """Return `as_mailed` of the shipped runs, on the disk and over NFS."""
+    return pl.concat(as_mailed(rows, target) for target, rows in _shipped().items())
 
 
-def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
+def largest_turns() -> pl.DataFrame:
+    """Return `largest_of_turns` of the shipped runs under the names of the mail."""
+    rows = _shipped().items()
+    return pl.concat(as_mailed(largest_of_turns(found), target) for target, found in rows)
+
+
+def zones_as_mailed() -> pl.DataFrame:
+    """Return pages allocated by zone, under the mail's names of the zones' velocities."""
+    named = {
+        f"Pages allocated {zone}": f"Zone {zone.lower()} velocity" for zone in ("Normal", "DMA32")
+    }
+    measured = claims.measured_results(TWO_ZONES).filter(pl.col("metric").is_in(list(named)))
+    return as_mailed(measured.with_columns(pl.col("metric").replace_strict(named)))
+
+
+def largest_of_turns(measured: pl.DataFrame) -> pl.DataFrame:
+    """Return the largest mean wait and queue of a run's turns, as the mail's maxima."""
+    row, size = (pl.col("metric").str.extract(OF_SIZE, group) for group in (1, 2))
+    turns = measured.filter(row.str.starts_with("Mean sda-"), size.is_not_null())
+    keys = [name for name in RESULTS.names() if name != "value"]
+    return (
+        turns.with_columns(metric=row.str.replace("^Mean", "Max"))
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("value").max())
+        .select(RESULTS.names())
+    )
+
+
+def _shipped() -> Mapping[str, pl.DataFrame]:
+    """Return the runs of each experiment that is stored, by target."""
+    stored = {
+        t: name for t, name in EXPERIMENTS.items() if (data_root() / "measured" / name).is_dir()
+    }
+    return {target: claims.measured_results(name) for target, name in stored.items()}
+
+
+def as_mailed(measured: pl.DataFrame, target: str = "disk") -> pl.DataFrame:
     """Return the lab's runs under the names of the mail: its three kernels, its rows."""
     kernels = {rules: kernel for kernel, rules in KERNELS.items()}
     mailed = {size: name for name, size in SIZES.items()}
@@ -36,8 +85,8 @@ def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(by_size | size.is_null()).with_columns(
         kernel=pl.col("policy").replace_strict(kernels),
         metric=pl.when(size.is_null())
-        .then(pl.format("disk: {}", "metric"))
-        .otherwise(pl.format("disk: {}-{}", metric, size.replace(mailed))),
+        .then(pl.format("{}: {}", pl.lit(target), "metric"))
+        .otherwise(pl.format("{}: {}-{}", pl.lit(target), metric, size.replace(mailed))),
     )
 
 

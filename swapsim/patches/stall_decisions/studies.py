@@ -99,8 +99,24 @@ lab_guest: Final = Study(
 
 
 def answers() -> pl.DataFrame:
-    """Return the answers of the simulated tables and of the lab to the mail's claims (ANSWERS)."""
+    """Return the answers to the mail's claims (ANSWERS).
+
+    Those of the simulated tables, and of the lab, where what is not the mail's own row is named and
+    has a direction only.
+    """
     stated = claims.published_claims().filter(patch=PATCH)
+    largest, zones = (
+        claims.answers(stated, rows).filter(range_over="interval").with_columns(what=pl.lit(what))
+        for rows, what in (
+            (lab.largest_turns(), lab.LARGEST_TURN),
+            (lab.zones_as_mailed(), lab.BY_ZONE),
+        )
+    )
     return pl.concat(
-        [claims.answers(stated, tables()), claims.answers(stated, lab.measured_as_mailed())]
+        [
+            claims.answers(stated, tables()),
+            claims.answers(stated, lab.measured_as_mailed()),
+            largest,
+            zones,
+        ]
     )
