@@ -64,6 +64,15 @@ def commit_link(commit: str) -> str:
     return f"[{commit[:SHORT]}]({address('commit', commit)})"
 
 
+def with_commits(text: str) -> str:
+    """Return a text in which each commit of links.csv is a link."""
+
+    def linked(found: re.Match[str]) -> str:
+        return commit_link(found[0]) if found[0] in commits() else found[0]
+
+    return re.sub(rf"\b[0-9a-f]{{{SHORT}}}\b", linked, text)
+
+
 def _mail(row: Mapping[str, str]) -> str:
     title = re.sub(r"([\[\]_*])", r"\\\1", row["title"])
     linked = f"[{title}]({address('mail', row['target'])})" if row["target"] else title

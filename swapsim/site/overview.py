@@ -17,7 +17,7 @@ from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
-from swapsim.patches import Patch
+from swapsim.patches import Patch, newer_kernels
 from swapsim.patches.cluster_next.notebook_04 import slots_matched
 from swapsim.site.patches import PATCHES
 from swapsim.site.tables import AT_A_GLANCE
@@ -107,6 +107,39 @@ def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:
     order = claims.patch_cards().explode("headlines").select(split.alias("split")).unnest("split")
     frame = order.join(three_columns, on="claim", maintain_order="left")
     return frame.with_columns(metric="words").select(THREE_COLUMNS.names())
+
+
+def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Return what each of the four patches claims first, and what answers, in words.
+
+    The columns are ``patch, title, mail, by, merged, main claim, answer``.
+    """
+    texts = claims.claim_texts(headlines(three_columns))
+    rows = []
+    for card in claims.patch_cards().filter(pl.col("patch") != newer_kernels.PATCH).to_dicts():
+        (first, *_) = texts.filter(patch=card["patch"]).to_dicts()
+        outcome = card["outcome"].partition(". ")[0].partition(":")[0].partition(", not")[0]
+        rows.append(
+            {
+                "patch": card["patch"],
+                "title": card["title"],
+                "mail": first["mail"],
+                "by": f"{card['author'].partition(';')[0]}, {card['date'][:4]}",
+                "merged": outcome.rstrip("."),
+                "main claim": f"{first['what']}: {first['published']}",
+                "answer": f"{_answer(first, 'simulated', 'range')}; "
+                f"{_answer(first, 'measured', 'interval')}",
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _answer(text: Mapping[str, str], source: str, within: str) -> str:
+    """Return a source's figure with its range and verdict, or why there is none."""
+    says = text[f"{source}_verdict"]
+    if not text[source]:
+        return says if says.startswith("not ") else f"{source}: {says}"
+    return f"{source} {text[source]} ({text[within]}): {says}"
 
 
 def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

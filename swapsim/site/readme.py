@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generated parts of README.md and of the cards: verdicts, mails, and the picture."""
+"""The generated parts of README.md, patches/README.md and the cards, and README's picture."""
 
 import re
 import textwrap
@@ -28,21 +28,45 @@ counts are reliable, its times are not. D's rows are of its first posting 50 ms 
 whose relief depends on the device's age (notebook 04).
 """
 
-_ABOUT_NEWEST: Final = """\
-**On 7.3**, the newest kernel here, A to E stand as follows
-([notebook 07](notebooks/07-newer-kernels.ipynb)):"""
-
 _COLUMNS: Final = 120
 
-_WORDS: Final = ("patch", "mail", "claim", "quantity", "source", "state", "now", "figure")
+_WORDS: Final = (
+    *("patch", "by", "merged", "main claim", "answer", "mail", "claim", "quantity", "source"),
+    *("state", "now", "figure"),
+)
 """Columns of words, which stand on the left."""
 
 
-def with_table(text: str, judged: pl.DataFrame) -> str:
-    """Return README's text with its verdict tables recomputed.
+def with_tables(text: str, judged: pl.DataFrame) -> str:
+    """Return README's text with its tables recomputed, of all claims (THREE_COLUMNS)."""
+    standing = overview.standing(claims.verdicts_by_mail(judged))
+    parts = {
+        "answers": _of_answers(judged),
+        "standing": textwrap.fill(standing, _COLUMNS),
+        "newest": _of_newest(newer_kernels.on_newest()),
+    }
+    for name, part in parts.items():
+        text = _between_marks(text, part, "README.md", name)
+    return text
 
-    ``judged`` are all claims (THREE_COLUMNS).
-    """
+
+def _of_answers(judged: pl.DataFrame) -> str:
+    """Return a row for each of the four patches: what it claims, and what answers."""
+    rows = overview.main_answers(judged)
+    mail = pl.col("mail").replace_strict(links.mails())
+    return _markdown(
+        rows.select(
+            pl.format("[{}](patches/{}/card.md)", "title", "patch").alias("patch"),
+            pl.format("[{}]({})", "by", mail).alias("by"),
+            pl.col("merged").map_elements(links.with_commits, return_dtype=pl.String),
+            "main claim",
+            "answer",
+        )
+    )
+
+
+def of_patches(text: str, judged: pl.DataFrame) -> str:
+    """Return the text of patches/README.md with its tables recomputed (THREE_COLUMNS)."""
     relief = overview.lock_relief(overview.fits())
     locks = _of_locks(relief.filter(pl.col("quantity").str.starts_with("swap cache")))
     paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES), _of_newer_kernels()]
@@ -56,10 +80,8 @@ def with_table(text: str, judged: pl.DataFrame) -> str:
         about,
         locks,
         *counted,
-        _ABOUT_NEWEST,
-        _of_newest(newer_kernels.on_newest()),
     )
-    return _between_marks(text, "\n\n".join(parts), "README.md")
+    return _between_marks(text, "\n\n".join(parts), "patches/README.md")
 
 
 def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
@@ -174,8 +196,11 @@ def _markdown(rows: pl.DataFrame) -> str:
 def write() -> None:
     """Write the verdict tables and the picture."""
     judged = overview.judged()
-    readme = repository_root() / "README.md"
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), judged), encoding="utf-8")
+    for path, made in (
+        (repository_root() / "README.md", with_tables),
+        (patches_root() / "README.md", of_patches),
+    ):
+        path.write_text(made(path.read_text(encoding="utf-8"), judged), encoding="utf-8")
     for patch in PATCHES:
         card = patches_root() / patch.PATCH / "card.md"
         text = card_with_table(card.read_text(encoding="utf-8"), patch.PATCH, judged)

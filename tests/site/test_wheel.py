@@ -15,7 +15,9 @@ import pytest
 from swapsim.io.paths import repository_root
 
 ROOT = repository_root()
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = "\n".join(
+    (ROOT / folder / "README.md").read_text(encoding="utf-8") for folder in (".", "swapsim")
+)
 
 
 def blocks(language: str) -> Iterator[str]:

@@ -81,10 +81,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """All claims, the main ones, how many have each verdict, and what became of the patches."""
+    """All claims, the main ones, what answers each patch's first one, counts, and what is left."""
 
     claims: tuple[Claim, ...]
     headlines: tuple[Claim, ...]
+    answers: pl.DataFrame
     counted: pl.DataFrame
     newest: pl.DataFrame
 
@@ -95,6 +96,7 @@ def verdicts() -> Verdicts:
     return Verdicts(
         claims=_claims(judged),
         headlines=_claims(overview.headlines(judged)),
+        answers=overview.main_answers(judged),
         counted=claims.verdicts_by_mail(judged),
         newest=newer_kernels.on_newest(),
     )
@@ -215,6 +217,7 @@ def front(verdicts: Verdicts) -> str:
         "front",
         picture=Markup(figure({"data": data})),
         headlines=verdicts.headlines,
+        answers=verdicts.answers.rename({"main claim": "claimed"}).rows(named=True),
         mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
