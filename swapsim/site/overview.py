@@ -12,7 +12,13 @@ import polars as pl
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
-from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
+from swapsim.claims.tables import (
+    ANSWERS,
+    CHANCES,
+    MEASURED_VERDICT,
+    SIMULATED_VERDICT,
+    THREE_COLUMNS,
+)
 from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
 from swapsim.ffi import POLICIES
@@ -169,6 +175,29 @@ def standing(counted: pl.DataFrame) -> str:
         said = f"{_answered(total)}: {', '.join(parts)}" if parts else "none"
         sentences.append(f"Of {total['claims']} claims {who} answer {said}.")
     return " ".join(sentences)
+
+
+def by_mail(counted: pl.DataFrame) -> pl.DataFrame:
+    """Return `claims.verdicts_by_mail` with a row for each mail, for a page.
+
+    First come the verdicts on simulated answers, then those on measured ones.
+    """
+    of_model, of_kernel = (
+        counted.filter(source=source).select(
+            *_KEYS,
+            *(pl.col(word.replace(" ", "_")).alias(word) for word in words if word in COUNTED),
+            pl.col("no_answer").alias(f"not {source}"),
+        )
+        for source, words in (
+            ("simulated", SIMULATED_VERDICT.words),
+            ("measured", MEASURED_VERDICT.words),
+        )
+    )
+    of_kernel = of_kernel.rename({"open": "open, measured"})
+    return of_model.join(of_kernel, on=_KEYS, maintain_order="left")
+
+
+_KEYS: Final = ["patch", "mail", "claims"]
 
 
 def totals(counted: pl.DataFrame, source: str) -> dict[str, int]:

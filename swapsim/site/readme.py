@@ -165,10 +165,10 @@ def _of_claims(judged: pl.DataFrame, *first: str) -> str:
 
 
 def _of_counts(judged: pl.DataFrame) -> str:
-    counts = claims.verdicts_by_mail(judged).drop("patch")
+    counts = overview.by_mail(claims.verdicts_by_mail(judged)).drop("patch")
     target = pl.col("mail").replace_strict(links.mails(), default=None)
     counts = counts.with_columns(mail=pl.coalesce(pl.format("[{}]({})", "mail", target), "mail"))
-    return _markdown(counts.with_columns(pl.exclude("mail", "source").cast(pl.String)))
+    return _markdown(counts.with_columns(pl.exclude("mail").cast(pl.String)))
 
 
 def _of_locks(relief: pl.DataFrame) -> str:

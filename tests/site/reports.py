@@ -11,7 +11,7 @@ import pytest
 from swapsim import claims
 from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import THREE_COLUMNS
-from swapsim.claims.texts import verdicts_by_patch
+from swapsim.claims.texts import verdicts_by_mail
 from swapsim.io.paths import notebooks_root
 from swapsim.patches.newer_kernels.tables import ON_NEWEST
 from swapsim.site import overview
@@ -19,21 +19,36 @@ from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, current, reference, writing
 from swapsim.site.report.pages import Claim, Figure, Verdicts
 
+MAIL = "A-no-writeback-tags-with-diff"
+ANSWERED = {"patch": "01-writeback-tags", "mail": MAIL} | dict.fromkeys(
+    ("title", "by", "merged", "main claim", "answer"), "a text"
+)
+
 FIGURES = (
-    Figure("+25.0 %", "+20.0 to +30.0 %", "agrees", "agrees"),
-    Figure("", "", "absent", "not measured"),
+    Figure(
+        "+25.0 %",
+        "+20.0 to +30.0 %",
+        "reproduced",
+        "reproduced",
+        "80 \u2192 100",
+        "5 seeds",
+        seen=True,
+    ),
+    Figure("", "", "absent", "not measured", "", "", seen=False),
 )
 
 
 def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out bandwidth") -> Path:
     """Return the folder of the notebooks that are reported, below a root."""
-    judged = {"patch": "01-writeback-tags", "simulated_verdict": "agrees"}
-    counted = verdicts_by_patch(pl.DataFrame([judged] * 5, schema=THREE_COLUMNS.schema))
+    judged = {"patch": "01-writeback-tags", "mail": MAIL, "simulated_verdict": "reproduced"}
+    counted = verdicts_by_mail(pl.DataFrame([judged] * 5, schema=THREE_COLUMNS.schema))
     newest = pl.DataFrame([], schema=ON_NEWEST.schema)
-    claim = Claim("A-swap-out", "01-writeback-tags", what, "+22.3 %", *FIGURES)
+    where = ("A-swap-out", "01-writeback-tags", MAIL, "lkp comparison")
+    claim = Claim(*where, what, "+22.3 %", "1 \u2192 2", *FIGURES)
+    answers = pl.DataFrame([ANSWERED])
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
     drawn = drawn.encode(x=alt.X("x:Q", title="length"))
-    shown = Verdicts((claim,) * 5, (claim,), counted, newest)
+    shown = Verdicts((claim,) * 5, (claim,), answers, counted, newest)
     monkeypatch.setattr(build, "verdicts", lambda: shown)
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
     for module in (build, current):

@@ -157,8 +157,11 @@ def test_the_front_page_has_its_provenance(pages: Path) -> None:
     """Verdicts in colours, date, versions, machine, and which results were stored."""
     text = (pages / "index.html").read_text(encoding="utf-8")
     assert "Verdict &amp; all." in text
-    assert '<td class="verdict agrees"><span class="figure">+25.0 %' in text
-    assert 'href="claims.html#patch=01-writeback-tags&amp;simulated=agrees">5</a>' in text
+    assert '<td class="verdict reproduced"><span class="figure">+25.0 %' in text
+    assert (
+        'href="claims.html#mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5</a>'
+        in text
+    )
     assert re.search(r"<dt>When</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
     assert "polars " in text
     assert "CPUs" in text

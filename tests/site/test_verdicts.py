@@ -47,18 +47,42 @@ def test_every_claim_is_in_the_table_once(judged: pl.DataFrame) -> None:
 
 def test_readme_and_cards_are_current(judged: pl.DataFrame) -> None:
     """'make readme' would change nothing."""
-    text = (repository_root() / "README.md").read_text(encoding="utf-8")
-    assert readme.with_table(text, judged) == text
+    for path, made in (
+        (repository_root() / "README.md", readme.with_tables),
+        (patches_root() / "README.md", readme.of_patches),
+    ):
+        text = path.read_text(encoding="utf-8")
+        assert made(text, judged) == text
     for patch in PATCHES:
         card = (patches_root() / patch.PATCH / "card.md").read_text(encoding="utf-8")
         assert readme.card_with_table(card, patch.PATCH, judged) == card
+
+
+def test_readme_is_short() -> None:
+    """A newcomer reads it to its end; what is longer has a place of its own."""
+    assert len((repository_root() / "README.md").read_text().splitlines()) <= 140
+
+
+def test_each_section_of_a_mail_has_its_place_and_leads_to_a_heading() -> None:
+    """In the mail's order; each cell of its page leads to the paragraph that computes it."""
+    sections = claims.sections()
+    stated = claims.published_claims().with_columns(
+        section=pl.col("locator").str.split(" | ").list.first()
+    )
+    keys = ["mail", "section"]
+    assert set(stated.select(keys).rows()) == set(sections.select(keys).rows())
+    for lead in {*sections["simulated"].drop_nulls(), *sections["measured"].drop_nulls()}:
+        name, _, heading = lead.partition(": ")
+        notebook = nbformat.read(notebooks_root() / f"{name}.ipynb", as_version=4)
+        lines = [line for cell in notebook.cells for line in cell.source.splitlines()]
+        assert f"## {heading}" in lines, lead
 
 
 def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
     """Return what a page shows of each claim: published; figure, range and verdict of both."""
     found = {}
     for line in article.splitlines():
-        named = re.search(r'<tr id="([^"]+)"[ >]|claims\.html#([^"]+)">', line)
+        named = re.search(r'<tr id="([^"]+)"[ >]|mail-[^"#]+#([^"]+)">', line)
         cells = re.findall(r"<td class=.*?</td>", line)
         if named and len(cells) == 3:
             parts = [re.sub(r"<[^>]+>", "", cells[0])]
@@ -73,26 +97,46 @@ def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
 
 def as_shown(judged: pl.DataFrame) -> dict[str, tuple[str, ...]]:
     """Return the texts of claims in the order of `rows_of_page`."""
-    shown = ("published", "simulated", "range", "simulated_verdict", "measured")
-    texts = claims.claim_texts(judged)
-    rows = texts.select("claim", *shown, pl.lit("").alias("none"), "measured_verdict").rows()
-    return {name: tuple(rest) for name, *rest in rows}
+    of_model = ("simulated", "range", "simulated_verdict")
+    of_kernel = ("measured", "interval", "measured_verdict")
+    texts = claims.claim_texts(judged).select("claim", "published", *of_model, *of_kernel)
+    return {name: tuple(rest) for name, *rest in texts.rows()}
 
 
 @pytest.mark.usefixtures("_of_table")
 def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
-    """All claims on their page; the main ones, and the counts by patch, on the front page."""
+    """All claims on their page; the main ones, and the counts by mail, on the front page."""
     verdicts = pages.verdicts()
     assert rows_of_page(pages.claims_article(verdicts)) == as_shown(judged)
     front = pages.front(verdicts)
     assert rows_of_page(front) == as_shown(overview.headlines(judged))
-    counts = re.findall(
-        r'<tr><th scope="row"><a href="claims\.html#(\d.*?)".*?</th>(.*?)</tr>', front, re.S
-    )
-    plain = [(patch, re.sub(r"</?a\b[^>]*>", "", cells)) for patch, cells in counts]
-    shown = [(patch, *re.findall(r"<td>([^<]+)</td>", cells)) for patch, cells in plain]
-    wanted = claims.verdicts_by_patch(judged).rows()
-    assert shown == [tuple(map(str, row)) for row in wanted]
+    counted = overview.by_mail(claims.verdicts_by_mail(judged)).drop("patch")
+    for name, *counts in counted.rows():
+        row = re.search(rf'<tr><th scope="row"><a href="mail-{name}.html">.*?</tr>', front, re.S)
+        assert row is not None
+        cells = re.findall(r"<td>(.*?)</td>", row[0], re.S)
+        shown = [re.sub(r"<[^>]+>", "", cell).replace("\u2013", "0") for cell in cells]
+        assert shown == list(map(str, counts))
+
+
+@pytest.mark.usefixtures("_of_table")
+def test_a_page_for_each_mail_has_its_claims_in_its_order(judged: pl.DataFrame) -> None:
+    """Each claim once, with its verdicts, below the heading of its place in the mail."""
+    verdicts = pages.verdicts()
+    texts = {row["claim"]: row for row in claims.claim_texts(judged).iter_rows(named=True)}
+    seen: list[str] = []
+    for mail in pages.mail_pages():
+        article = pages.mail_article(verdicts, mail)
+        rows = re.findall(r'<tr id="([^"]+)">.*?</tr>', article, re.S)
+        order = claims.sections().filter(mail=mail)["section"].to_list()
+        places = [judged.row(by_predicate=pl.col("claim") == name, named=True) for name in rows]
+        positions = [order.index(each["section"]) for each in places]
+        assert positions == sorted(positions)
+        for name, row in zip(rows, re.findall(r"<tr id=.*?</tr>", article, re.S), strict=True):
+            for source in ("simulated", "measured"):
+                assert texts[name][f"{source}_verdict"] in unescape(row)
+        seen += rows
+    assert sorted(seen) == sorted(judged["claim"])
 
 
 @pytest.mark.usefixtures("_of_table")
@@ -151,5 +195,5 @@ def test_the_map_prints_the_verdicts_of_the_table(judged: pl.DataFrame) -> None:
     shown = ("patch", "what", "published", "simulated", "range", "simulated_verdict")
     for row in texts.select(shown).iter_rows():
         assert list(row) in rows
-    for row in claims.verdicts_by_patch(judged).iter_rows():
+    for row in claims.verdicts_by_mail(judged).iter_rows():
         assert list(map(str, row)) in rows

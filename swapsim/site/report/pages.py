@@ -221,8 +221,7 @@ def front(verdicts: Verdicts) -> str:
         mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
-        counted=verdicts.counted.rows(named=True),
-        verdict_words=COUNTED,
+        counted=overview.by_mail(verdicts.counted).rows(named=True),
         sentence=overview.standing(verdicts.counted),
         newest=verdicts.newest.rows(named=True),
         rules=RULES,
@@ -252,9 +251,8 @@ def mail_article(verdicts: Verdicts, mail: str) -> str:
     return fill(
         "mail",
         link=claims.links().row(by_predicate=pl.col("name") == mail, named=True),
-        hand=claims.mails().row(by_predicate=pl.col("mail") == mail, named=True)["hand"],
         address=address,
-        patch=own[0].patch,
+        **claims.mails().row(by_predicate=pl.col("mail") == mail, named=True),
         titles=_titles(),
         sections=[
             (section.removeprefix("prose: "), not section.startswith("prose: "), rows)
