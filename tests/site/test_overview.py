@@ -9,7 +9,7 @@ import pytest
 
 from swapsim import claims, mapping, removal, traces
 from swapsim.claims import patch_cards
-from swapsim.claims.tables import RESULTS, THREE_COLUMNS
+from swapsim.claims.tables import ANSWERS, THREE_COLUMNS
 from swapsim.errors import SwapsimError
 from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
 from swapsim.site import overview
@@ -46,7 +46,7 @@ def test_a_package_that_is_no_patch_is_an_error() -> None:
 def test_headlines_are_those_of_the_cards_in_words() -> None:
     """Each is a claim of its card, with a published change, in the order of the cards."""
     judged = claims.three_columns(
-        claims.published_claims(), pl.DataFrame(schema=RESULTS.schema), claims.tolerances()
+        claims.published_claims(), pl.DataFrame(schema=ANSWERS.schema), claims.tolerances()
     )
     found = overview.headlines(judged)
     assert found.schema == THREE_COLUMNS.schema
