@@ -87,11 +87,15 @@ def of_claims(
 
 
 def judged_texts(patch: Patch) -> pl.DataFrame:
-    """Return the texts of a patch's simulated claims, for its notebook."""
-    return (
-        claims.claim_texts(judged([patch]))
-        .filter(~pl.col("simulated_verdict").str.starts_with("not simulated"))
-        .select("claim", "published", "simulated", "range", "simulated_verdict")
+    """Return the texts of all of a patch's claims in three columns, for its notebook.
+
+    ``counted`` is what a real kernel counted where that is not the mail's own figure.
+    """
+    three_columns = judged([patch])
+    counted = three_columns["measured_what"].fill_null("").alias("counted")
+    return claims.claim_texts(three_columns).select(
+        *("claim", "published", "simulated", "range", "simulated_verdict"),
+        *("measured", "measured_verdict", counted),
     )
 
 

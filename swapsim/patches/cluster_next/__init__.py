@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.machines import machine as machine
     from swapsim.patches.cluster_next.machines import traced_machine as traced_machine
     from swapsim.patches.cluster_next.mail_claims import answers as answers
-    from swapsim.patches.cluster_next.mail_claims import claims_by_age as claims_by_age
     from swapsim.patches.cluster_next.mail_claims import (
         growth_in_both_mails as growth_in_both_mails,
     )
@@ -40,10 +39,12 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import draw_slots as draw_slots
     from swapsim.patches.cluster_next.notebook_04 import draw_times as draw_times
     from swapsim.patches.cluster_next.notebook_04 import gain_by_constant as gain_by_constant
+    from swapsim.patches.cluster_next.notebook_04 import gain_by_fill as gain_by_fill
     from swapsim.patches.cluster_next.notebook_04 import gains as gains
     from swapsim.patches.cluster_next.notebook_04 import (
         measured_beside_simulated as measured_beside_simulated,
     )
+    from swapsim.patches.cluster_next.notebook_04 import rows_by_age as rows_by_age
     from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
     from swapsim.patches.cluster_next.notebook_05 import guesses as guesses
     from swapsim.patches.cluster_next.notebook_05 import (

@@ -22,7 +22,10 @@ _YOUNG: Final = "the table"
 
 def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return both mails' tables as simulated (RESULTS): the first mail's, and the third's."""
-    rows = studies.predicted()
+    return _by_mail(studies.predicted())
+
+
+def _by_mail(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     first, third = (
         rows.filter(pl.col("kernel").is_in(list(mail.kernels))) for mail in VERSIONS.values()
     )
@@ -45,7 +48,7 @@ def answers() -> pl.DataFrame:
 
 def _of_mails() -> pl.DataFrame:
     """Return the simulated answers to the claims that both mails' tables and profiles answer."""
-    first, third = predicted()
+    first, third = _by_mail(studies.predicted.load())
     found = claims.answers(_stated(), first.vstack(third))
     ages = claims_by_age().vstack(_of_first_mail(first, _YOUNG)).group_by("claim")
     spans = ages.agg(
@@ -78,7 +81,7 @@ def _stated() -> pl.DataFrame:
 
 def claims_by_age() -> pl.DataFrame:
     """Return the change of each claim of the first mail by V1's age, a row per age and claim."""
-    rows = studies.life().filter(pl.col("policy") != MERGED, pl.col("metric") != "waits")
+    rows = studies.life.load().filter(pl.col("policy") != MERGED, pl.col("metric") != "waits")
     kernel = {policy: kernel for kernel, policy in VERSIONS["V1"].kernels.items()}
     unit = {name: metric.unit for name, metric in studies.METRICS.items()}
     results = rows.with_columns(

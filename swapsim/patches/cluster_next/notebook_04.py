@@ -15,7 +15,7 @@ from swapsim.charts.colours import CPUS, PARTS
 from swapsim.machine import summary, what_if
 from swapsim.patches.cluster_next import machines, studies
 from swapsim.patches.cluster_next.conclusions import runs, slots_matched
-from swapsim.patches.cluster_next.mail_claims import answers
+from swapsim.patches.cluster_next.mail_claims import answers, claims_by_age
 from swapsim.study.summary import against, over
 
 LOCK_METRICS: Final = (
@@ -91,6 +91,35 @@ def gains(rows: pl.DataFrame, metric: str = "accesses") -> pl.DataFrame:
     waited = waits.select(*keys, base_waits="base", patched_waits="middle")
     return ranges.join(waited, on=keys, maintain_order="left").with_columns(
         flips=(pl.col("low") < 0) & (pl.col("high") > 0)
+    )
+
+
+def gain_by_fill() -> pl.DataFrame:
+    """Return the gains on the aged device of notebook 05 by its fill, young and aged (`gains`).
+
+    ``fill`` is percent of the slots in use, ``setting`` the milliseconds since the device was full.
+    """
+    ages = (studies.RACE_AGES_MS[0], studies.RACE_AGES_MS[-1])
+    fills = {
+        studies.UNDER_HALF: studies.race_under_half(),
+        studies.ABOVE_HALF: studies.race_by_age(),
+    }
+    return pl.concat(
+        gains(rows, "swap_out").select(pl.lit(fill).alias("fill"), pl.all())
+        for fill, rows in fills.items()
+    ).filter(pl.col("setting").is_in(ages), pl.col("policy").is_in(studies.POSTED))
+
+
+def rows_by_age() -> pl.DataFrame:
+    """Return the changes of the first mail's claims, published and at each age, a row per claim."""
+    stated = claims.published_claims().select("claim", published="change")
+    tolerances = claims.tolerances().select("claim", "tolerance")
+    ages = claims_by_age().pivot("age", index="claim")
+    return (
+        stated.join(ages.select("claim"), on="claim", how="semi", maintain_order="left")
+        .join(tolerances, on="claim", how="left", maintain_order="left")
+        .join(ages, on="claim", how="left", maintain_order="left")
+        .filter(~pl.col("claim").str.starts_with("D-prose-contention"))
     )
 
 
@@ -185,6 +214,7 @@ def verdict(
     predicted: pl.DataFrame,
     life: pl.DataFrame,
     *,
+    filled: pl.DataFrame,
     tasks: pl.DataFrame,
     drives: pl.DataFrame,
 ) -> str:
@@ -192,7 +222,7 @@ def verdict(
 
     ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``predicted`` are
     RESULTS of the third mail; ``life``, ``tasks`` and ``drives`` are `gains` by V1's age, by the
-    number of tasks and by drive.
+    number of tasks and by drive; ``filled`` is `gain_by_fill`.
     """
     handed_out, alike = slots_matched(verified)
     moved = aged.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
@@ -213,7 +243,7 @@ def verdict(
         f"As first posted, {of[first, 'percpu']:.0f} % of the additions fetch the line at first "
         f"and {of[last, 'percpu']:.0f} % in the end, when all CPUs are in the same trunks.",
         worth=f"Fitted to the base column of V3's mail, the merged patch gains "
-        f"{texts['simulated']} ({texts['range']}) in pmbench's score. {by_age(life)}",
+        f"{texts['simulated']} ({texts['range']}) in pmbench's score. {by_age(life, filled)}",
         when=f"On rotational disks, which have one base, and on drives of {slow['latency'][0]} or "
         f"slower ({_ends(slow)}). Nor with {many['setting'][0]:.0f} tasks or more, where other "
         f"locks decide ({_ends(many)}).",
@@ -229,13 +259,34 @@ def _ends(ranges: pl.DataFrame) -> str:
     return claims.range_text(low, high, "%", relative=True)
 
 
-def by_age(life: pl.DataFrame) -> str:
-    """Return what V1 gains by age, in one sentence."""
-    gain = dict(life.filter(policy="percpu").select("label", "middle").iter_rows())
-    settled = [at for label, at in gain.items() if label.startswith("settled")]
+def by_age(life: pl.DataFrame, filled: pl.DataFrame) -> str:
+    """Return what V1 gains by age, and on the device of notebook 05, in two sentences."""
+    first = life.filter(policy="percpu", label="50 ms")["middle"].item()
     stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
-    span = claims.range_text(min(settled), max(settled), "%", relative=True)
+    above, under = (in_step(filled, fill) for fill in (studies.ABOVE_HALF, studies.UNDER_HALF))
     return (
-        f"As first posted it gains {gain['50 ms']:+.1f} % at first and {span} in the end, "
-        f"by how often tasks change CPU (published: {stated:+.1f} %, open)."
+        f"As first posted it gains {first:+.1f} % at first and {settled(life)} in the end, "
+        f"by how often tasks change CPU (published: {stated:+.1f} %, open). These devices are just "
+        f"under half full; on one that is {studies.ABOVE_HALF} % full (notebook 05) it ends at "
+        f"{above}, because the kernel then drops si->lock to take back slots, and with "
+        f"{studies.UNDER_HALF} % at {under}."
     )
+
+
+def settled(life: pl.DataFrame) -> str:
+    """Return what V1 gains on settled devices, by how often tasks change CPU, as a range."""
+    of_v1 = life.filter(pl.col("label").str.starts_with("settled"), policy="percpu")
+    ends = of_v1["middle"].to_list()
+    return claims.range_text(min(ends), max(ends), "%", relative=True)
+
+
+def in_step(filled: pl.DataFrame, fill: int) -> str:
+    """Return V1's gain at the last age of `gain_by_fill` with its range, at a fill in percent."""
+    last = studies.RACE_AGES_MS[-1]
+    of_v1 = filled.row(by_predicate=_of(fill, last), named=True)
+    span = claims.range_text(of_v1["low"], of_v1["high"], "%", relative=True)
+    return f"{of_v1['middle']:+.1f} % ({span})"
+
+
+def _of(fill: int, age: int) -> pl.Expr:
+    return (pl.col("fill") == fill) & (pl.col("setting") == age) & (pl.col("policy") == "percpu")

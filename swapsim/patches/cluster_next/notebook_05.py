@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What notebook 05 asks: the reviewers' guesses, each answered by a count, and the verdict."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from swapsim import claims
+from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.mail_claims import answers
+from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, gains, in_step, settled
 from swapsim.patches.cluster_next.reviewers import REVIEWERS
 from swapsim.patches.cluster_next.studies import MERGED
 
@@ -18,8 +21,8 @@ def guesses() -> pl.DataFrame:
     A row has the medians of both sides by the model, the change with its interval, and the verdicts
     of `claims.three_columns`.
     """
-    asked = pl.DataFrame([(each.claim, each.asks, each.guess) for each in REVIEWERS],
-        schema=["claim", "asks", "guess"], orient="row")  # fmt: skip
+    words = ("claim", "asks", "guess")
+    asked = pl.DataFrame([{name: getattr(each, name) for name in words} for each in REVIEWERS])
     stated = claims.published_claims().filter(pl.col("claim").is_in(asked["claim"].implode()))
     found = answers()
     judged = claims.claim_texts(claims.three_columns(stated, found, claims.tolerances()))
@@ -37,12 +40,12 @@ def guesses() -> pl.DataFrame:
 def verdict_on_alternatives(
     guesses: pl.DataFrame, lines: pl.DataFrame, aged: pl.DataFrame, traced: pl.DataFrame
 ) -> str:
-    """Return the lead of notebook 05, from `guesses` and three rankings.
+    """Return the lead of notebook 05, from `guesses`, three rankings, and V1's stored gains.
 
     ``lines`` ranks "lock.moved.add" at one setting (`slots.ranking`); ``aged`` and ``traced`` rank
     the pages moved (`claims.ranks`) on the aged device and on a trace's requests.
     """
-    agree = (guesses["verdict"] == "reproduced").sum()
+    life = gains(studies.life(), "pmbench score")
     best = lines.row(0, named=True)
     of = {row["policy"]: row for row in lines.iter_rows(named=True)}
     rate = {row["policy"]: row for row in aged.iter_rows(named=True)}
@@ -59,10 +62,37 @@ def verdict_on_alternatives(
         f"one base for all {_share(of['shared'])}.",
         worth=f"On an aged device {_rate(rate[best['policy']])} pages a second go out and in with "
         f"{best['policy']} and {_rate(rate[MERGED])} with the merged patch. One base for all moves "
-        f"{_rate(rate['shared'])}.",
+        f"{_rate(rate['shared'])}. {v1_in_step(gain_by_fill(), life)}",
         when=f"On a device that is not aged: on the requests of a short trace only "
         f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower, all others are "
-        f"tied. The model reproduces {agree} of the {guesses.height} guesses in the mail thread.",
+        f"tied. {standing(guesses)}",
+    )
+
+
+def v1_in_step(filled: pl.DataFrame, life: pl.DataFrame) -> str:
+    """Return what V1 loses on the aged device, and why notebook 04 has another figure.
+
+    ``filled`` is `gain_by_fill`, ``life`` are the `gains` of notebook 04 by age.
+    """
+    above, under = (in_step(filled, fill) for fill in (studies.ABOVE_HALF, studies.UNDER_HALF))
+    return (
+        f"V1 ends at {above} there, with {studies.ABOVE_HALF} % of the slots in use: above "
+        f"half full the kernel drops si->lock to take slots back. With {studies.UNDER_HALF} % it "
+        f"ends at {under}, and on the mail's machine, just under half full, at "
+        f"{settled(life)} (notebook 04)."
+    )
+
+
+def standing(guesses: pl.DataFrame) -> str:
+    """Return a sentence on how many questions of the thread have which verdict."""
+    of_models, of_kernels = (
+        Counter(guesses[f"{source}_verdict"].to_list()) for source in ("simulated", "measured")
+    )
+    return (
+        f"Of the {guesses.height} questions and guesses in the mail thread the model reproduces "
+        f"{of_models['reproduced']}, misses {of_models['missed']} and leaves {of_models['open']} "
+        f"open; a real kernel confirms {of_kernels['confirmed']} and contradicts "
+        f"{of_kernels['contradicted']}."
     )
 
 

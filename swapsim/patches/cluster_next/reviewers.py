@@ -118,14 +118,14 @@ def answers() -> list[claims.Answer]:
     """Return the simulated answers to REVIEWERS, but to the first mail's own claim (`by_age`)."""
     guesses = [each for each in REVIEWERS if each.claim != "D-prose-shared-trunk"]
     names = {side[0] for each in guesses for side in (each.base, each.other)}
-    counted = {name: studies.counts(name) for name in sorted(names)}
+    counted = {name: studies.WORKBENCH[name].load() for name in sorted(names)}
     return [answer(each, counted) for each in guesses]
 
 
 def by_age() -> list[claims.Answer]:
     """Return the answers to V1's own claim at each age of its bases, the youngest first."""
     (asked,) = (each for each in REVIEWERS if each.claim == "D-prose-shared-trunk")
-    counted = {_AGES: studies.counts(_AGES)}
+    counted = {_AGES: studies.WORKBENCH[_AGES].load()}
     return [
         answer(asked._replace(base=(_AGES, age, "shared"), other=(_AGES, age, "percpu")), counted)
         for age in counted[_AGES]["setting"].unique(maintain_order=True)

@@ -362,6 +362,30 @@ race_by_age: Final = Study(
 )
 """Bases in a line on the aged device, by the time since it was filled."""
 
+UNDER_HALF: Final = 48
+ABOVE_HALF: Final = 70
+"""Percent of the aged device's slots in use: as on the mail's machine, and in the race."""
+
+
+def _races_under_half() -> list[Trial]:
+    aged = machines.aged_device(policy="shared")
+    pages = aged.slots * UNDER_HALF // 100 + aged.frames
+    cases = [
+        Case({"setting": age}, replace(aged, pages=pages // 8, warmup_ns=age * 1_000_000))
+        for age in (RACE_AGES_MS[0], RACE_AGES_MS[-1])
+    ]
+    return trials(cases, {"data/costs.csv": costs()}, POSTED)
+
+
+race_under_half: Final = Study(
+    name="cluster-next-race-under-half",
+    points=_races_under_half,
+    run=partial(_report, ("swap_out", "waits")),
+    quick=lambda trial: trial.names["setting"] == RACE_AGES_MS[0],
+    reads=("costs.csv",),
+)
+"""The same with UNDER_HALF percent of the slots in use, at the first age and the last."""
+
 _ALL_POLICIES: Final = tuple(product(POLICIES, range(1, 6)))
 
 race: Final = Study(
