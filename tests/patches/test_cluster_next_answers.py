@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What answers the claims of patch D's mails and the questions of their thread."""
+
+from statistics import median
+
+import polars as pl
+import pytest
+
+from swapsim import claims, slots
+from swapsim.errors import InputError
+from swapsim.patches import cluster_next as patch
+from swapsim.patches.cluster_next import reviewers, studies
+from swapsim.patches.cluster_next.mail_claims import HALF_FULL
+from swapsim.patches.cluster_next.reviewers import REVIEWERS, Question
+from swapsim.site import overview
+from swapsim.slots.tables import SLOT_SWEEP
+
+ASKED = Question(
+    claim="D-test",
+    asks="a base per CPU",
+    guess="more seeks",
+    metric="seeks",
+    base=("few", "8", "shared"),
+    other=("few", "8", "percpu"),
+)
+
+
+def sweep(values_of: dict[str, dict[int, float]], metric: str = "seeks") -> pl.DataFrame:
+    """Return a SLOT_SWEEP of one metric at the setting 8: policy -> seed -> value."""
+    return pl.DataFrame(
+        [
+            ("cpus", "8", policy, 8, seed, metric, value, slots.METRICS[metric].unit)
+            for policy, values in values_of.items()
+            for seed, value in values.items()
+        ],
+        schema=SLOT_SWEEP.schema,
+        orient="row",
+    )
+
+
+def test_a_question_is_answered_by_the_same_seeds_of_both_sides() -> None:
+    """The change is that of the medians; the interval is of the difference, seed by seed."""
+    base = {seed: 10.0 + seed for seed in range(1, 8)}
+    other = {seed: value + 2 for seed, value in reversed(base.items())} | {9: 1000.0}
+    rows = sweep({"shared": base, "percpu": other})
+    found = reviewers.answer(ASKED, {"few": rows})
+    assert (found.rounds, found.source) == (7, "simulated")
+    assert found.base == median(base.values())
+    assert (found.figure, found.low, found.high) == pytest.approx([100 * 2 / 14] * 3)
+
+
+def test_pairs_of_cpus_are_a_share_of_all_pairs() -> None:
+    """From no pair the answer is a difference in percent of the 28 pairs of eight CPUs."""
+    rows = sweep(
+        {"shared": dict.fromkeys(range(5), 0.0), "percpu": dict.fromkeys(range(5), 14.0)},
+        "trunk.pairs",
+    )
+    found = reviewers.answer(ASKED._replace(metric="trunk.pairs"), {"few": rows})
+    assert (found.base, found.value, found.figure, found.low) == (0, 50, 50, 50)
+
+
+def test_a_question_without_a_common_seed_is_refused() -> None:
+    """The error names the claim."""
+    rows = sweep({"shared": {1: 1.0}, "percpu": {2: 1.0}})
+    with pytest.raises(InputError, match="D-test"):
+        reviewers.answer(ASKED, {"few": rows})
+
+
+def test_the_notebook_prints_the_verdicts_of_the_one_table() -> None:
+    """Each question of the thread has the words of `overview.judged`."""
+    asked = patch.guesses()
+    assert asked["claim"].to_list() == [each.claim for each in REVIEWERS]
+    texts = claims.claim_texts(overview.judged([patch]))
+    columns = ["claim", "simulated_verdict", "measured_verdict"]
+    judged = {row[0]: row for row in texts.select(columns).iter_rows()}
+    for row in asked.select(columns).iter_rows():
+        assert row == judged[row[0]]
+
+
+def test_each_question_is_a_guess_or_a_claim_of_the_first_mail() -> None:
+    """No guess of data/published is left out."""
+    kinds = claims.kinds().filter(pl.col("claim").str.starts_with("D"), kind="guess")
+    names = {each.claim for each in REVIEWERS}
+    assert names == {*kinds["claim"], "D-prose-shared-trunk"}
+
+
+def test_a_direction_of_v1_is_open_if_an_age_has_the_other_sign() -> None:
+    """Its row vanishes 50 ms after the fill, and rises where tasks stay on their CPUs."""
+    (row,) = overview.judged([patch]).filter(claim="D-lock-remove").to_dicts()
+    (base, gone) = (
+        studies.predicted().filter(kernel=kernel, metric=metric)["value"].median()
+        for kernel, metric in (
+            ("before", "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list"),
+            ("after", "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list"),
+        )
+    )
+    assert row["simulated"] == pytest.approx(100 * (gone / base - 1))
+    assert row["high"] > 0 > row["low"]
+    assert row["simulated_verdict"] == "open"
+
+
+LOCK_OF = {
+    "add": "xa_lock",
+    "remove": "xa_lock",
+    "charge": "lru_lock",
+    "shrink-inactive": "lru_lock",
+    "shrink-active": "lru_lock",
+    "free-entries": "si->lock",
+    "scan-slots": "si->lock",
+    "free-pages": "zone->lock",
+    "cgroup-record": "swap_cgroup's lock",
+}
+"""Row of a profile -> the lock that its function waits for."""
+
+
+def test_a_real_kernel_answers_a_row_if_all_rows_of_its_lock_claim_the_same() -> None:
+    """Its count has no call sites; the sign of a row is that of its change, or of its words."""
+    rows = overview.judged([patch]).filter(pl.col("claim").str.contains("^D3?-lock-"))
+    measured, claimed = {}, {}
+    for row in rows.iter_rows(named=True):
+        mail, name = row["claim"].split("-lock-")
+        falls = row["claimed"] in ("falls", "vanishes")
+        within = row["claimed"] == "stays"
+        claimed.setdefault((mail, LOCK_OF[name]), set()).add("stays" if within else falls)
+        measured[mail, LOCK_OF[name], name] = row["measured"] is not None
+    counted = claims.measured_results(HALF_FULL)["metric"].to_list()
+    for (mail, lock, _), there in measured.items():
+        same = len(claimed[mail, lock]) == 1
+        assert there == (same and f"{lock} contended acquisitions" in counted), (mail, lock)
+
+
+@pytest.mark.parametrize(
+    ("claim", "metric", "policy"),
+    [
+        ("D-lock-add", "xa_lock contended acquisitions", "percpu"),
+        ("D3-lock-free-entries", "si->lock contended acquisitions", "percpu-rerandomise"),
+        ("D-prose-shared-trunk", "slots in a trunk with another CPU", "percpu"),
+    ],
+)
+def test_a_measured_answer_is_the_change_of_the_rounds(
+    claim: str, metric: str, policy: str
+) -> None:
+    """The medians of five rounds of a rule against those of the shared base, named by `what`."""
+    rows = claims.measured_results(HALF_FULL).filter(metric=metric)
+    base, value = (
+        median(rows.filter(policy=each)["value"].to_list()) for each in ("shared", policy)
+    )
+    (row,) = patch.answers().filter(claim=claim, source="measured").to_dicts()
+    assert row["figure"] == pytest.approx(100 * (value - base) / base)
+    assert (row["rounds"], row["base"], row["value"]) == (5, base, value)
+    assert "Linux 6.1, 8 CPUs" in row["what"]
+
