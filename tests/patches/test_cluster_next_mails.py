@@ -82,7 +82,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize(("version", "prefix", "claims_met"), [("V1", "D-", 8), ("V3", "D3-", 6)])
+@pytest.mark.parametrize(("version", "prefix", "claims_met"), [("V1", "D-", 10), ("V3", "D3-", 6)])
 def test_each_mail_has_its_own_kernels_rows_and_policy(
     version: str, prefix: str, claims_met: int
 ) -> None:
