@@ -149,4 +149,3 @@ def test_a_measured_answer_is_the_change_of_the_rounds(
     assert row["figure"] == pytest.approx(100 * (value - base) / base)
     assert (row["rounds"], row["base"], row["value"]) == (5, base, value)
     assert "Linux 6.1, 8 CPUs" in row["what"]
-
