@@ -49,6 +49,7 @@ Each command is done by a function of the same or nearly the same name::
     swapsim verify stalls           stall.verify_stalls
     swapsim verify clusters         clusters.verify_clusters
     swapsim rank                    patches.cluster_next.rank, clusters.alternatives.rank_policies
+    swapsim claims                  site.overview.judged, site.overview.of_claims
     swapsim compare                 site.overview.compare
     swapsim report                  site.report.write
     swapsim notebooks               site.notebooks.lay_out

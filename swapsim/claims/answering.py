@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answers of a model or a real kernel to claims, from RESULTS with the names of the mails."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import fmean
@@ -40,7 +40,8 @@ class Answer:
     cases: int | None = None
 
 
-def table_of(rows: Iterable[Answer]) -> pl.DataFrame:
+@checked
+def table_of(rows: Sequence[Answer]) -> pl.DataFrame:
     """Return answers as a frame (ANSWERS)."""
     fields = ANSWERS.names()
     frame = pl.DataFrame(
@@ -109,6 +110,7 @@ def answers(
     return table_of(found)
 
 
+@checked
 def paired(
     claim: str, source: str, base: _Runs, value: _Runs, *, what: str | None = None
 ) -> Answer | None:

@@ -331,7 +331,7 @@ _MEASURED_VERDICT: Final = Column(
     "measured_verdict", MEASURED_VERDICT.dtype, "how a real kernel's answer compares with the claim"
 )
 _RANGE_OVER: Final = Column("range_over", RANGE_OVER.dtype, "what low and high are the ends of")
-_WHAT: Final = "what was simulated or counted, where it is not the mail's own figure; else null"
+_WHAT: Final = "where it is not the mail's own figure; else null"
 
 ANSWERS: Final = Table(
     "ANSWERS",
@@ -339,7 +339,7 @@ ANSWERS: Final = Table(
     "the unit of the figure where the base is zero.",
     columns.CLAIM,
     Column("source", SOURCE.dtype, "whether a model or a real kernel answers"),
-    Column("what", pl.String, _WHAT),
+    Column("what", pl.String, f"what was simulated or counted, {_WHAT}"),
     Column("base", pl.Float64, "figure without the change; null without one", BY_ROW),
     Column("value", pl.Float64, "figure with the change; null without one", BY_ROW),
     Column("figure", pl.Float64, "figure that is judged: the change, or the value", BY_ROW),
@@ -380,7 +380,7 @@ THREE_COLUMNS: Final = Table(
     _RANGE_OVER,
     Column("simulated_rounds", pl.UInt32, "number of simulated runs, of each side"),
     Column("base_ratio", pl.Float64, "simulated base divided by the published one", RATIO),
-    Column("simulated_what", pl.String, _WHAT),
+    Column("simulated_what", pl.String, f"what was simulated, {_WHAT}"),
     _SIMULATED_VERDICT,
     Column("simulated_reason", REASON.dtype, "why there is no simulated figure; else null"),
     Column("measured_base", pl.Float64, "figure of a real kernel without the change", BY_ROW),
@@ -391,7 +391,7 @@ THREE_COLUMNS: Final = Table(
     Column("measured_rounds", pl.UInt32, "number of measured rounds"),
     Column("held", pl.UInt64, "cases in which a statement on the code holds; null for a figure"),
     Column("cases", pl.UInt64, "cases in which it could hold; null for a figure"),
-    Column("measured_what", pl.String, _WHAT),
+    Column("measured_what", pl.String, f"what was counted, {_WHAT}"),
     Column("size", SIZE.dtype, "whether the measured change is as large; null where not judged"),
     _MEASURED_VERDICT,
     Column("measured_reason", REASON.dtype, "why there is no measured figure; else null"),
@@ -413,13 +413,13 @@ CLAIM_TEXTS: Final = Table(
     Column("simulated", pl.String, f"simulated figure {_TEXT_OF}"),
     Column("simulated_sides", pl.String, "both simulated figures"),
     Column("range", pl.String, f"range of the simulated figure {_TEXT_OF}"),
-    Column("simulated_verdict", pl.String, "verdict on it, or why there is none"),
-    Column("simulated_rests", pl.String, "what that verdict rests on"),
+    Column("simulated_verdict", pl.String, "verdict of the model, or why there is none"),
+    Column("simulated_rests", pl.String, "what the model's verdict rests on"),
     Column("measured", pl.String, f"measured figure {_TEXT_OF}, or cases that hold"),
     Column("measured_sides", pl.String, "both measured figures"),
     Column("interval", pl.String, f"interval of the measured figure {_TEXT_OF}"),
-    Column("measured_verdict", pl.String, "verdict on it, or why there is none"),
-    Column("measured_rests", pl.String, "what that verdict rests on"),
+    Column("measured_verdict", pl.String, "verdict of a real kernel, or why there is none"),
+    Column("measured_rests", pl.String, "what the kernel's verdict rests on"),
 )
 
 SLOTS_IN_USE: Final = Table(

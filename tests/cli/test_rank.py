@@ -50,8 +50,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def blocks(language: str, text: str) -> str:
-    """Return README's code block in a language that contains a text."""
-    readme = (repository_root() / "README.md").read_text(encoding="utf-8")
+    """Return the code block in a language that contains a text, of README or the package's."""
+    folders = (repository_root(), repository_root() / "swapsim")
+    readme = "\n".join((each / "README.md").read_text(encoding="utf-8") for each in folders)
     found = [each for each in readme.split("\n```")[1::2] if each.startswith(f"{language}\n")]
     (block,) = [each.removeprefix(language) for each in found if text in each]
     return block
