@@ -112,14 +112,16 @@ def test_chunks_of_a_process_do_not_overlap() -> None:
 
 
 def test_a_real_kernel_answers_a_test_if_swapping_folios_in_whole_changes_nothing() -> None:
-    """The released 6.12 does so and the series did not; the model runs each test both ways."""
+    """The released 6.12 does so and the series did not; the model runs each test with both."""
     lines = studies.kernel_test().filter(rules="6.12")
     split = lines.group_by("test", "whole").agg(pl.sum("swpout_fallback"))
-    ways = {(test, whole): count for test, whole, count in split.iter_rows()}
+    splits = {(test, whole): count for test, whole, count in split.iter_rows()}
     names = {"plain": "after", "-s": "s-after", "-a": "a-after", "-a -s": "as-after"}
     measured = large_folios.answers().filter(source="measured")
     same = [
-        f"F-test-{name}" for test, name in names.items() if ways[test, True] == ways[test, False]
+        f"F-test-{name}"
+        for test, name in names.items()
+        if splits[test, True] == splits[test, False]
     ]
     assert measured["claim"].to_list() == same == ["F-test-a-after"]
     real = large_folios.compared_with_kernels().filter(test="-a", rules="6.12")
