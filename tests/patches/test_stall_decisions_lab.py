@@ -12,6 +12,7 @@ from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import lab_guest, notebook_03, notebook_03b
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
+from swapsim.site import overview
 from swapsim.stall.tables import VERIFIED_STALLS
 
 SCANNED = "Kswapd pages scanned"
@@ -55,8 +56,8 @@ def test_claims_of_direction_are_judged() -> None:
     """The scans fall against mmotm, and memcached's rate stays."""
     found = patch.directions(MEASURED)
     verdicts = dict(found.select("claim", "verdict").iter_rows())
-    assert verdicts["C-disk-kswapd-pages-scanned"] == "agrees"
-    assert verdicts["C-prose-disk-little-change-2385M"] == "agrees"
+    assert verdicts["C-disk-kswapd-pages-scanned"] == "confirmed"
+    assert verdicts["C-prose-disk-little-change-2385M"] == "confirmed"
     assert "C-nfs-kswapd-pages-scanned" not in verdicts
 
 
@@ -85,16 +86,19 @@ def test_the_lead_says_how_many_patches_do_the_work() -> None:
     verified = pl.DataFrame(schema=VERIFIED_STALLS.schema)
     scans = MEASURED.filter(metric=SCANNED)
     writes = scans.with_columns(metric=pl.lit("Page writes file"), value=pl.lit(7.0))
-    lead = notebook_03.verdict(verified, pl.concat([MEASURED, writes]))
+    judged = overview.judged([patch])
+    lead = notebook_03.verdict(verified, pl.concat([MEASURED, writes]), judged)
     assert "pages scanned by kswapd change by -88.9 %" in lead
     assert "file pages written by reclaim go neither way in all rounds" in lead
     moved = "Of the changes, of pages scanned by kswapd 100 % is made by the first two of the eight"
     assert moved in lead
     assert "next to the largest file changes by 0.0 % (0.0 %)" in lead
+    total = overview.totals(claims.verdicts_by_mail(judged), "measured")
+    counts = ", ".join(f"{total[word]} {word}" for word in ("confirmed", "contradicted", "open"))
+    assert f"Of the mail's {total['claims']} claims real kernels answer" in lead
+    assert f": {counts}. " in lead
     both = scans.with_columns(metric=pl.lit("Page writes file"))
-    few = pl.concat([MEASURED, both]).filter(pl.col("seed") <= 3)
-    lead = notebook_03.verdict(verified, few)
-    assert " agree in that kernel and 0 contradict; the others are open" in lead
+    lead = notebook_03.verdict(verified, pl.concat([MEASURED, both]), judged)
     assert "Of both changes 100 % is made by the first two of the eight patches." in lead
 
 
@@ -147,10 +151,10 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
         "in_order": 66,
         "open_low": 66,
         "open_high": 66,
-        "verdict": "agrees",
+        "verdict": "reproduced",
     }
     swapped = lab_guest.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
-    assert (swapped["in_order"], swapped["verdict"]) == (65, "contradicts")
+    assert (swapped["in_order"], swapped["verdict"]) == (65, "missed")
     places = {rules: -1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
     reverse = lab_guest.compare_orders(simulation(), results("6.1", places))
     assert reverse.select("pairs", "in_order").row(0) == (66, 0)
@@ -175,7 +179,7 @@ def test_the_stored_runs_and_the_lab() -> None:
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()
     parted = notebook_03b.parted_directions(simulated, measured)
-    like_the_lab = parted.filter(measured_verdict="agrees")["claim"].to_list()
+    like_the_lab = parted.filter(measured_verdict="confirmed")["claim"].to_list()
     assert like_the_lab == ["C-prose-disk-efficiency-mmotm"]
     said = notebook_03b.verdict_in_lab_guest(table, order)
     assert f"Of {table.height} figures" in said

@@ -100,9 +100,9 @@ def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
     simulated = mailed()
     cells, judged = patch.cells(simulated), patch.verdicts(simulated)
     assert judged.height == claims.simulation_tolerances().height
-    assert set(judged["order"].drop_nulls()) == {"agrees"}
+    assert set(judged["order"].drop_nulls()) == {"reproduced"}
     assert (judged["inside"] == judged["cells"]).all()
-    assert set(judged["size"].drop_nulls()) == {"agrees"}
+    assert set(judged["size"].drop_nulls()) == {"reproduced"}
     assert judged["collapse"].drop_nulls().to_list() == [True] * 4
     modelled = judged.filter(pl.col("standing") != "not modelled")
     assert modelled.height * 3 == cells.height
@@ -110,12 +110,12 @@ def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
     score = notebook_03b.score(judged)
     assert score["rows"].sum() == judged.height
     assert (score["sized"] == score["modelled"]).all()
-    assert (score["order_agrees"] == score["order_asked"]).all()
+    assert (score["order_reproduced"] == score["order_asked"]).all()
     asked = judged["order"].is_not_null().sum()
     guests = patch.studies.lab_guest.load()
     lab = lab_guest.compare_with_lab(guests, claims.measured_results(patch.EXPERIMENT))
     machines = notebook_03b.differences(patch.studies.machines.load())
-    lead = notebook_03b.verdict(judged, patch.simulated_claims(), lab, machines)
+    lead = notebook_03b.verdict(judged, patch.answers(), lab, machines)
     assert f"in the mail's order in {asked} of {asked} rows" in lead
     assert "collapses by the rules of 3.9 alone on the disk and over NFS, as in the mail" in lead
     assert "series changes by -2.1 % (published: -2.1 %)" in lead
@@ -126,7 +126,7 @@ def test_a_cell_beyond_twice_is_outside_and_one_that_gives_a_constant_is_not_jud
 ) -> None:
     """Three times is too much; a cell to which a constant was fitted is only shown."""
     row = missed["Page writes file"]
-    assert (row["inside"], row["cells"], row["order"]) == (2, 3, "agrees")
+    assert (row["inside"], row["cells"], row["order"]) == (2, 3, "reproduced")
     row = missed["Ops swaptotal-4055M"]
     assert (row["inside"], row["cells"]) == (2, 3)
     assert missed["Ops majorfaults-715M"]["cells"] == 1
@@ -135,9 +135,9 @@ def test_a_cell_beyond_twice_is_outside_and_one_that_gives_a_constant_is_not_jud
     assert ("Ops swaptotal-715M", "3.9") in used.rows()
 
 
-def test_a_reversed_order_is_contradicted_and_a_tie_is_open(missed: Judged, other: Judged) -> None:
+def test_a_reversed_order_is_missed_and_a_tie_is_open(missed: Judged, other: Judged) -> None:
     """The series scans more than mmotm, or its seeds do not agree."""
-    assert missed[SCANNED]["order"] == "contradicts"
+    assert missed[SCANNED]["order"] == "missed"
     assert other[SCANNED]["order"] == "open"
 
 
@@ -152,7 +152,7 @@ def test_points_are_those_from_mmotm_to_the_series(missed: Judged, other: Judged
     """Four points off are too many, above mmotm is not worse, and a cured 3.9 does not collapse."""
     row = missed[RATE]
     assert row["change"] == pytest.approx(-1.61, abs=0.01)
-    assert (row["size"], row["direction"], row["collapse"]) == ("contradicts", "contradicts", True)
+    assert (row["size"], row["direction"], row["collapse"]) == ("missed", "missed", True)
     assert other[RATE]["collapse"] is False
 
 
@@ -176,11 +176,11 @@ def test_the_rows_of_three_sources_stand_together() -> None:
         "1,002 [1,001, 1,003]",
     ]
     assert found["change"].to_list() == [-81.4, -81.4, 50.0]
-    assert found["judged"].to_list() == ["", "order agrees, size 3 of 3", ""]
+    assert found["judged"].to_list() == ["", "order reproduced, size 3 of 3", ""]
     far = notebook_03b.three_sources(
         cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs"
     )
     assert far["3.9"].to_list()[2::3] == ["-", "-"]
-    assert far["judged"][1] == "order agrees, size 3 of 3"
+    assert far["judged"][1] == "order reproduced, size 3 of 3"
     with pytest.raises(InputError, match="Swap Outs"):
         notebook_03b.three_sources(cells, judged, measured, ["Swap Outs"])

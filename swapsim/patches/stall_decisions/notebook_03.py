@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What notebook 03 needs alone: the rules on recorded lists, and the runs of a real kernel."""
 
+import operator
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +13,8 @@ import polars as pl
 from swapsim import claims
 from swapsim.charts import general
 from swapsim.claims.texts import figure_text
-from swapsim.patches.stall_decisions.lab import OF_SIZE, directions, in_order_of_rules
+from swapsim.ffi import STALL_COUNTERS
+from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import STEPS
 from swapsim.stall.tables import DECIDED_LISTS, VERIFIED_STALLS
 from swapsim.traces import scan_event
@@ -109,12 +112,47 @@ def draw_along(along: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
-    """Return the lead of notebook 03."""
+def by_statement(held: pl.DataFrame) -> pl.DataFrame:
+    """Return the cases that hold of each patch's statement, a column per rule set (HELD_CASES)."""
+    stated = claims.published_claims().select("claim", statement="metric")
+    text = pl.format("{} of {}", "held", "cases")
+    table = held.with_columns(text=text).pivot("rules", index="claim", values="text")
+    patch = pl.col("claim").str.extract(r"-patch-(\d)-").alias("patch")
+    return table.join(stated, on="claim", maintain_order="left").select(
+        patch, "statement", *held["rules"].unique(maintain_order=True)
+    )
+
+
+def by_patch(decided: pl.DataFrame) -> pl.DataFrame:
+    """Return on how many lists each patch changes something (DECIDED_LISTS), a row per patch.
+
+    ``decisions`` are flags and sleeps; ``counters`` those of the list; ``pages`` what the rules do
+    with one of its pages.
+    """
+    rows = []
+    for number, (before, after) in enumerate(pairwise(STEPS), start=1):
+        one, other = (decided.filter(rules=rules).sort("nth") for rules in (before, after))
+        differs = {
+            "counters": list(STALL_COUNTERS),
+            "decisions": ["flags_set", "sleeps"],
+            "pages": ["branches"],
+        }
+        counts = {
+            what: sum(map(operator.ne, one.select(names).rows(), other.select(names).rows()))
+            for what, names in differs.items()
+        }
+        rows.append({"patch": number, "lists": one.height, **counts})
+    return pl.DataFrame(rows)
+
+
+def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
+    """Return the lead of notebook 03; ``judged`` are the patch's claims (THREE_COLUMNS)."""
     found = VERIFIED_STALLS.check(verified)
     passes, decided = int(found["passes"].sum()), int(found["decided"].sum())
-    judged = directions(measured)
-    agree, against = ((judged["verdict"] == word).sum() for word in ("confirmed", "contradicted"))
+    counts = claims.verdicts_by_mail(judged).filter(source="measured")
+    confirmed, against, undecided, stated = (
+        int(counts[name].sum()) for name in ("confirmed", "contradicted", "open", "claims")
+    )
     base, *_, last = STEPS
     rate = claims.steps(measured, (base, last), ["Ops memcachetest-2.84"]).row(0, named=True)
     moves = " and ".join(_moved(measured, metric) for metric in HEADLINES)
@@ -124,8 +162,9 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
         does=f"Reclaim sleeps after a list of pages and not in its middle, and kswapd writes file "
         f"pages only after a list in which all pages are dirty and none is being written. The "
         f"model of these rules decides {decided:,} of {passes:,} passes as a real kernel did.",
-        worth=f"Of {judged.height} directions that the mail states or prints, that kernel confirms "
-        f"{agree} and contradicts {against}; the others are open. {_works(measured)}",
+        worth=f"Of the mail's {stated} claims real kernels answer "
+        f"{confirmed + against + undecided}: {confirmed} confirmed, {against} contradicted, "
+        f"{undecided} open. {_works(measured)}",
         when=f"For memcached, whose rate next to the largest file changes by {_in_percent(rate)}: "
         f"the collapse that the mail shows is cured before the series, in its base. Nor for a disk "
         f"that is never congested, where patches 4 to 6 change nothing.",

@@ -50,6 +50,9 @@ TRACES: Final = {"series-8": "stalls-series-1", "mmotm": "stalls-mmotm-1"}
 _BEFORE_ACCOUNTING: Final = ("lock", "evictable", "mapped")
 _TAIL_DIRTY: Final = 1
 _WRITEBACK: Final = 2
+_OF_A_FILE: Final = pl.col("file") & ~pl.col("lazyfree")
+"""A lazily freed page is on the lists of file pages and is anonymous."""
+
 _CASES: Final = {
     "C-prose-patch-1-no-free-under-writeback": "marked pages under writeback that kswapd tested",
     "C-prose-patch-2-file-pages-only": "lists of anonymous pages, written file pages, flags set",
@@ -125,16 +128,18 @@ def _calls(rows: ReclaimRows) -> pl.DataFrame:
         .join(lists.drop("pass"), on="list", how="left", maintain_order="left")
         .with_columns(
             after=~pl.col("seq").is_in(within.implode())
-            & (pl.col("seq") > pl.col("last").fill_null(0))
+            & (pl.col("last").is_null() | (pl.col("seq") > pl.col("last")))
         )
     )
 
 
 def _counted(folios: pl.DataFrame) -> pl.DataFrame:
     """Return how many pages of each list count, and how many would by the pages' own flags."""
-    file, asked = pl.col("file"), pl.col("buffers")
-    by_flags = {name: file & pl.col(name) for name in ("dirty", "writeback")}
-    by_answers = {name: file & pl.coalesce(f"fs_{name}", name) for name in ("dirty", "writeback")}
+    asked = pl.col("buffers")
+    by_flags = {name: _OF_A_FILE & pl.col(name) for name in ("dirty", "writeback")}
+    by_answers = {
+        name: _OF_A_FILE & pl.coalesce(f"fs_{name}", name) for name in ("dirty", "writeback")
+    }
     not_asked = {"rules": pl.lit(value=False), "buffers": asked, "nfs": ~asked}
     sums = {}
     for who, of_flags in not_asked.items():
@@ -166,7 +171,7 @@ def _file_pages_only(
     recording: Recording, folios: pl.DataFrame, lists: pl.DataFrame, calls: pl.DataFrame
 ) -> pl.DataFrame:
     waits = calls.filter(reason="congestion_wait")["list"].unique()
-    written = folios.filter(pl.all_horizontal("file", "kswapd", pl.col("clean").is_not_null()))
+    written = folios.filter(_OF_A_FILE, "kswapd", pl.col("clean").is_not_null())
     flagged = recording.lists.filter(pl.col("flags_set") & _TAIL_DIRTY != 0)
     return pl.concat(
         [
