@@ -24,7 +24,8 @@ LISTS = 40
 @TRACES
 def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
     """All lists, passes and sleeps agree, and none is left out."""
-    found = verify_stalls(folder)
+    rules = traces.provenance(folder)["kernel"]["reclaim_rules"]
+    found = verify_stalls(folder, rules=rules)
     assert found.agrees, "\n".join(found.describe())
     rows = rows_of(folder)
     for kind in ("passes", "lists", "throttles"):
@@ -61,7 +62,8 @@ def test_the_plain_model_decides_as_the_library_by_all_rules(folder: Path) -> No
 
 def _row(folio: dict[str, object], rules: str) -> oracle_stall.Row:
     """Return a folio of the plain model; by 6.1's rules with the flags that its tests read."""
-    page = oracle_stall.Page(**{name: folio[name] for name in SHARED}, congested=False)
+    shared = {name: folio[name] for name in SHARED}
+    page = oracle_stall.Page(**shared, congested=bool(folio["congested"]))
     flags = (folio["node_flags"] or 0) if rules == "6.1" else None
     return oracle_stall.Row(page, str(folio["step"]), bool(folio["clean"]), flags)
 
