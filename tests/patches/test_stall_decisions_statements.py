@@ -5,12 +5,15 @@ from functools import cache
 from random import Random
 
 import oracle_statements
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle_stall_recording import RULES, Kernel, Task
 from test_verify import RATES, SEEDS, kernel, rows_of
 
+from swapsim import claims
+from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import statements
 from swapsim.patches.stall_decisions.mail import STEPS
 from swapsim.stall.recording import gather
@@ -60,3 +63,21 @@ def test_a_statement_is_violated_by_the_rules_before_its_patch(number: int) -> N
     """So a count that holds in all cases says something."""
     held, cases = summed(BEFORE[number])[number]
     assert held < cases
+
+
+def test_a_real_kernel_by_the_rules_of_the_series() -> None:
+    """Its statements hold in all cases; by mmotm's rules those of patches 2 to 6 do not."""
+    held = patch.studies.held.load()
+    known = claims.published_claims().filter(unit="behaviour", patch=patch.PATCH)["claim"]
+    by_rules = {
+        rules: held.filter(rules=rules).rows_by_key("claim", named=True, unique=True)
+        for rules in statements.TRACES
+    }
+    assert all(list(rows) == known.to_list() for rows in by_rules.values())
+    assert all(row["held"] == row["cases"] for row in by_rules["series-8"].values())
+    before = by_rules["mmotm"].items()
+    violated = [int(claim.split("-")[3]) for claim, row in before if row["held"] < row["cases"]]
+    assert violated == [2, 3, 4, 5, 6]
+    answered = patch.answers().filter(pl.col("claim").is_in(known.implode()))
+    assert answered["held"].to_list() == [row["held"] for row in by_rules["series-8"].values()]
+    assert set(answered["source"]) == {"measured"}

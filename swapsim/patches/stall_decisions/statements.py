@@ -44,8 +44,8 @@ from swapsim.patches.stall_decisions.tables import HELD_CASES
 from swapsim.stall.recording import Recording, gather
 from swapsim.stall.rows import ReclaimRows, reclaim_rows
 
-TRACES: Final = {"series-8": "stalls-series-1", "mmotm": "stalls-mmotm-1"}
-"""Traces of one workload by the rules of the series and of its base."""
+TRACES: Final = {"series-8": "stalls-series-1", "mmotm": "stalls-mmotm-1", "6.1": "stalls-nfs-1"}
+"""One workload by the rules of the series and of its base, and a similar one by those of 6.1."""
 
 _BEFORE_ACCOUNTING: Final = ("lock", "evictable", "mapped")
 _TAIL_DIRTY: Final = 1

@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.published import published_of
-from swapsim.patches.stall_decisions import lab
+from swapsim.patches.stall_decisions import lab, statements
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.lab_guest import guest_points, run_guest
 from swapsim.patches.stall_decisions.mail import PATCH, RULES, STEPS
@@ -98,11 +98,20 @@ lab_guest: Final = Study(
 """The lab's test by each rule set, as set and in each variant (RESULTS)."""
 
 
+held: Final = Study(
+    name="stall-decisions-statements",
+    points=tuple(statements.TRACES),
+    run=statements.of_trace,
+    reads=tuple(f"traces/{name}/*" for name in statements.TRACES.values()),
+)
+"""Cases of the statements of patches 1 to 8 in traces of a real kernel (HELD_CASES)."""
+
+
 def answers() -> pl.DataFrame:
     """Return the answers to the mail's claims (ANSWERS).
 
-    Those of the simulated tables, and of the lab, where what is not the mail's own row is named and
-    has a direction only.
+    Those of the simulated tables; of the lab, where what is not the mail's own row is named and has
+    a direction only; and of a trace by the rules of the series, to the statements of its patches.
     """
     stated = claims.published_claims().filter(patch=PATCH)
     largest, zones = (
@@ -118,5 +127,6 @@ def answers() -> pl.DataFrame:
             claims.answers(stated, lab.measured_as_mailed()),
             largest,
             zones,
+            claims.table_of(statements.answers_of(held())),
         ]
     )
