@@ -260,16 +260,14 @@ def _ends(ranges: pl.DataFrame) -> str:
 
 
 def by_age(life: pl.DataFrame, filled: pl.DataFrame) -> str:
-    """Return what V1 gains by age, and on the device of notebook 05, in two sentences."""
+    """Return what V1 gains by age, and on the device of notebook 05, in one sentence."""
     first = life.filter(policy="percpu", label="50 ms")["middle"].item()
     stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
-    above, under = (in_step(filled, fill) for fill in (studies.ABOVE_HALF, studies.UNDER_HALF))
     return (
         f"As first posted it gains {first:+.1f} % at first and {settled(life)} in the end, "
-        f"by how often tasks change CPU (published: {stated:+.1f} %, open). These devices are just "
-        f"under half full; on one that is {studies.ABOVE_HALF} % full (notebook 05) it ends at "
-        f"{above}, because the kernel then drops si->lock to take back slots, and with "
-        f"{studies.UNDER_HALF} % at {under}."
+        f"by how often tasks change CPU (published: {stated:+.1f} %, open; in notebook 05, on a "
+        f"device {studies.ABOVE_HALF} % full, it ends at {in_step(filled, studies.ABOVE_HALF)}, "
+        f"since scans then drop si->lock to take slots back)."
     )
 
 
@@ -281,12 +279,6 @@ def settled(life: pl.DataFrame) -> str:
 
 
 def in_step(filled: pl.DataFrame, fill: int) -> str:
-    """Return V1's gain at the last age of `gain_by_fill` with its range, at a fill in percent."""
-    last = studies.RACE_AGES_MS[-1]
-    of_v1 = filled.row(by_predicate=_of(fill, last), named=True)
-    span = claims.range_text(of_v1["low"], of_v1["high"], "%", relative=True)
-    return f"{of_v1['middle']:+.1f} % ({span})"
-
-
-def _of(fill: int, age: int) -> pl.Expr:
-    return (pl.col("fill") == fill) & (pl.col("setting") == age) & (pl.col("policy") == "percpu")
+    """Return V1's gain at the last age of `gain_by_fill`, with so many percent of slots in use."""
+    of_v1 = filled.filter(fill=fill, policy="percpu", setting=studies.RACE_AGES_MS[-1])
+    return f"{of_v1['middle'].item():+.1f} %"

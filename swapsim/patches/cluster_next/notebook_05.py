@@ -61,8 +61,8 @@ def verdict_on_alternatives(
         f"fetch the lock's line from another CPU, with the merged patch {_share(of[MERGED])}, with "
         f"one base for all {_share(of['shared'])}.",
         worth=f"On an aged device {_rate(rate[best['policy']])} pages a second go out and in with "
-        f"{best['policy']} and {_rate(rate[MERGED])} with the merged patch. One base for all moves "
-        f"{_rate(rate['shared'])}. {v1_in_step(gain_by_fill(), life)}",
+        f"{best['policy']}, {_rate(rate[MERGED])} with the merged patch and "
+        f"{_rate(rate['shared'])} with one base for all. {v1_in_step(gain_by_fill(), life)}",
         when=f"On a device that is not aged: on the requests of a short trace only "
         f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower, all others are "
         f"tied. {standing(guesses)}",
@@ -76,10 +76,9 @@ def v1_in_step(filled: pl.DataFrame, life: pl.DataFrame) -> str:
     """
     above, under = (in_step(filled, fill) for fill in (studies.ABOVE_HALF, studies.UNDER_HALF))
     return (
-        f"V1 ends at {above} there, with {studies.ABOVE_HALF} % of the slots in use: above "
-        f"half full the kernel drops si->lock to take slots back. With {studies.UNDER_HALF} % it "
-        f"ends at {under}, and on the mail's machine, just under half full, at "
-        f"{settled(life)} (notebook 04)."
+        f"V1's gain in the end depends on the fill ({above} here with {studies.ABOVE_HALF} % of "
+        f"the slots in use, where scans drop si->lock to take slots back; {under} with "
+        f"{studies.UNDER_HALF} %; {settled(life)} in notebook 04, just under half full)."
     )
 
 
@@ -89,10 +88,9 @@ def standing(guesses: pl.DataFrame) -> str:
         Counter(guesses[f"{source}_verdict"].to_list()) for source in ("simulated", "measured")
     )
     return (
-        f"Of the {guesses.height} questions and guesses in the mail thread the model reproduces "
-        f"{of_models['reproduced']}, misses {of_models['missed']} and leaves {of_models['open']} "
-        f"open; a real kernel confirms {of_kernels['confirmed']} and contradicts "
-        f"{of_kernels['contradicted']}."
+        f"The model reproduces {of_models['reproduced']} of {guesses.height} questions and guesses "
+        f"of the mail thread ({of_models['missed']} missed, {of_models['open']} open); a real "
+        f"kernel confirms {of_kernels['confirmed']} ({of_kernels['contradicted']} contradicted)."
     )
 
 
