@@ -156,6 +156,7 @@ def test_the_stored_ranges_and_the_lead_read_the_fits() -> None:
         writeback_tags_of(traces.shipped("writeback-tags"), kernel="4.8"),
         ranges,
         ranges.with_columns(low=-1.0, high=pl.lit(12.0), verdict=pl.lit("open")),
+        notebook.compare_series(studies.series.load()),
         writers=what_if.ranges(studies.gain_by_writers.load()),
         drives=what_if.ranges(studies.gain_by_drive.load()),
         trunks=what_if.ranges(studies.gain_by_trunk_size.load()),
