@@ -9,7 +9,7 @@ import pytest
 from swapsim import claims, ffi
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import lab_guest, notebook_03, notebook_03b
+from swapsim.patches.stall_decisions import lab, lab_guest, notebook_03, notebook_03b
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
 from swapsim.site import overview
@@ -50,6 +50,38 @@ def test_rows_have_the_names_of_the_mail() -> None:
     }
     known = claims.published_claims().filter(patch=patch.PATCH)["metric"]
     assert set(found["metric"]) <= set(known)
+
+
+def test_rows_over_nfs_have_the_names_of_the_mail() -> None:
+    """The same runs are rows of the other target, and judged by its claims."""
+    found = as_mailed(MEASURED, "nfs")
+    assert found["metric"].str.starts_with("nfs: ").all()
+    known = claims.published_claims().filter(patch=patch.PATCH)["metric"]
+    assert set(found["metric"]) <= set(known)
+    verdicts = dict(patch.directions(MEASURED, "nfs").select("claim", "verdict").iter_rows())
+    assert verdicts["C-nfs-kswapd-pages-scanned"] == "contradicted"
+    assert "C-disk-kswapd-pages-scanned" not in verdicts
+
+
+def test_both_targets_stand_next_to_each_other() -> None:
+    """A row has its direction in the mail and in the lab, and one that stays everywhere none."""
+    judged = {target: patch.directions(MEASURED, target) for target in lab.EXPERIMENTS}
+    ways = notebook_03.by_target(judged)
+    assert ways.filter(row=SCANNED).select("column", "way").rows() == [
+        ("mail, disk", "falls"),
+        ("lab, disk", "falls"),
+        ("mail, NFS", "rises"),
+        ("lab, NFS", "falls"),
+    ]
+    assert "memcachetest-0M" not in ways["row"]
+    open_rows = notebook_03.by_target(
+        {target: patch.directions(measured(4), target) for target in lab.EXPERIMENTS}
+    )
+    assert set(open_rows.filter(pl.col("column").str.starts_with("lab"))["way"]) == {"open"}
+    drawn = notebook_03.draw_by_target(judged).to_dict()
+    assert {row["column"] for rows in drawn["datasets"].values() for row in rows} == {
+        *ways["column"]
+    }
 
 
 def test_claims_of_direction_are_judged() -> None:

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from swapsim import claims
-from swapsim.charts import general
+from swapsim.charts import colours, general
 from swapsim.claims.texts import figure_text
 from swapsim.ffi import STALL_COUNTERS
 from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
@@ -25,6 +25,16 @@ WORK: Final = (
     *("Stalls wait_iff_congested", "Ops memcachetest-2.84", "Ops io-duration-2.84"),
 )
 """Metrics of the lab whose steps are shown."""
+
+_WAYS: Final = {
+    "falls": colours.SIGNS["falls"],
+    "stays": "#d9d9d9",
+    "rises": colours.SIGNS["rises"],
+    "open": colours.SIGNS["either"],
+}
+"""Colours of the ways that a row can go."""
+
+_TARGETS: Final = {"disk": "disk", "nfs": "NFS"}
 
 _ALONG: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
@@ -143,6 +153,42 @@ def by_patch(decided: pl.DataFrame) -> pl.DataFrame:
         }
         rows.append({"patch": number, "lists": one.height, **counts})
     return pl.DataFrame(rows)
+
+
+def by_target(judged: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return which way the series moves each row of both targets, in the mail and in the lab.
+
+    ``judged`` are the frames of `lab.directions`, by target. Rows that stay everywhere are left
+    out.
+    """
+    stated = claims.published_claims().filter(~pl.col("claim").str.contains("prose"))
+    confirmed, against = (pl.col("verdict") == word for word in ("confirmed", "contradicted"))
+    claimed = pl.col("claimed").cast(pl.String)
+    other = pl.when(pl.col("low") > 0).then(pl.lit("rises")).otherwise(pl.lit("falls"))
+    lab = pl.when(confirmed).then(claimed).when(against).then(other).otherwise(pl.lit("open"))
+    ways = pl.concat(
+        found.join(stated.select("claim", "metric"), on="claim", maintain_order="left").select(
+            row=pl.col("metric").str.replace(rf"^{target}: (Ops )?", ""),
+            column=pl.lit(f"{source}, {_TARGETS[target]}"),
+            way=way,
+        )
+        for target, found in judged.items()
+        for source, way in (("mail", claimed), ("lab", lab))
+    )
+    moves = (pl.col("way") != "stays").any() & (pl.len() == 2 * len(judged))
+    return ways.filter(moves.over("row"))
+
+
+def draw_by_target(judged: Mapping[str, pl.DataFrame]) -> alt.ConcatChart:
+    """Draw the table of `by_target`."""
+    ways = by_target(judged)
+    return general.heat(
+        *(ways, "column", "row", "way"),
+        title="mmotm to the series, on a disk and over NFS",
+        subtitle="rows that stay everywhere are left out",
+        words={"column": "", "row": "", "way": "the row"},
+        colour=_WAYS,
+    )
 
 
 def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
