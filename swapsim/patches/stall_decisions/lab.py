@@ -90,7 +90,7 @@ def as_mailed(measured: pl.DataFrame, target: str = "disk") -> pl.DataFrame:
     )
 
 
-def directions(measured: pl.DataFrame, target: str = "disk") -> pl.DataFrame:
+def directions(measured: pl.DataFrame) -> pl.DataFrame:
     """Judge the mail's claims of direction by runs under the lab's names.
 
     Each claim has its direction ``claimed``, ``figure`` (the change in percent, or the difference
@@ -98,7 +98,7 @@ def directions(measured: pl.DataFrame, target: str = "disk") -> pl.DataFrame:
     Simulated runs of the lab's guest are judged as measured ones are.
     """
     stated = claims.published_claims().filter(patch=PATCH)
-    own = as_mailed(measured, target).with_columns(source=pl.lit("measured", SOURCE.dtype))
+    own = as_mailed(measured).with_columns(source=pl.lit("measured", SOURCE.dtype))
     found = claims.answers(stated, own).filter(range_over="interval")
     judged = claims.three_columns(stated, found, claims.tolerances())
     return found.select("claim", "base", "value", "figure", "low", "high", "rounds").join(
