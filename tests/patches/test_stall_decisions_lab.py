@@ -70,19 +70,19 @@ def both_targets(runs: pl.DataFrame) -> pl.DataFrame:
 def test_both_targets_stand_next_to_each_other() -> None:
     """A row has its direction in the mail and in the lab, and one that stays everywhere none."""
     judged = both_targets(MEASURED)
-    ways = notebook_03.by_target(judged)
-    assert ways.filter(row=SCANNED).select("column", "way").rows() == [
+    directions = notebook_03.by_target(judged)
+    assert directions.filter(row=SCANNED).select("column", "direction").rows() == [
         ("mail, disk", "falls"),
         ("lab, disk", "falls"),
         ("mail, NFS", "rises"),
         ("lab, NFS", "falls"),
     ]
-    assert "memcachetest-0M" not in ways["row"]
+    assert "memcachetest-0M" not in directions["row"]
     few = notebook_03.by_target(both_targets(measured(4)))
-    assert set(few.filter(pl.col("column").str.starts_with("lab"))["way"]) == {"open"}
+    assert set(few.filter(pl.col("column").str.starts_with("lab"))["direction"]) == {"open"}
     drawn = notebook_03.draw_by_target(judged).to_dict()
     cells = [row for rows in drawn["datasets"].values() for row in rows]
-    assert {row["column"] for row in cells} == {*ways["column"]}
+    assert {row["column"] for row in cells} == {*directions["column"]}
 
 
 def test_claims_of_direction_are_judged() -> None:

@@ -26,13 +26,13 @@ WORK: Final = (
 )
 """Metrics of the lab whose steps are shown."""
 
-_WAYS: Final = {
+_DIRECTIONS: Final = {
     "falls": colours.SIGNS["falls"],
     "stays": "#b5b5b5",
     "rises": colours.SIGNS["rises"],
     "open": colours.SIGNS["either"],
 }
-"""Colours of the ways that a row can go."""
+"""Colours of the directions that a row can go."""
 
 _ALONG: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
@@ -154,7 +154,7 @@ def by_patch(decided: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_target(judged: pl.DataFrame) -> pl.DataFrame:
-    """Return which way the series moves each row of both targets, in the mail and in the lab.
+    """Return the direction of each row of both targets, from mmotm to the series, in mail and lab.
 
     ``judged`` are the patch's claims (THREE_COLUMNS). Rows that stay everywhere are left out.
     """
@@ -174,29 +174,31 @@ def by_target(judged: pl.DataFrame) -> pl.DataFrame:
         mail=claimed,
         lab=lab,
     )
-    ways = (
+    directions = (
         rows.drop_nulls()
-        .unpivot(["mail", "lab"], index=["row", "target"], variable_name="source", value_name="way")
+        .unpivot(
+            ["mail", "lab"], index=["row", "target"], variable_name="source", value_name="direction"
+        )
         .with_columns(column=pl.format("{}, {}", "source", "target"))
     )
     order = ["mail, disk", "lab, disk", "mail, NFS", "lab, NFS"]
-    moves = (pl.col("way") != "stays").any() & (pl.len() == len(order))
+    moves = (pl.col("direction") != "stays").any() & (pl.len() == len(order))
     names = {row: place for place, row in enumerate(rows["row"].unique(maintain_order=True))}
     return (
-        ways.filter(moves.over("row"))
+        directions.filter(moves.over("row"))
         .sort(pl.col("row").replace_strict(names), pl.col("column").cast(pl.Enum(order)))
-        .select("row", "column", "way")
+        .select("row", "column", "direction")
     )
 
 
 def draw_by_target(judged: pl.DataFrame) -> alt.ConcatChart:
     """Draw the table of `by_target`."""
     return general.heat(
-        *(by_target(judged), "column", "row", "way"),
+        *(by_target(judged), "column", "row", "direction"),
         title="From mmotm to the series, on a disk and over NFS",
         subtitle="rows that stay everywhere are left out",
-        words={"column": "", "row": "", "way": "the row"},
-        colour=_WAYS,
+        words={"column": "", "row": "", "direction": "the row"},
+        colour=_DIRECTIONS,
         width=320,
     )
 
