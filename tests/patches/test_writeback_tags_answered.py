@@ -12,7 +12,7 @@ from swapsim.patches.writeback_tags import answered
 
 def of_the_code(sites: pl.DataFrame) -> dict[str, tuple[int, int]]:
     """Return the cases in which each statement on the code holds, and all cases."""
-    found = table_of(answered.of_the_code(sites))
+    found = table_of(list(answered.of_the_code(sites)))
     return {
         claim: (held, cases)
         for claim, held, cases in found.select("claim", "held", "cases").iter_rows()
