@@ -127,9 +127,10 @@ def test_the_lead_says_how_many_patches_do_the_work() -> None:
     assert moved in lead
     assert "next to the largest file changes by 0.0 % (0.0 %)" in lead
     total = overview.totals(claims.verdicts_by_mail(judged), "measured")
-    counts = ", ".join(f"{total[word]} {word}" for word in ("confirmed", "contradicted", "open"))
-    assert f"Of the mail's {total['claims']} claims real kernels answer" in lead
-    assert f": {counts}. " in lead
+    answered = total["claims"] - total["no_answer"]
+    counts = f"confirm {total['confirmed']} of {answered} of the mail's claims"
+    assert f"Real kernels {counts} that they answer" in lead
+    assert f" and contradict {total['contradicted']} (" in lead
     both = scans.with_columns(metric=pl.lit("Page writes file"))
     lead = notebook_03.verdict(verified, pl.concat([MEASURED, both]), judged)
     assert "Of both changes 100 % is made by the first two of the eight patches." in lead

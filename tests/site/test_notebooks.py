@@ -153,7 +153,7 @@ def test_stored_results_are_one_line_at_the_end(notebook: Path) -> None:
 
 
 def test_one_scale_of_judgements(notebook: Path) -> None:
-    """A column of judgements has only words of its scale, which a reason or a factor may follow."""
+    """A column of judgements has only words of its scale; a reason, factor or size may follow."""
     words = {*SIMULATED_VERDICT.words, *MEASURED_VERDICT.words, MISSING}
     for cell in code_cells(notebook):
         for output in cell.outputs:
@@ -164,7 +164,9 @@ def test_one_scale_of_judgements(notebook: Path) -> None:
                 )
                 for at, head in enumerate(heads):
                     if re.search(r"verdict$", head.replace("<wbr>", "")):
-                        assert {re.split(": | [(]", row[at])[0] for row in rows} <= words, head
+                        assert {
+                            re.split(": | [(]|, other size$", row[at])[0] for row in rows
+                        } <= words, head
 
 
 def shown(path: Path) -> list[float]:

@@ -208,8 +208,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     found = VERIFIED_STALLS.check(verified)
     passes, decided = int(found["passes"].sum()), int(found["decided"].sum())
     counts = claims.verdicts_by_mail(judged).filter(source="measured")
-    confirmed, against, undecided, stated = (
-        int(counts[name].sum()) for name in ("confirmed", "contradicted", "open", "claims")
+    confirmed, against, undecided = (
+        int(counts[name].sum()) for name in ("confirmed", "contradicted", "open")
     )
     over_nfs = pl.col("metric").str.starts_with("nfs: ") & pl.col("repeats").is_null()
     nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
@@ -222,10 +222,9 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         does=f"Reclaim sleeps after a list of pages and not in its middle, and kswapd writes file "
         f"pages only after a list in which all pages are dirty and none is being written. The "
         f"model of these rules decides {decided:,} of {passes:,} passes as a real kernel did.",
-        worth=f"Of the mail's {stated} claims real kernels answer "
-        f"{confirmed + against + undecided}: {confirmed} confirmed, {against} contradicted, "
-        f"{undecided} open. Of those contradicted {nfs} are over NFS, where the guest is its own "
-        f"server. {_works(measured)}",
+        worth=f"Real kernels confirm {confirmed} of {confirmed + against + undecided} of the "
+        f"mail's claims that they answer and contradict {against} ({nfs} of them over NFS, where "
+        f"the guest is its own server); the others are open. {_works(measured)}",
         when=f"For memcached, whose rate next to the largest file changes by {_in_percent(rate)}: "
         f"the collapse that the mail shows is cured before the series, in its base. Nor for a disk "
         f"that is never congested, where patches 4 to 6 change nothing.",

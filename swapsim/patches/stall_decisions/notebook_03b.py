@@ -414,7 +414,7 @@ def verdict(
         f"{_reproduced(ordered)} of {ordered.len()} rows, and {sized} of {by_size.height} "
         f"rows are within a factor of {FACTOR:.0f} of the mail.",
         does=_collapses(rows),
-        worth=f"On the disk kswapd scans {_of_claim(scans)}. In the lab's own test "
+        worth=f"On the disk kswapd's scans go {_of_claim(scans)}. In the lab's own test "
         f"{int(in_lab['near'].sum())} of {in_lab.height} figures are within a factor of "
         f"{lab_guest.FACTOR}.",
         when=f"For memcached on the disk, whose rate next to the largest file the series changes "
@@ -454,11 +454,11 @@ def _collapses(rows: pl.DataFrame) -> str:
 def _of_claim(row: Mapping[str, Any]) -> str:
     """Return both simulated figures of a claim, the published ones, and whether it is judged."""
     stated = claims.published_claims().filter(claim=row["claim"]).row(0, named=True)
-    ours, theirs = (f"{side['base']:,.0f} and {side['value']:,.0f}" for side in (row, stated))
+    ours, theirs = (f"{side['base']:,.0f} to {side['value']:,.0f}" for side in (row, stated))
     off = row["base_ratio"]
     far = max(off, 1 / off) > FACTOR
-    note = f"; the first is {off:.1f} times the mail's, so that its change is not judged" * far
-    return f"{ours} pages by mmotm's rules and by the series' (published: {theirs}{note})"
+    note = f"; mmotm's are {off:.1f} times the mail's, so their change is not judged" * far
+    return f"from {ours} pages with the series (published: {theirs}{note})"
 
 
 def _change(percent: float) -> str:
