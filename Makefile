@@ -79,7 +79,7 @@ test-c: setup
 
 test-python: setup
 	$(call say,oracle; properties; golden results; the story)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests
+	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadfile -rs tests
 	$(call say,notebooks: each cell is run and compared with its committed output)
 	SWAPSIM_PICTURES=no $(BIN)/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=0 --nbval --nbval-current-env \
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks

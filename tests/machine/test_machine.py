@@ -390,7 +390,7 @@ def test_c_and_oracle_agree_on_complete_lives(config: Config, stride: int) -> No
 
 def test_a_run_stops_where_its_phase_ends() -> None:
     """The first page out ends the fill, a writer's last page the swapping, at the same clock."""
-    config = replace(BASE, accesses=6000)
+    config = replace(BASE, accesses=3000)
     machine, oracle = begin(config)
     more, events = ffi.new("bool *", True), ffi.new("uint64_t *")
     for life in (SWAP, EXIT):
@@ -400,11 +400,11 @@ def test_a_run_stops_where_its_phase_ends() -> None:
         while oracle.life < life:
             oracle.step()
         compare(machine, oracle)
-    assert total(machine, "touched") < 4 * 6000
+    assert total(machine, "touched") < 4 * 3000
     more[0] = True
     while more[0]:
         lib.sws_machine_run_life(machine, lib.SWS_LIVES, 1000, more, events)
-    assert total(machine, "touched") == 4 * 6000
+    assert total(machine, "touched") == 4 * 3000
     assert all(cpu_of(machine, cpu)["written_ns"] for cpu in (0, 1, 3, 4))
 
 

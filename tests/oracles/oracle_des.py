@@ -73,9 +73,9 @@ class Des:
         """Return whether a CPU has no event and waits for no lock."""
         return (
             0 <= cpu < self.config.cpus
-            and all(event[2] != cpu for event in self.events)
-            and all(ask.cpu != cpu for lock in self.locks for ask in lock.waiters)
-            and all(ask.cpu != cpu for ask, _ in self.callers)
+            and cpu not in [event[2] for event in self.events]
+            and cpu not in [ask.cpu for lock in self.locks for ask in lock.waiters]
+            and cpu not in [ask.cpu for ask, _ in self.callers]
         )
 
     def holds(self, cpu: int, lock: Lock) -> bool:
@@ -96,7 +96,7 @@ class Des:
         if not self.idle(cpu):
             return BAD_ARGUMENT
         self._was_idle(cpu)
-        held = any(self.holds(cpu, lock) for lock in self.locks)
+        held = cpu in [lock.holder.cpu for lock in self.locks if lock.holder is not None]
         self._spend(cpu, "hold" if held else "run", self.now + ns)
         self._make(cpu, self.now + ns)
         return OK

@@ -358,7 +358,7 @@ class Simulation:
         return sum(self._zone_of(frame) is self.zones[number] for frame in frames)
 
     def _under_writeback(self) -> int:
-        return sum("writeback" in page.marks for page in self.pages.values())
+        return sum(1 for page in self.pages.values() if "writeback" in page.marks)
 
     def _may_be_dirtier(self, number: int) -> bool:
         """Return whether a zone has at most its share of dirty pages."""

@@ -131,11 +131,12 @@ def test_notebooks_are_laid_out(elsewhere: Elsewhere) -> None:
 
 
 def test_stored_results_are_valid_there_and_not_updated(elsewhere: Elsewhere) -> None:
-    """The wheel's stored results are those of its code; they are updated in a checkout only."""
-    program = str(Path(sys.executable).with_name("swapsim"))
-    here = subprocess.run([program, "simulate", "--check"], capture_output=True, text=True)
+    """The wheel's stored results are those of its code; they are updated in a checkout only.
+
+    tests/study/test_stored.py says the same of the checkout.
+    """
     there = elsewhere.run("swapsim", "simulate", "--check")
-    assert (there.returncode, there.stdout) == (here.returncode, here.stdout)
+    assert (there.returncode, there.stdout) == (0, "all stored results are current\n")
     refused = elsewhere.run("swapsim", "simulate")
     assert refused.returncode == 2
     assert "needs the laboratory's checkout" in refused.stderr
