@@ -161,7 +161,7 @@ def test_the_stored_ranges_and_the_lead_read_the_fits() -> None:
         drives=what_if.ranges(studies.gain_by_drive.load()),
         trunks=what_if.ranges(studies.gain_by_trunk_size.load()),
     )
-    assert "Throughput changes by -1.0 to +12.0 % (published: +28.1 %)" in text
+    assert "Throughput changes by -1.0 to +12.0 %; by the mail's unpatched column alone" in text
     assert "; whether that is worth the published 28.1 % is open." in text
 
 

@@ -328,8 +328,8 @@ def verdict(
         f"hold removes {longest} pages, and all others wait for it.",
         worth=f"With 8 threads elapsed time changes by {_span(most)} over all that the mail leaves "
         f"open (published: {most['published']:+.1f} %). Of {known.height} figures of the unpatched "
-        f"kernel that were held out, {agree} {'is' if agree == 1 else 'are'} reproduced. Whether "
-        f"all numbers of threads end sooner is {_spread_of(texts)}.",
+        f"kernel that were held out, {agree} {'is' if agree == 1 else 'are'} reproduced, and "
+        f"whether all numbers of threads end sooner is {_spread_of(texts)}.",
         when=f"Next to trunks, where the device is not rotational: with these the pages written "
         f"change by {_span(alone)} without the patch, and by {_span(both)} with it. With few tasks "
         f"it even loses, if a further removal costs as much as the first.",
