@@ -223,10 +223,15 @@ def _within(figure: str) -> pl.Expr:
     )
 
 
-def _by_interval(low: str, high: str, figure: str, rounds: str, yes: str, no: str) -> pl.Expr:
-    """Judge a direction by the interval of the difference, in percent of the base."""
+def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
+    """Judge a direction by the interval of the difference, in percent of the base.
+
+    From a base of zero only what is zero stays.
+    """
+    low, high, figure = f"{prefix}low", f"{prefix}high", source
+    base, rounds = f"{source}_base", f"{source}_rounds"
     claimed, below, above = pl.col("claimed"), pl.col(high) < 0, pl.col(low) > 0
-    width = STAYS_WITHIN_PERCENT
+    width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
     vanished = pl.col(figure) <= -VANISHES_BY_PERCENT
     holds = (
         pl.when(claimed == "falls")
@@ -265,7 +270,7 @@ def _simulated_verdict() -> pl.Expr:
         pl.when(pl.col("simulated_there").is_null())
         .then(pl.lit("not simulated"))
         .when(pl.col("kind").is_in(_BY_INTERVAL))
-        .then(_by_interval("low", "high", "simulated", "simulated_rounds", "reproduced", "missed"))
+        .then(_by_interval("", "simulated", "reproduced", "missed"))
         .when(judged & ((ratio > FACTOR) | (ratio < 1 / FACTOR)))
         .then(pl.lit("base not reproduced"))
         .when(pl.col("chance") > NOT_DETERMINABLE_ABOVE)
@@ -293,7 +298,6 @@ def _opposite() -> pl.Expr:
 def _measured_verdict() -> pl.Expr:
     """Return the MEASURED_VERDICT of each claim by its kind."""
     held, cases = pl.col("held"), pl.col("cases")
-    low, high = "measured_low", "measured_high"
     return (
         pl.when(pl.col("measured_there").is_null())
         .then(pl.lit("not measured"))
@@ -309,9 +313,7 @@ def _measured_verdict() -> pl.Expr:
         .then(
             pl.when(_within("measured")).then(pl.lit("confirmed")).otherwise(pl.lit("contradicted"))
         )
-        .otherwise(
-            _by_interval(low, high, "measured", "measured_rounds", "confirmed", "contradicted")
-        )
+        .otherwise(_by_interval("measured_", "measured", "confirmed", "contradicted"))
         .cast(MEASURED_VERDICT.dtype)
     )
 
@@ -319,7 +321,8 @@ def _measured_verdict() -> pl.Expr:
 def _size() -> pl.Expr:
     """Return whether a measured change is as large as the published one (SIZE)."""
     judged = (pl.col("kind") == "change") & pl.col("measured").is_not_null()
-    own = pl.col("measured_what").is_null()
+    # From a base of zero a change has no percentage, and another count has another size.
+    own = pl.col("measured_what").is_null() & (pl.col("measured_base") != 0)
     return (
         pl.when(judged & own & pl.col("tolerance").is_not_null())
         .then(pl.when(_within("measured")).then(pl.lit("as published")).otherwise(pl.lit("other")))

@@ -42,9 +42,9 @@ def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
     if relative:
         return factor_text(value) if value >= LARGE_PERCENT else f"{_change(value)} %"
     if abs(value) >= _NO_DECIMALS:
-        return f"{value:,.0f} {unit}"
+        return f"{value:,.0f} {unit}".strip()
     nothing = unit.startswith("%") and abs(value) < NO_PERCENT
-    return f"{0.0 if nothing else value:.3g} {unit}"
+    return f"{0.0 if nothing else value:.3g} {unit}".strip()
 
 
 @checked
@@ -118,6 +118,7 @@ def verdicts_by_mail(three_columns: pl.DataFrame) -> pl.DataFrame:
 def _texts(row: dict[str, Any]) -> dict[str, str]:
     """Return a claim's texts."""
     how = {"unit": row["unit"], "relative": row["relative"]}
+    of_model, of_kernel = (_how(row, source) for source in ("simulated", "measured"))
     no_change = row["simulated_verdict"] == "base not reproduced"
     return {
         "claim": row["claim"],
@@ -127,24 +128,31 @@ def _texts(row: dict[str, Any]) -> dict[str, str]:
         "what": row["metric"],
         "published": figure_text(row["published"], **how) or _in_words(row),
         "published_sides": _sides(row["base"], row["value"]),
-        "simulated": "" if no_change else figure_text(row["simulated"], **how),
+        "simulated": "" if no_change else figure_text(row["simulated"], **of_model),
         "simulated_sides": _sides(row["simulated_base"], row["simulated_value"]),
-        "range": "" if no_change else range_text(row["low"], row["high"], **how),
+        "range": "" if no_change else range_text(row["low"], row["high"], **of_model),
         "simulated_verdict": _simulated_verdict(row),
         "simulated_rests": _simulated_rests(row),
-        "measured": _measured(row, how),
+        "measured": _measured(row, of_kernel),
         "measured_sides": _sides(row["measured_base"], row["measured_value"]),
-        "interval": range_text(row["measured_low"], row["measured_high"], **how),
+        "interval": range_text(row["measured_low"], row["measured_high"], **of_kernel),
         "measured_verdict": _measured_verdict(row),
         "measured_rests": _measured_rests(row),
     }
+
+
+def _how(row: dict[str, Any], source: str) -> dict[str, Any]:
+    """Return how an answer is printed: a change from a base of zero is a plain difference."""
+    from_zero = row["relative"] and row[f"{source}_base"] == 0
+    unit = "" if from_zero else row["unit"]
+    return {"unit": unit, "relative": row["relative"] and not from_zero}
 
 
 def _sides(base: float | None, value: float | None) -> str:
     """Return the figures without the change and with it; empty without one of them."""
     if base is None or value is None:
         return ""
-    return " \u2192 ".join(figure_text(each, "", relative=False).strip() for each in (base, value))
+    return " \u2192 ".join(figure_text(each, "", relative=False) for each in (base, value))
 
 
 _OVER: Final = {

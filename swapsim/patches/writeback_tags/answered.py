@@ -54,7 +54,8 @@ def _measured() -> Iterator[Answer]:
         """Return the acquisitions of a page at the start and the end of writeback, by round."""
         slots = by_round("slot cache mutex acquisitions", policy)
         taken = by_round("xa_lock acquisitions", policy)
-        return {seed: count - _OF_A_SLOT * slots[seed] for seed, count in taken.items()}
+        # Both are counted over a whole run, so that what is left of none may be just below it.
+        return {seed: max(0.0, count - _OF_A_SLOT * slots[seed]) for seed, count in taken.items()}
 
     contended = [by_round("xa_lock contended acquisitions", policy) for policy in ("on", "off")]
     ends = [at_both_ends(policy) for policy in ("on", "off")]
