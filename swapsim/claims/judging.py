@@ -322,7 +322,7 @@ def _size() -> pl.Expr:
     """Return whether a measured change is as large as the published one (SIZE)."""
     judged = (pl.col("kind") == "change") & pl.col("measured").is_not_null()
     # From a base of zero a change has no percentage, and another count has another size.
-    own = pl.col("measured_what").is_null() & (pl.col("measured_base") != 0)
+    own = pl.col("measured_what").is_null() & (pl.col("measured_base") != 0).fill_null(value=True)
     return (
         pl.when(judged & own & pl.col("tolerance").is_not_null())
         .then(pl.when(_within("measured")).then(pl.lit("as published")).otherwise(pl.lit("other")))

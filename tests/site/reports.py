@@ -48,7 +48,7 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out ban
     answers = pl.DataFrame([ANSWERED])
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
     drawn = drawn.encode(x=alt.X("x:Q", title="length"))
-    shown = Verdicts((claim,) * 5, (claim,), answers, counted, newest)
+    shown = Verdicts((claim,) * 5, (claim,), answers, counted, "All stand.", newest)
     monkeypatch.setattr(build, "verdicts", lambda: shown)
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
     for module in (build, current):

@@ -124,7 +124,9 @@ def answers() -> pl.DataFrame:
     return pl.concat(
         [
             claims.answers(stated, tables()),
-            claims.answers(stated, lab.measured_as_mailed()),
+            claims.answers(stated, lab.measured_as_mailed()).with_columns(
+                what=pl.when(pl.col("claim").str.contains("-nfs-")).then(pl.lit(lab.OVER_NFS))
+            ),
             largest,
             zones,
             claims.table_of(statements.answers_of(held())),

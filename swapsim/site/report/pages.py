@@ -87,17 +87,20 @@ class Verdicts:
     headlines: tuple[Claim, ...]
     answers: pl.DataFrame
     counted: pl.DataFrame
+    sentence: str
     newest: pl.DataFrame
 
 
 def verdicts() -> Verdicts:
     """Return the verdicts of `overview.judged` as the pages show them."""
     judged = overview.judged()
+    counted = claims.verdicts_by_mail(judged)
     return Verdicts(
         claims=_claims(judged),
         headlines=_claims(overview.headlines(judged)),
         answers=overview.main_answers(judged),
-        counted=claims.verdicts_by_mail(judged),
+        counted=counted,
+        sentence=f"{overview.standing(counted)} {overview.over_nfs(judged)}",
         newest=newer_kernels.on_newest(),
     )
 
@@ -222,7 +225,7 @@ def front(verdicts: Verdicts) -> str:
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
         counted=overview.by_mail(verdicts.counted).rows(named=True),
-        sentence=overview.standing(verdicts.counted),
+        sentence=verdicts.sentence,
         newest=verdicts.newest.rows(named=True),
         rules=RULES,
     )
