@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of the contention machine: the time of a page, and its locks next to published ones."""
+"""Charts of the contention machine: time of a page, gains, and locks next to published ones."""
 
 from typing import Final
 
@@ -25,6 +25,38 @@ def time_per_page(
         title=title,
         colour=colours.PARTS,
         words={"microseconds": "CPU time per page swapped out, microseconds"},
+    )
+
+
+def gains(
+    ranges: pl.DataFrame, title: str, setting: str, by: str = "", *, tick: str = ""
+) -> alt.ConcatChart:
+    """Draw the range of a gain (`what_if.gains`) along a setting; figures where it is one line."""
+    words = {"setting": setting, "middle": "gain, %", "fill": "slots in use"}
+    look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
+    if not by:
+        look["figures"] = ".0f"
+    return general.lines(ranges, "setting", "middle", by, tick=tick, **look)
+
+
+def gains_at_ends(ends: pl.DataFrame, title: str, *, usual: float) -> alt.ConcatChart:
+    """Draw the gain with each constant at both ends of its range (`what_if.by_constant`)."""
+    values = [f"{low:g} to {high:g}" for low, high in ends.select("at_low", "at_high").iter_rows()]
+    named = ends.with_columns(name=pl.col("constant") + ", " + pl.Series(values))
+    drawn = pl.concat(
+        named.select("name", "low", "high", gain=side, end=pl.lit(f"at its {side}"))
+        for side in ("low", "high")
+    )
+    return general.dots(
+        drawn.drop_nulls("gain"),
+        "gain",
+        "name",
+        "end",
+        title=title,
+        subtitle="the line: all constants as they are",
+        rule=usual,
+        tight=True,
+        words={"gain": "gain, %"},
     )
 
 

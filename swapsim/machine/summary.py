@@ -160,7 +160,7 @@ def gain_at(ranges: pl.DataFrame, setting: float) -> str:
 def describe_gains(ranges: pl.DataFrame) -> str:
     """Return sentences on the smallest and the largest gain, and on cases of both signs.
 
-    ``ranges`` has ``label, low, middle, high`` of each case, as `what_if.ranges` returns them.
+    ``ranges`` has ``label, low, middle, high`` of each case, as `what_if.gains` returns them.
     """
     require_some(ranges.rows(), "ranges")
     least, most = (

@@ -53,21 +53,6 @@ SWAP_W_SEQ: Final = Table(
     columns.UNIT,
 )
 
-WHAT_IF: Final = Table(
-    "WHAT_IF",
-    "One row per setting, set of fitted constants and seed.",
-    columns.FACTOR,
-    columns.SETTING,
-    Column("label", pl.String, "factor and setting in words"),
-    Column("fit", pl.String, "set of fitted constants"),
-    columns.SEED,
-    Column("base", pl.Float64, "rate without the patch", BY_ROW),
-    Column("patched", pl.Float64, "rate with the patch", BY_ROW),
-    Column("gain_percent", pl.Float64, "change of the rate"),
-    Column("base_waits", pl.Float64, "share of busy CPU time in lock waits without the patch", "%"),
-    Column("patched_waits", pl.Float64, "share of busy CPU time in lock waits with it", "%"),
-)
-
 MACHINE_METRICS: Final = Table(
     "MACHINE_METRICS",
     "One figure per metric of a run of the contention machine, in RESULTS. SITE is a "

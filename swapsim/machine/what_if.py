@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What-ifs: a patch's gain on other machines, devices and costs, with the constants fitted once."""
+"""What-ifs: a patch's gain on other machines, devices and costs, with the constants fitted once.
+
+::
+
+    Case        a machine and the columns that name it
+    trials      each case under each policy, with each fit and seed: the points of a study
+    report      names ..., policy, fit, seed, metric, value    one row for each figure of a run
+    gains       the change from the first policy, over fits and seeds
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Unpack
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Unpack
 
 import polars as pl
 
@@ -14,8 +25,8 @@ from swapsim.errors import InputError, require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
-from swapsim.machine.tables import WHAT_IF
 from swapsim.study import summary
+from swapsim.study.metrics import Metric, Metrics
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
@@ -34,101 +45,104 @@ does."""
 MEMORY: Final = 20_000_000
 """Where a device as fast as memory stands on the axis of a drive's pages a second."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A machine without the patch and the same one with it.
-
-    ``factor`` is what is asked about, ``setting`` its number for an axis, ``label`` its words for a
-    table. ``costs`` are constants (ns) that the case has in place of a fit's.
-    """
-
-    factor: str
-    setting: float
-    label: str
-    base: MachineConfig
-    patched: MachineConfig
-    costs: Mapping[str, int] = field(default_factory=dict)
+METRICS: Final = Metrics(
+    "a what-if",
+    {
+        "accesses": Metric("accesses/s", "accesses of all tasks: pmbench's score", "higher"),
+        "swap_out": Metric("KiB/s", "rate at which pages are swapped out", "higher"),
+        "written": Metric("KiB/s", "rate at which files are written", "higher"),
+        "waits": Metric("%", "share of busy CPU time in lock waits", "lower"),
+    },
+)
+"""What trials report; gains are in the first that a study reports."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """A case with one set of constants (CONSTANTS), their name, and one seed: a point of a study.
+class Case(NamedTuple):
+    """A machine, the columns that name it, and constants (ns) that it has in place of a fit's."""
 
-    ``metric`` is one of `run.run` of which higher is better.
-    """
+    names: Mapping[str, object]
+    machine: MachineConfig
+    costs: Mapping[str, int] = MappingProxyType({})
 
-    case: Case
-    fit: str
+
+class Trial(NamedTuple):
+    """One run of a case: all columns that name it, its machine and its constants."""
+
+    names: Mapping[str, object]
+    machine: MachineConfig
     constants: pl.DataFrame
-    metric: str
-    seed: int
+
+
+def at(setting: float, label: str) -> dict[str, object]:
+    """Return the columns of a case: its number for an axis, and its words."""
+    return {"setting": float(setting), "label": label}
 
 
 def trials(
     cases: Sequence[Case],
     fits: Mapping[str, pl.DataFrame],
-    *,
-    metric: str = "swap_out",
-    seeds: Sequence[int] = (1, 2),
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
+    seeds: Sequence[int] = (1, 2, 3),
 ) -> list[Trial]:
-    """Return the trials of each case with each set of constants and each seed, in this order."""
+    """Return the runs of each case under each policy, the base first, with each fit and seed.
+
+    Policies are those of the slots, or the fields that a machine has under each name.
+    """
     require_some(cases, "cases")
     require_some(fits, "fits")
     require_some(seeds, "seeds")
+    if not isinstance(policies, Mapping):
+        policies = {policy: {"policy": policy} for policy in policies}
     return [
-        Trial(case=case, fit=fit, constants=constants, metric=metric, seed=seed)
+        Trial(
+            {**case.names, "policy": policy, "fit": fit, "seed": seed},
+            replace(case.machine, seed=seed, **fields),
+            change_costs(found, case.costs),
+        )
         for case in cases
-        for fit, constants in fits.items()
+        for policy, fields in policies.items()
+        for fit, found in fits.items()
         for seed in seeds
     ]
 
 
-def gain(trial: Trial) -> pl.DataFrame:
-    """Run the case of a trial without the patch and with it; return one row, schema WHAT_IF."""
-    case = trial.case
-    value: list[float] = []
-    waits: list[float] = []
-    for config in (case.base, case.patched):
-        constants = change_costs(trial.constants, case.costs)
-        rows = metric_values(replace(config, seed=trial.seed), constants)
-        value.append(rows.get(trial.metric, 0.0))
-        waits.append(math.fsum(share for name, share in rows.items() if name.startswith("cycles.")))
-    if value[0] <= 0:
-        raise InputError(
-            f"{case.label}: the machine has no {trial.metric} to gain on", field="metric"
-        )
-    row = (
-        case.factor,
-        float(case.setting),
-        case.label,
-        trial.fit,
-        trial.seed,
-        *value,
-        100 * (value[1] / value[0] - 1),
-        *waits,
-    )
-    return pl.DataFrame([row], schema=WHAT_IF.schema, orient="row")
+def values(trial: Trial) -> dict[str, float]:
+    """Run a trial; return each metric of `run.run`, and the waits."""
+    value = metric_values(trial.machine, trial.constants)
+    waits = math.fsum(value[name] for name in value if name.startswith("cycles."))
+    return {**value, "waits": waits}
+
+
+def report(metric: str, trial: Trial) -> pl.DataFrame:
+    """Run a trial and return one of METRICS and the waits in long form."""
+    value = values(trial)
+    if not value.get(metric):
+        raise InputError(f"a machine has no {metric} to gain on: {trial.names}", field="metric")
+    rows = [{**trial.names, "metric": name, "value": value[name]} for name in (metric, "waits")]
+    return METRICS.check(pl.DataFrame(rows))
 
 
 @checked
-def gains(
+def run(
     cases: Sequence[Case],
     fits: Mapping[str, pl.DataFrame],
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
     *,
     metric: str = "swap_out",
     seeds: Sequence[int] = (1, 2),
     **how: Unpack[study.How],
 ) -> pl.DataFrame:
-    """Run each case with each set of constants, without the patch and with it.
+    """Run each case under each policy, with each set of constants and each seed.
 
     Parameters
     ----------
     cases : sequence of Case
     fits : mapping of str to polars.DataFrame
         A name -> constants, schema CONSTANTS.
+    policies : mapping of str to mapping, or sequence of str
+        The base first: names with the fields that a machine then has, or policies of the slots.
     metric : str
-        Of `run.run`, higher is better.
+        Of METRICS.
     seeds : sequence of int
     **how
         The executor, progress and folder of `study.run`.
@@ -136,92 +150,101 @@ def gains(
     Returns
     -------
     polars.DataFrame
-        Schema WHAT_IF, one row per case, fit and seed.
+        The names of the case, ``policy, fit, seed, metric, value``: two rows for each run.
 
     Raises
     ------
     InputError
         No case, fit or seed is given, or a machine does not have the metric.
     """
-    points = trials(cases, fits, metric=metric, seeds=seeds)
-    return study.table(gain, points, batch_points=2, **how)
+    points = trials(cases, fits, policies, seeds)
+    return study.table(partial(report, metric), points, batch_points=2, **how)
 
 
-def on_drives(
-    case: Callable[..., Case],
-    channels: Sequence[int] = CHANNELS,
-    latencies_us: Sequence[int] = LATENCIES_US,
-) -> list[Case]:
-    """Return a machine's case on drives, by latency and by queue apart, and on memory."""
+def by_trunk_size(machine: MachineConfig, shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
+    """Return a machine with each size of a trunk."""
     return [
-        *(
-            case(
-                f"{latency} us a page",
-                1_000_000 * count / latency,
-                f"{count} at a time, {latency} us each",
-                channels=count,
-                costs={"channel_ns": 1000 * latency},
-            )
-            for latency in latencies_us
-            for count in channels
-        ),
-        case("memory", MEMORY, "memory"),
+        Case(at(size, f"{size} MB a trunk"), replace(machine, trunk_shift=shift))
+        for shift, size in ((shift, 2 ** (shift - 8)) for shift in shifts)
     ]
 
 
-def ranges(gains: pl.DataFrame) -> pl.DataFrame:
-    """Return the least, middle and greatest gain of each case over its fits and seeds.
-
-    The waits are the medians; ``flips`` is whether some runs gain and others lose.
-    """
-    gain, waits = pl.col("gain_percent"), pl.col("base_waits", "patched_waits")
-    return (
-        gains.group_by("factor", "setting", "label", maintain_order=True)
-        .agg(
-            gain.min().alias("low"),
-            gain.median().alias("middle"),
-            gain.max().alias("high"),
-            waits.median(),
+def by_drive(machine: MachineConfig) -> list[Case]:
+    """Return a machine on drives, which differ in latency or in queue, and on memory."""
+    drives = [
+        Case(
+            {"latency": f"{latency} us a page"}
+            | at(1_000_000 * count / latency, f"{count} at a time, {latency} us each"),
+            replace(machine, channels=count),
+            {"channel_ns": 1000 * latency},
         )
-        .with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
-    )
+        for latency, count in product(LATENCIES_US, CHANNELS)
+    ]
+    return [*drives, Case({"latency": "memory"} | at(MEMORY, "memory"), machine)]
+
+
+def at_ends(
+    machine: Callable[[str], MachineConfig],
+    fits: Mapping[str, pl.DataFrame],
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
+    seeds: Sequence[int] = (1, 2, 3),
+) -> list[Trial]:
+    """Return the runs of a fit's machine with each fit, called "NAME, low" or "NAME, high"."""
+    ends = {name: name.partition(", ") for name in fits}
+    cases = {
+        name: Case({"constant": constant, "end": end}, machine(name))
+        for name, (constant, _, end) in ends.items()
+    }
+    return [
+        trial
+        for name, case in cases.items()
+        for trial in trials([case], {name: fits[name]}, policies, seeds)
+    ]
+
+
+def gains(
+    rows: pl.DataFrame, metric: str = "", over: Sequence[str] = ("fit", "seed")
+) -> pl.DataFrame:
+    """Return the gain over the first policy in percent over fits and seeds, and the lock waits.
+
+    It is in the first metric unless another one is given. ``base_waits`` and ``patched_waits`` are
+    medians in percent of the busy time; ``flips`` says that some runs gain and others lose.
+    """
+    base = {"policy": rows["policy"][0]}
+    changed = summary.against(_of(rows, metric), base).drop("value", "base")
+    ranges = summary.over(changed, *over, value="change").drop("runs")
+    medians = summary.over(_of(rows, "waits"), *over).drop("runs", "low", "high")
+    waits = summary.against(medians, base, value="middle").drop("change")
+    keys = [name for name in rows.columns if name not in {*over, "metric", "value"}]
+    waited = waits.rename({"base": "base_waits", "middle": "patched_waits"})
+    return ranges.join(
+        waited.select(*keys, "base_waits", "patched_waits"), on=keys, maintain_order="left"
+    ).with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
 
 
 def by_constant(
-    gains: pl.DataFrame, *, others: Mapping[str, tuple[float, float]] | None = None
+    rows: pl.DataFrame, others: Mapping[str, tuple[float, float]] = MappingProxyType({})
 ) -> pl.DataFrame:
     """Return the gain at the low and the high end of each constant, the widest apart first.
 
-    ``gains`` (WHAT_IF) are of one case; each fit is called "NAME, low" or "NAME, high".
-    ``others`` has the ends of what is no constant of data/costs.csv.
+    ``rows`` are reports on the cases of `at_ends`. ``others`` has the ends of what is no constant
+    of data/costs.csv.
 
     The columns are ``constant``, its ends ``at_low`` and ``at_high``, the gains ``low`` and
     ``high`` (null where the base could not be fitted), and whether the sign ``flips``.
     """
-    if gains.select("fit", "label").n_unique() > gains["fit"].n_unique():
-        raise InputError("several cases would be mixed: filter one", field="label")
-    parts = pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<end>low|high)$")
-    sides = gains.with_columns(parts.alias("is")).unnest("is")
-    if sides["end"].is_null().any():
-        raise InputError("call each fit 'NAME, low' or 'NAME, high'", field="fit")
+    gained = summary.against(_of(rows), {"policy": rows["policy"][0]})
     known = [
-        (name, float(low), float(high))
-        for name, low, high in costs().select("name", "low", "high").iter_rows()
+        *costs().select("name", pl.col("low", "high").cast(pl.Float64)).iter_rows(),
+        *((name, *both) for name, both in others.items()),
     ]
-    known += [(name, *both) for name, both in (others or {}).items()]
     at = pl.DataFrame(known, schema=["constant", "at_low", "at_high"], orient="row")
     return (
-        summary.ends(sides, value="gain_percent")
+        summary.ends(gained, value="change")
         .join(at, on="constant", maintain_order="left")
         .select("constant", "at_low", "at_high", "low", "high", "flips")
     )
 
 
-def ends_drawn(ends: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each constant of `by_constant` and end of its range, for a chart."""
-    values = [f"{low:g} to {high:g}" for low, high in ends.select("at_low", "at_high").iter_rows()]
-    named = ends.with_columns(name=pl.col("constant") + ", " + pl.Series(values))
-    return pl.concat(
-        named.select("name", "low", "high", gain=side, end=pl.lit(f"at its {side}"))
-        for side in ("low", "high")
-    ).drop_nulls("gain")
+def _of(rows: pl.DataFrame, metric: str = "") -> pl.DataFrame:
+    return rows.filter(metric=metric or rows["metric"][0]).drop("metric")

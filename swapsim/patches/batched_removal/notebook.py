@@ -15,6 +15,7 @@ from swapsim.machine.costs import costs_by_name
 from swapsim.machine.lab import LEDGER
 from swapsim.machine.run import run
 from swapsim.machine.summary import time_per_page
+from swapsim.machine.what_if import gains
 from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.conclusions import held
 from swapsim.patches.batched_removal.lab import HOLD
@@ -218,13 +219,11 @@ def rewrite() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
-def draw_gain_by_list(gains: pl.DataFrame) -> alt.ConcatChart:
+def draw_gain_by_list() -> alt.ConcatChart:
     """Draw the gain by length of lists and cost of a further removal, for each number of tasks."""
-    rows = gains.select("label", "fit", "setting", "seed", "gain_percent").cast(
-        {"setting": pl.Int64}
-    )
+    gained = gains(studies.gain_by_list(), over=["seed"])
     return general.heat(
-        over(rows, value="gain_percent", statistic="mean"),
+        gained.select(pl.col("setting").cast(pl.Int64), "label", "fit", "middle"),
         "setting",
         "fit",
         "middle",
@@ -315,8 +314,8 @@ def verdict(
     first = texts.filter(pl.col("claim").str.contains("^B-(system|elapsed)-"))["simulated_verdict"]
     of_base = first.str.starts_with("base not reproduced").sum()
     alone, both = (
-        cures.filter(factor="non-rotational", label=label).row(0, named=True)
-        for label in ("trunks of 64 MB", "both")
+        cures.filter(device="non-rotational", policy=remedy).row(0, named=True)
+        for remedy in ("trunks of 64 MB", "both")
     )
     return claims.lead_on(
         f"Patch B removes {pages / holds:.0f} pages under one hold in place of one page, but of "

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The studies of patch B, stored in data/simulated, and the cases of its what-ifs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -13,14 +13,11 @@ from swapsim import traces
 from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import metric_values
-from swapsim.machine.what_if import Case, Trial, gain, trials
+from swapsim.machine.what_if import Case, Trial, at, report, trials
 from swapsim.patches.batched_removal import lab, prediction
 from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
 from swapsim.removal.replay import lists_of, removals
 from swapsim.study import Study
-
-WRITTEN: Final = "written"
-"""The metric of all gains here: the rate at which tasks write."""
 
 LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """Pages of a list; the kernel has 32."""
@@ -37,7 +34,15 @@ _ONE_TREE: Final = 20
 _TRUNK: Final = 14
 _QUICK_THREADS: Final = 3
 
-SEEDS: Final = (1, 2, 3)
+POLICIES: Final = {"page by page": {}, "batched": {"removal": "batched"}}
+"""How lists are removed, as fields of a machine."""
+
+REMEDIES: Final[Mapping[str, Mapping[str, Any]]] = {
+    **POLICIES,
+    "trunks of 64 MB": {"trunk_shift": _TRUNK},
+    "both": {"trunk_shift": _TRUNK, "removal": "batched"},
+}
+"""The same, next to a lock for each trunk."""
 
 
 def large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
@@ -53,15 +58,12 @@ def large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
     )
 
 
-def cases_by_list(lists: Sequence[int] = LISTS, tasks: Sequence[int] = TASKS) -> list[Case]:
-    """Return a case per length of lists and number of tasks: page by page, and batched."""
+def by_list(lists: Sequence[int] = LISTS, tasks: Sequence[int] = TASKS) -> list[Case]:
+    """Return a case per length of lists and number of tasks."""
     return [
         Case(
-            factor="list_pages",
-            setting=pages,
-            label=f"{count} tasks" if count > 1 else "1 task",
-            base=large(prediction.machine(threads=count, batched=False), list_pages=pages),
-            patched=large(prediction.machine(threads=count, batched=True), list_pages=pages),
+            at(pages, f"{count} tasks" if count > 1 else "1 task"),
+            large(prediction.machine(threads=count, batched=False), list_pages=pages),
         )
         for count in tasks
         for pages in lists
@@ -78,44 +80,31 @@ def fits_by_next_share(shares: Sequence[float] = prediction.NEXT_SHARES) -> dict
     }
 
 
-def cases_by_remedy(tasks: int = 8) -> list[Case]:
-    """Return a case per remedy and kind of device, against page by page and one lock per device.
+def by_device(tasks: int = 8) -> list[Case]:
+    """Return a case per kind of device, with one lock per device.
 
-    All are 5.7 with writeback tags and without slot caches, so that only the remedies differ.
+    It is 5.7 with writeback tags and without slot caches, so that only REMEDIES differ.
     """
-    cases = []
-    for rotational in (True, False):
-        base = replace(
-            large(prediction.machine(threads=tasks, batched=False, rotational=rotational)),
-            kernel="5.7",
-            swap_writeback_tags=True,
-            slot_cache=False,
-            trunk_shift=_ONE_TREE,
-        )
-        batched = prediction.machine(threads=tasks, batched=True).removal
-        remedies = {
-            "batched": replace(base, removal=batched),
-            "trunks of 64 MB": replace(base, trunk_shift=_TRUNK),
-            "both": replace(base, trunk_shift=_TRUNK, removal=batched),
-        }
-        device = "rotational" if rotational else "non-rotational"
-        cases += [
-            Case(factor=device, setting=place, label=remedy, base=base, patched=patched)
-            for place, (remedy, patched) in enumerate(remedies.items())
-        ]
-    return cases
-
-
-def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
-    """Return a case of one thread per number of nodes, each of which has a kswapd."""
     return [
         Case(
-            factor="kswapds",
-            setting=count,
-            label=f"{count} kswapds" if count > 1 else "1 kswapd",
-            base=replace(prediction.machine(threads=1, batched=False), nodes=count),
-            patched=replace(prediction.machine(threads=1, batched=True), nodes=count),
+            {"device": "rotational" if rotational else "non-rotational"},
+            replace(
+                large(prediction.machine(threads=tasks, batched=False, rotational=rotational)),
+                kernel="5.7",
+                swap_writeback_tags=True,
+                slot_cache=False,
+                trunk_shift=_ONE_TREE,
+            ),
         )
+        for rotational in (True, False)
+    ]
+
+
+def by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
+    """Return a case of one thread per number of nodes, each of which has a kswapd."""
+    one = prediction.machine(threads=1, batched=False)
+    return [
+        Case(at(count, f"{count} kswapds" if count > 1 else "1 kswapd"), replace(one, nodes=count))
         for count in nodes
     ]
 
@@ -142,7 +131,7 @@ def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
 
 
 _study = partial(Study, reads=("costs.csv", FILE, LOCKS_FILE, partial(published_of, PATCH)))
-_gains = partial(_study, run=gain)
+_gains = partial(_study, run=partial(report, "written"))
 
 
 def _is_quick(where: tuple[object, int]) -> bool:
@@ -179,28 +168,27 @@ sweep_settings: Final = _study(
 
 
 def _by_list() -> list[Trial]:
-    return trials(cases_by_list(), fits_by_next_share(MAP_SHARES), metric=WRITTEN)
+    return trials(by_list(), fits_by_next_share(MAP_SHARES), POLICIES, (1, 2))
 
 
 gain_by_list: Final = _gains(name="batched-removal-gain-by-list", points=_by_list)
-"""The gain by length of lists (setting), tasks (label) and a removal's share (fit); WHAT_IF."""
+"""The gain by length of lists (setting), tasks (label) and a removal's share (fit)."""
 
 
 def _by_cure() -> list[Trial]:
-    return trials(cases_by_remedy(), fits_by_next_share(), metric=WRITTEN)
+    return trials(by_device(), fits_by_next_share(), REMEDIES, (1, 2))
 
 
 gain_by_cure: Final = _gains(name="batched-removal-gain-by-cure", points=_by_cure)
-"""The gain of batching, of trunks of 64 MB and of both; WHAT_IF."""
+"""The gain of batching, of trunks of 64 MB and of both."""
 
 
 def _by_kswapds() -> list[Trial]:
-    fits = fits_by_next_share()
-    return trials(cases_by_kswapds(), fits, metric=WRITTEN, seeds=SEEDS)
+    return trials(by_kswapds(), fits_by_next_share(), POLICIES)
 
 
 gain_by_kswapds: Final = _gains(name="batched-removal-gain-by-kswapds", points=_by_kswapds)
-"""What one thread gains by the number of kswapds that run with it; WHAT_IF."""
+"""What one thread gains by the number of kswapds that run with it."""
 
 holds_by_list: Final = _study(
     name="batched-removal-holds-by-list",

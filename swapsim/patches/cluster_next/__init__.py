@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from swapsim.machine.run import run_policies as run_policies
     from swapsim.machine.summary import describe_gains as describe_gains
     from swapsim.machine.summary import describe_sensitivity as describe_sensitivity
+    from swapsim.machine.what_if import gains as gains
     from swapsim.patches.cluster_next import studies as studies
     from swapsim.patches.cluster_next.conclusions import chances as chances
     from swapsim.patches.cluster_next.conclusions import counted as counted
     from swapsim.patches.cluster_next.conclusions import headline_locks as headline_locks
     from swapsim.patches.cluster_next.conclusions import lock_relief as lock_relief
+    from swapsim.patches.cluster_next.conclusions import runs as runs
     from swapsim.patches.cluster_next.machines import PATCH as PATCH
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
     from swapsim.patches.cluster_next.machines import machine as machine
@@ -32,15 +34,10 @@ if TYPE_CHECKING:
     )
     from swapsim.patches.cluster_next.mail_claims import predicted as predicted
     from swapsim.patches.cluster_next.notebook_04 import LOCK_METRICS as LOCK_METRICS
-    from swapsim.patches.cluster_next.notebook_04 import draw_constants as draw_constants
-    from swapsim.patches.cluster_next.notebook_04 import draw_drives as draw_drives
-    from swapsim.patches.cluster_next.notebook_04 import draw_gains as draw_gains
     from swapsim.patches.cluster_next.notebook_04 import draw_ranking as draw_ranking
     from swapsim.patches.cluster_next.notebook_04 import draw_slots as draw_slots
-    from swapsim.patches.cluster_next.notebook_04 import draw_times as draw_times
     from swapsim.patches.cluster_next.notebook_04 import gain_by_constant as gain_by_constant
     from swapsim.patches.cluster_next.notebook_04 import gain_by_fill as gain_by_fill
-    from swapsim.patches.cluster_next.notebook_04 import gains as gains
     from swapsim.patches.cluster_next.notebook_04 import (
         measured_beside_simulated as measured_beside_simulated,
     )

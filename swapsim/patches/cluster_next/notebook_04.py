@@ -11,12 +11,12 @@ import polars as pl
 
 from swapsim import claims, slots
 from swapsim.charts import general
-from swapsim.charts.colours import CPUS, PARTS
-from swapsim.machine import summary, what_if
+from swapsim.charts.colours import CPUS
+from swapsim.machine import what_if
 from swapsim.patches.cluster_next import machines, studies
-from swapsim.patches.cluster_next.conclusions import runs, slots_matched
-from swapsim.patches.cluster_next.mail_claims import answers, claims_by_age
-from swapsim.study.summary import against, over
+from swapsim.patches.cluster_next.conclusions import slots_matched
+from swapsim.patches.cluster_next.mail_claims import claims_by_age
+from swapsim.study.summary import over
 
 LOCK_METRICS: Final = (
     *("slots in a trunk with another CPU", "xa_lock acquisitions"),
@@ -77,25 +77,8 @@ def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
 # What-ifs.
 
 
-def gains(rows: pl.DataFrame, metric: str = "accesses") -> pl.DataFrame:
-    """Return the gain over the shared base in percent over fits and seeds, and the lock waits.
-
-    ``base_waits`` and ``patched_waits`` are medians in percent of the busy time; ``flips`` says
-    that some runs gain and others lose.
-    """
-    changed = against(rows.filter(metric=metric).drop("metric"), {"policy": "shared"})
-    ranges = over(changed.drop("value", "base"), "fit", "seed", value="change").drop("runs")
-    keys = [name for name in ranges.columns if name not in {"middle", "low", "high"}]
-    medians = over(rows.filter(metric="waits").drop("metric"), "fit", "seed")
-    waits = against(medians.select(*keys, "middle"), {"policy": "shared"}, value="middle")
-    waited = waits.select(*keys, base_waits="base", patched_waits="middle")
-    return ranges.join(waited, on=keys, maintain_order="left").with_columns(
-        flips=(pl.col("low") < 0) & (pl.col("high") > 0)
-    )
-
-
 def gain_by_fill() -> pl.DataFrame:
-    """Return the gains on the aged device of notebook 05 by its fill, young and aged (`gains`).
+    """Return the gains on the aged device of notebook 05 by its fill, young and aged.
 
     ``fill`` is percent of the slots in use, ``setting`` the milliseconds since the device was full.
     """
@@ -105,7 +88,7 @@ def gain_by_fill() -> pl.DataFrame:
         studies.ABOVE_HALF: studies.race_by_age(),
     }
     return pl.concat(
-        gains(rows, "swap_out").select(pl.lit(fill).alias("fill"), pl.all())
+        what_if.gains(rows).select(pl.lit(fill).alias("fill"), pl.all())
         for fill, rows in fills.items()
     ).filter(pl.col("setting").is_in(ages), pl.col("policy").is_in(studies.POSTED))
 
@@ -125,11 +108,8 @@ def rows_by_age() -> pl.DataFrame:
 
 def gain_by_constant() -> pl.DataFrame:
     """Return young V1's gain at the ends of each constant (`machine.what_if.by_constant`)."""
-    rows = studies.gain_by_constant().filter(metric="accesses").drop("metric")
-    changed = against(rows, {"policy": "shared"}).rename({"change": "gain_percent"})
     others = {"in_memory": (machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)}
-    one_case = changed.drop("constant", "end").with_columns(label=pl.lit("V1's test"))
-    return what_if.by_constant(one_case, others=others)
+    return what_if.by_constant(studies.gain_by_constant(), others)
 
 
 # Charts.
@@ -163,48 +143,6 @@ def draw_ranking(
     return general.lines(rows, "setting", "mean", "policy", log="x", title=title, words=words)
 
 
-def draw_times() -> alt.ConcatChart:
-    """Draw where the CPU time of a page goes under each posted rule."""
-    return general.bars(
-        *(summary.time_per_page(runs()), "microseconds", "kernel", "part"),
-        colour=PARTS,
-        words={"microseconds": "CPU time per page swapped out, microseconds"},
-        title="Where the CPU time of a page goes",
-    )
-
-
-def draw_gains(ranges: pl.DataFrame, title: str, setting: str, by: str = "") -> alt.ConcatChart:
-    """Draw `gains` along their settings, with figures where there is one line."""
-    words = {"setting": setting, "middle": "gain, %", "fill": "slots in use"}
-    look: general.Look = {"log": "x", "zero": True, "title": title, "words": words}
-    if not by:
-        look["figures"] = ".0f"
-    return general.lines(ranges, "setting", "middle", by, **look)
-
-
-def draw_drives(ranges: pl.DataFrame) -> alt.ConcatChart:
-    """Draw `gains` by the drives' latency and queue."""
-    words = {"middle": "gain, %", "latency": "latency of the drive"}
-    title = "Gain by the drives' latency and queue, merged patch"
-    return general.dots(ranges, "middle", "label", "latency", zero=True, title=title, words=words)
-
-
-def draw_constants(ends: pl.DataFrame) -> alt.ConcatChart:
-    """Draw `gain_by_constant`, and the prediction with all constants as they are."""
-    usual = answers().filter(claim="D-prose-score")["figure"].item()
-    return general.dots(
-        *(what_if.ends_drawn(ends), "gain", "name", "end"),
-        rule=usual,
-        tight=True,
-        words={"gain": "gain, %"},
-        title="V1's gain 50 ms after the fill, by constant",
-        subtitle="the line: the prediction above",
-    )
-
-
-# Locks.
-
-
 # The verdict, and what the pages on all patches call.
 
 
@@ -221,8 +159,8 @@ def verdict(
     """Return the lead of notebook 04.
 
     ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``predicted`` are
-    RESULTS of the third mail; ``life``, ``tasks`` and ``drives`` are `gains` by V1's age, by the
-    number of tasks and by drive; ``filled`` is `gain_by_fill`.
+    RESULTS of the third mail; ``life``, ``tasks`` and ``drives`` are `what_if.gains` by V1's age,
+    by the number of tasks and by drive; ``filled`` is `gain_by_fill`.
     """
     handed_out, alike = slots_matched(verified)
     moved = aged.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from swapsim import claims
+from swapsim.machine.what_if import gains
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.mail_claims import answers
-from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, gains, in_step, settled
+from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, in_step, settled
 from swapsim.patches.cluster_next.reviewers import REVIEWERS
 from swapsim.patches.cluster_next.studies import MERGED
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The studies of patch D and E, stored in data/simulated, and the cases of their what-ifs."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import polars as pl
 
@@ -18,7 +16,8 @@ from swapsim.machine import lab, what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
-from swapsim.machine.run import TABLE_SEEDS, metric_values, run, run_policy
+from swapsim.machine.run import TABLE_SEEDS, run, run_policy
+from swapsim.machine.what_if import Case, Trial, at, report, trials
 from swapsim.patches.cluster_next import machines, mails
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
@@ -30,6 +29,9 @@ from swapsim.study.metrics import Metric, Metrics
 MERGED: Final = "percpu-rerandomise"
 POSTED: Final = ("shared", "percpu", MERGED)
 """The base, V1, and what was merged."""
+
+GAINS: Final = ("shared", MERGED)
+"""The policies of a what-if."""
 
 _study = partial(Study, reads=("costs.csv", partial(published_of, machines.PATCH)))
 
@@ -137,49 +139,11 @@ runs: Final = _study(name="cluster-next-runs", points=_posted, run=_run)
 # What-ifs: the mail's machine with one setting changed, under the base and under the patch.
 
 
-class Case(NamedTuple):
-    """A machine, the columns that name it, and constants (ns) that it has in place of a fit's."""
-
-    names: Mapping[str, object]
-    machine: MachineConfig
-    costs: Mapping[str, int] = MappingProxyType({})
-
-
-class Trial(NamedTuple):
-    """One run of a case: all columns that name it, its machine and its constants."""
-
-    names: Mapping[str, object]
-    machine: MachineConfig
-    constants: pl.DataFrame
-
-
-def trials(
-    cases: Iterable[Case],
-    fits: Mapping[str, pl.DataFrame],
-    policies: Sequence[str] = ("shared", MERGED),
-    seeds: Sequence[int] = (1, 2, 3),
-) -> list[Trial]:
-    """Return the runs of each case under each policy, with each fit and seed."""
-    return [
-        Trial(
-            {**case.names, "policy": policy, "fit": fit, "seed": seed},
-            replace(case.machine, policy=policy, seed=seed),
-            change_costs(found, case.costs),
-        )
-        for case in cases
-        for policy in policies
-        for fit, found in fits.items()
-        for seed in seeds
-    ]
-
-
 METRICS: Final = Metrics(
-    "patch D's machine",
+    "the first mail's table",
     {
-        "accesses": Metric("accesses/s", "accesses of all tasks: pmbench's score", "higher"),
-        "swap_out": Metric("KiB/s", "rate at which pages are swapped out", "higher"),
-        "waits": Metric("%", "share of busy CPU time in lock waits", "lower"),
-        "pmbench score": Metric("accesses/s", "accesses of all tasks", "higher"),
+        "waits": what_if.METRICS["waits"],
+        "pmbench score": what_if.METRICS["accesses"],
         "swapin throughput": Metric("GB/s", "rate at which pages are swapped in", "higher"),
         "swapout throughput": Metric("GB/s", "rate at which pages are swapped out", "higher"),
         **{
@@ -188,71 +152,45 @@ METRICS: Final = Metrics(
         },
     },
 )
-"""What trials report: metrics of a run, and the rows of the first mail's table."""
+"""The rows of the first mail's table, and all waits."""
 
 
-def _report(metrics: Sequence[str], trial: Trial) -> pl.DataFrame:
-    """Run a trial and return some of METRICS in long form, with the columns that name it."""
-    value = metric_values(trial.machine, trial.constants)
-    value["waits"] = math.fsum(value[name] for name in value if name.startswith("cycles."))
-    if "pmbench score" in metrics:
-        value |= {name: figure for name, figure, _ in mails.rows_of(mails.VERSIONS["V1"], value)}
-    rows = [{**trial.names, "metric": name, "value": value[name]} for name in metrics]
+def _as_printed(trial: Trial) -> pl.DataFrame:
+    """Run a trial and return METRICS in long form."""
+    value = what_if.values(trial)
+    value |= {name: figure for name, figure, _ in mails.rows_of(mails.VERSIONS["V1"], value)}
+    rows = [{**trial.names, "metric": name, "value": value[name]} for name in METRICS]
     return METRICS.check(pl.DataFrame(rows))
 
 
-_what_if = partial(_study, run=partial(_report, ("accesses", "waits")))
+_what_if = partial(_study, run=partial(report, "accesses"))
 
 _SMALL: Final = machines.machine(policy="shared", gigabytes=machines.GIGABYTES)
-
-
-def _at(setting: float, label: str) -> dict[str, object]:
-    return {"setting": float(setting), "label": label}
 
 
 def by_tasks(tasks: Sequence[int] = what_if.CPUS[1:]) -> list[Case]:
     """Return patch D's test with other numbers of walkers, which share the same pages."""
     pages = 16 * _SMALL.pages
     return [
-        Case(_at(count, f"{count} tasks"), replace(_SMALL, walkers=count, pages=pages // count))
+        Case(at(count, f"{count} tasks"), replace(_SMALL, walkers=count, pages=pages // count))
         for count in tasks
     ]
 
 
-def by_trunk_size(shifts: Sequence[int] = what_if.TRUNK_SHIFTS) -> list[Case]:
-    """Return patch D's test with other sizes of a trunk."""
-    return [
-        Case(_at(size, f"{size} MB a trunk"), replace(_SMALL, trunk_shift=shift))
-        for shift, size in ((shift, 2 ** (shift - 8)) for shift in shifts)
-    ]
-
-
-def by_drive() -> list[Case]:
-    """Return patch D's test on drives, which differ in latency or in queue, and on memory."""
-    drives = [
-        Case(
-            {"latency": f"{latency} us a page"}
-            | _at(1_000_000 * count / latency, f"{count} at a time, {latency} us each"),
-            replace(_SMALL, channels=count),
-            {"channel_ns": 1000 * latency},
-        )
-        for latency, count in product(what_if.LATENCIES_US, what_if.CHANNELS)
-    ]
-    return [*drives, Case({"latency": "memory"} | _at(what_if.MEMORY, "memory"), _SMALL)]
-
-
 def _with_both_fits(cases: Callable[[], list[Case]]) -> list[Trial]:
-    return trials(cases(), constants())
+    return trials(cases(), constants(), GAINS)
 
 
 gain_by_tasks: Final = _what_if(
     name="cluster-next-gain-by-tasks", points=partial(_with_both_fits, by_tasks)
 )
 gain_by_trunk_size: Final = _what_if(
-    name="cluster-next-gain-by-trunk-size", points=partial(_with_both_fits, by_trunk_size)
+    name="cluster-next-gain-by-trunk-size",
+    points=partial(_with_both_fits, partial(what_if.by_trunk_size, _SMALL)),
 )
 gain_by_drive: Final = _what_if(
-    name="cluster-next-gain-by-drive", points=partial(_with_both_fits, by_drive)
+    name="cluster-next-gain-by-drive",
+    points=partial(_with_both_fits, partial(what_if.by_drive, _SMALL)),
 )
 
 
@@ -260,7 +198,7 @@ def _by_cpus_and_fill() -> list[Trial]:
     """Return V3's test with other numbers of CPUs, a task each, on fuller devices."""
     cases = [
         Case(
-            {"fill": f"{fill} % full"} | _at(cpus, f"{cpus} CPUs, {fill} % full"),
+            {"fill": f"{fill} % full"} | at(cpus, f"{cpus} CPUs, {fill} % full"),
             replace(
                 _SMALL,
                 kernel=mails.VERSIONS["V3"].machine,
@@ -272,7 +210,7 @@ def _by_cpus_and_fill() -> list[Trial]:
         for fill in (50, 70, 90)
         for cpus in what_if.CPUS[1:10]
     ]
-    return trials(cases, {"V3": constants()["V3"]})
+    return trials(cases, {"V3": constants()["V3"]}, GAINS)
 
 
 gain_by_cpus_and_fill: Final = _what_if(
@@ -280,20 +218,16 @@ gain_by_cpus_and_fill: Final = _what_if(
 )
 
 
-def at_end(name: str) -> Case:
+def at_end(name: str) -> MachineConfig:
     """Return V1's test on devices of 24 GB for a fit of `fit_rows_by_constant`, by its name."""
     in_memory = _IN_MEMORY.get(name, machines.IN_MEMORY)
-    constant, _, end = name.partition(", ")
-    machine = machines.machine(policy="shared", gigabytes=24, in_memory=in_memory)
-    return Case({"constant": constant, "end": end}, machine)
+    return machines.machine(policy="shared", gigabytes=24, in_memory=in_memory)
 
 
 def _at_ends() -> list[Trial]:
-    return [
-        trial
-        for name, fitted in of_rows(fit_rows_by_constant.load()).items()
-        for trial in trials([at_end(name)], {name: fitted.constants}, ("shared", "percpu"))
-    ]
+    found = of_rows(fit_rows_by_constant.load())
+    fitted = {name: fit.constants for name, fit in found.items()}
+    return what_if.at_ends(at_end, fitted, POSTED[:2])
 
 
 gain_by_constant: Final = _what_if(name="cluster-next-gain-by-constant", points=_at_ends)
@@ -332,7 +266,7 @@ def _over_life() -> list[Trial]:
 life: Final = _study(
     name="cluster-next-life",
     points=_over_life,
-    run=partial(_report, ("waits", *list(METRICS)[3:])),
+    run=_as_printed,
     # The settled machines take long.
     quick=lambda trial: trial.names["label"] == "50 ms",
 )
@@ -356,7 +290,7 @@ def _races_by_age() -> list[Trial]:
 race_by_age: Final = Study(
     name="cluster-next-race-by-age",
     points=_races_by_age,
-    run=partial(_report, ("swap_out", "waits")),
+    run=partial(report, "swap_out"),
     quick=lambda trial: trial.names["setting"] == RACE_AGES_MS[0],
     reads=("costs.csv",),
 )
@@ -380,7 +314,7 @@ def _races_under_half() -> list[Trial]:
 race_under_half: Final = Study(
     name="cluster-next-race-under-half",
     points=_races_under_half,
-    run=partial(_report, ("swap_out", "waits")),
+    run=partial(report, "swap_out"),
     quick=lambda trial: trial.names["setting"] == RACE_AGES_MS[0],
     reads=("costs.csv",),
 )

@@ -12,7 +12,7 @@ from swapsim.charts import general
 from swapsim.charts.colours import TAGS
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
-from swapsim.machine import summary, what_if
+from swapsim.machine import summary
 from swapsim.mapping import totals_per_page
 from swapsim.patches.writeback_tags import lab, prediction, swap_series
 from swapsim.patches.writeback_tags.conclusions import per_page
@@ -142,31 +142,6 @@ def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
             "low": "predicted, least",
             "high": "predicted, greatest",
         },
-    )
-
-
-def draw_gain(ranges: pl.DataFrame, title: str, setting: str) -> alt.ConcatChart:
-    """Draw the range of the gain along a setting; on drives, a line for each latency."""
-    words = {"setting": setting, "middle": "gain, %"}
-    look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
-    if ranges["factor"].n_unique() > 1:
-        return general.lines(ranges, "setting", "middle", "factor", tick="label", **look)
-    look["figures"] = ".0f"
-    return general.lines(ranges, "setting", "middle", **look)
-
-
-def draw_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:
-    """Draw the gain with each constant at both ends of its range."""
-    return general.dots(
-        what_if.ends_drawn(ends),
-        "gain",
-        "name",
-        "end",
-        title="Gain with each constant at its low and its high",
-        subtitle="the line: all constants as they are",
-        rule=usual,
-        tight=True,
-        words={"gain": "gain, %"},
     )
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The studies of patch A, stored in data/simulated, their cases, and the headlines of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -31,57 +30,38 @@ OTHER_COSTS: Final = tuple(
 )
 """The constants that patch A's test uses and its fit does not change."""
 
+POLICIES: Final = {
+    kernel: {"swap_writeback_tags": tags} for kernel, tags in prediction.KERNELS.items()
+}
+"""The mail's kernels, in the what-ifs."""
+
+_USUAL: Final = prediction.machine(tags=True)
+
 
 def _writers(count: int) -> str:
     return f"{count} writers" if count > 1 else "1 writer"
 
 
-def cases_by_writers(writers: Sequence[int] = what_if.CPUS) -> list[what_if.Case]:
+def by_writers(writers: Sequence[int] = what_if.CPUS) -> list[what_if.Case]:
     """Return patch A's test with other numbers of writers, on its two sockets."""
     return [
-        _case("cpus", count, _writers(count), writers=count, frames=_frames(count))
+        what_if.Case(
+            what_if.at(count, _writers(count)),
+            replace(_USUAL, writers=count, frames=_frames(count)),
+        )
         for count in writers
     ]
 
 
-def cases_by_trunk_size(shifts: Sequence[int] = what_if.TRUNK_SHIFTS) -> list[what_if.Case]:
-    """Return patch A's test on 5.8, which has a lock per trunk, with and without tags."""
-    return [
-        _case(
-            "trunk",
-            2 ** (shift - 8),
-            f"{2 ** (shift - 8)} MB a trunk",
-            kernel="5.8",
-            trunk_shift=shift,
-        )
-        for shift in shifts
-    ]
-
-
-def cases_by_drive() -> list[what_if.Case]:
-    """Return patch A's test on drives of several latencies and queue depths, and on memory."""
-    return what_if.on_drives(_case)
+def by_trunk_size() -> list[what_if.Case]:
+    """Return patch A's test on 5.8, which has a lock per trunk."""
+    return what_if.by_trunk_size(replace(_USUAL, kernel="5.8"))
 
 
 def _frames(tasks: int) -> int:
     """Return pages for a node's memory, more than its CPUs cache."""
-    usual = prediction.machine(tags=True)
-    per_node = -(-tasks // usual.nodes) + 1
-    return max(usual.frames, 4 * FRAMES_KEPT * per_node)
-
-
-def _case(
-    factor: str,
-    setting: float,
-    label: str,
-    *,
-    costs: Mapping[str, int] = MappingProxyType({}),
-    **fields: Any,
-) -> what_if.Case:
-    base, patched = (replace(prediction.machine(tags=tags), **fields) for tags in (True, False))
-    return what_if.Case(
-        factor=factor, setting=setting, label=label, base=base, patched=patched, costs=dict(costs)
-    )
+    per_node = -(-tasks // _USUAL.nodes) + 1
+    return max(_USUAL.frames, 4 * FRAMES_KEPT * per_node)
 
 
 THREE_TAG_SHARES: Final = (0.01, prediction.TAG_SHARE, 0.5)
@@ -136,27 +116,24 @@ headline: Final = _study(
 
 def _with_three_fits(cases: Callable[[], list[what_if.Case]]) -> list[what_if.Trial]:
     found = fits.of_rows(three_fits.load())
-    return what_if.trials(cases(), {name: fit.constants for name, fit in found.items()})
+    constants = {name: fit.constants for name, fit in found.items()}
+    return what_if.trials(cases(), constants, POLICIES, (1, 2))
 
 
-_gains = partial(_study, run=what_if.gain)
+_gains = partial(_study, run=partial(what_if.report, "swap_out"))
 
 gain_by_writers: Final = _gains(
     name="writeback-tags-gain-by-writers",
-    points=partial(_with_three_fits, cases_by_writers),
-    quick=lambda trial: trial.case.setting <= 16,
+    points=partial(_with_three_fits, by_writers),
+    quick=lambda trial: trial.machine.writers <= 16,
 )
-"""The gain by the number of writers, over three fits (WHAT_IF)."""
-
 gain_by_trunk_size: Final = _gains(
-    name="writeback-tags-gain-by-trunk-size", points=partial(_with_three_fits, cases_by_trunk_size)
+    name="writeback-tags-gain-by-trunk-size", points=partial(_with_three_fits, by_trunk_size)
 )
-"""The gain by the size of a trunk, over three fits (WHAT_IF)."""
-
 gain_by_drive: Final = _gains(
-    name="writeback-tags-gain-by-drive", points=partial(_with_three_fits, cases_by_drive)
+    name="writeback-tags-gain-by-drive",
+    points=partial(_with_three_fits, partial(what_if.by_drive, _USUAL)),
 )
-"""The gain by a drive's latency and queue, over three fits (WHAT_IF)."""
 
 
 def _ends() -> list[Moved]:
@@ -181,13 +158,12 @@ fits_by_constant: Final = _study(
 
 def _at_ends() -> list[what_if.Trial]:
     found = fits.of_rows(fits_by_constant.load())
-    return what_if.trials(
-        cases_by_writers([prediction.WRITERS]), {name: fit.constants for name, fit in found.items()}
-    )
+    constants = {name: fit.constants for name, fit in found.items()}
+    return what_if.at_ends(lambda _: _USUAL, constants, POLICIES, (1, 2))
 
 
 gain_by_constant: Final = _gains(name="writeback-tags-gain-by-constant", points=_at_ends)
-"""The gain with each assumed constant at its low and high, the base fitted again (WHAT_IF)."""
+"""The gain with each assumed constant at its low and high, the base fitted again."""
 
 
 def predict_step(point: tuple[float, str, int]) -> pl.DataFrame:
