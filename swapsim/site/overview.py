@@ -286,7 +286,10 @@ def on_your_own(
         for row in ranked.iter_rows(named=True)
     }
     own = next((name for name in share if name not in POLICIES), _MERGED)
-    usual, yours = (fmean(gains.filter(fit=gains["fit"][at])["change"].to_list()) for at in (0, -1))
+    gained = gains.filter(metric="swap_out")
+    usual, yours = (
+        fmean(gained.filter(fit=gains["fit"][at])["change"].to_list()) for at in (0, -1)
+    )
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, a rule {own}, costs "
         f"{gains['fit'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "

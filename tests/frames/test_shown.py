@@ -16,7 +16,6 @@ from swapsim.claims.tables import CLAIMS
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE, cells, is_figures
-from swapsim.machine.tables import WHAT_IF
 
 FIGURES = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.none()
 WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=60)
@@ -117,8 +116,8 @@ def test_constant_words_are_shown_once_above() -> None:
 def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     """A part of a table has its columns' units if all tables with these columns agree."""
     assert glossary.units(CLAIMS.schema)["change"] == "%"
-    part = pl.DataFrame(schema=WHAT_IF.schema).select("label", "base_waits", "patched_waits")
-    assert frames.html(part).count("<small>%</small>") == 2
+    part = pl.DataFrame(schema=CLAIMS.schema).select("claim", "change")
+    assert frames.html(part).count("<small>%</small>") == 1
     assert "simulated" not in glossary.units(pl.Schema({"simulated": pl.Float64}))
     metrics = pl.DataFrame({"scanned": [2.5], "run": [1.5]})
     assert frames.html(metrics).count("<small>slots") == 2

@@ -2,7 +2,6 @@
 """What-ifs gain nothing where nothing changed, and have the range of their fits and seeds."""
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 import pytest
@@ -12,9 +11,9 @@ from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
-from swapsim.machine.tables import WHAT_IF
 from swapsim.machine.what_if import Case
 from swapsim.study import SerialExecutor
+from swapsim.study.summary import against
 
 SERIAL = SerialExecutor()
 
@@ -30,49 +29,51 @@ SMALL = MachineConfig(
 )
 
 
-def case(patched: MachineConfig, *, base: MachineConfig = SMALL, setting: float = 4) -> Case:
+def case(*, setting: float = 4, **costs: int) -> Case:
     """Return a case by hand."""
-    label = f"{setting:g} writers"
-    return Case(factor="cpus", setting=setting, label=label, base=base, patched=patched)
+    return Case(what_if.at(setting, f"{setting:g} writers"), SMALL, costs)
+
+
+NO_TAGS = {"base": {}, "patched": {"swap_writeback_tags": False}}
 
 
 def rows(gains: dict[tuple[float, str, int], float], *, waits: float = 10.0) -> pl.DataFrame:
-    """Return a WHAT_IF by hand: (setting, fit, seed) -> gain in percent."""
+    """Return reports by hand: (setting, fit, seed) -> gain in percent."""
     return pl.DataFrame(
-        [
-            ("cpus", at, f"{at:g} tasks", fit, seed, 100.0, 100.0 + gain, gain, waits, 1.0)
-            for (at, fit, seed), gain in gains.items()
-        ],
-        schema=WHAT_IF.schema,
-        orient="row",
+        {**what_if.at(at, f"{at:g} tasks"), "policy": policy, "fit": fit, "seed": seed}
+        | {"metric": metric, "value": value}
+        for policy, share in (("base", 0.0), ("patched", 0.01))
+        for (at, fit, seed), gain in gains.items()
+        for metric, value in (("written", 100.0 + 100 * share * gain), ("waits", waits))
     )
 
 
 def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
     """Exactly 0 %, with the same waits on both sides, for each fit and seed."""
     fits = {"as it is": costs(), "slow": change_costs(costs(), {"tree_ns": 3000})}
-    found = what_if.gains([case(SMALL)], fits, executor=SERIAL)
-    assert found.schema == WHAT_IF.schema
-    assert found.select("fit", "seed").rows() == [(fit, seed) for fit in fits for seed in (1, 2)]
-    assert found["gain_percent"].to_list() == [0.0] * 4
-    assert found["base_waits"].equals(found["patched_waits"])
-    assert found["base"].n_unique() == 4
+    policies: dict[str, dict[str, object]] = {"base": {}, "patched": {}}
+    found = what_if.run([case()], fits, policies, executor=SERIAL)
+    changes = against(found, {"policy": "base"})
+    assert changes.filter(metric="waits").select("fit", "seed").rows() == [
+        (fit, seed) for fit in fits for seed in (1, 2)
+    ]
+    assert changes["change"].to_list() == [0.0] * 8
+    assert found.filter(metric="swap_out", policy="base")["value"].n_unique() == 4
 
 
 def test_a_gain_is_that_of_the_runs_themselves() -> None:
     """The rates are those of run.run at the same seed, the waits the sum of all locks'."""
-    patched = replace(SMALL, swap_writeback_tags=False)
-    found = what_if.gains([case(patched)], {"a": costs()}, seeds=[5], executor=SERIAL)
-    row = found.row(0, named=True)
+    found = what_if.run([case()], {"a": costs()}, NO_TAGS, seeds=[5], executor=SERIAL)
+    row = what_if.gains(found).row(0, named=True)
     values = []
-    for side, config in (("base", SMALL), ("patched", patched)):
-        ran = run(replace(config, seed=5), costs())
+    for side, fields in NO_TAGS.items():
+        ran = run(replace(SMALL, seed=5, **fields), costs())
         values.append(ran.filter(metric="swap_out")["value"].item())
-        assert row[side] == values[-1]
+        assert found.filter(metric="swap_out", policy=side)["value"].item() == values[-1]
         waits = ran.filter(pl.col("metric").str.starts_with("cycles."))["value"].sum()
         assert row[f"{side}_waits"] == pytest.approx(waits)
-    assert row["gain_percent"] == pytest.approx(100 * (values[1] - values[0]) / values[0])
-    assert row["gain_percent"] > 0
+    assert row["middle"] == pytest.approx(100 * (values[1] - values[0]) / values[0])
+    assert row["middle"] > 0
     assert row["patched_waits"] < row["base_waits"]
 
 
@@ -81,13 +82,14 @@ def test_what_cannot_gain_is_named() -> None:
     fits = {"a": costs()}
     for field, cases, constants, seeds in (
         ("cases", [], fits, [1]),
-        ("fits", [case(SMALL)], {}, [1]),
-        ("seeds", [case(SMALL)], fits, []),
+        ("fits", [case()], {}, [1]),
+        ("seeds", [case()], fits, []),
     ):
         with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
-            what_if.gains(cases, constants, seeds=seeds, executor=SERIAL)
-    with pytest.raises(InputError, match="4 writers: the machine has no tides to gain on"):
-        what_if.gains([case(SMALL)], fits, metric="tides", executor=SERIAL)
+            what_if.run(cases, constants, NO_TAGS, seeds=seeds, executor=SERIAL)
+    for metric in ("tides", "accesses"):
+        with pytest.raises(InputError, match=f"no {metric} to gain on.*4 writers"):
+            what_if.run([case()], fits, NO_TAGS, metric=metric, executor=SERIAL)
 
 
 def test_ranges_go_over_fits_and_seeds() -> None:
@@ -103,9 +105,9 @@ def test_ranges_go_over_fits_and_seeds() -> None:
         for number, of_seeds in enumerate(fits)
         for seed, gain in enumerate(of_seeds, 1)
     }
-    table = what_if.ranges(rows(gains))
+    table = what_if.gains(rows(gains))
     assert table["setting"].to_list() == [8.0, 2.0, 4.0]
-    assert table.select("low", "middle", "high").rows() == [
+    assert table.select(pl.col("low", "middle", "high").round(9)).rows() == [
         (1.0, 4.0, 20.0),
         (-1.0, 0.0, 1.0),
         (0.0, 0.5, 1.0),
@@ -114,24 +116,34 @@ def test_ranges_go_over_fits_and_seeds() -> None:
     assert table["base_waits"].to_list() == [10.0] * 3
 
 
+def at_ends(gains: dict[tuple[str, str, int], float]) -> pl.DataFrame:
+    """Return reports by hand: (constant, end, seed) -> gain in percent."""
+    named = {
+        (4.0, f"{constant}, {end}", seed): gain for (constant, end, seed), gain in gains.items()
+    }
+    parts = pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<end>\w+)$")
+    return rows(named).with_columns(parts.alias("of")).unnest("of")
+
+
 def test_the_constant_that_matters_most_stands_first() -> None:
     """The widest apart first, a lone side last; a change of sign is marked, a zero has no sign."""
     table = what_if.by_constant(
-        rows(
+        at_ends(
             {
-                (8.0, "slot_ns, low", 1): 5.0,
-                (8.0, "slot_ns, high", 1): 7.0,
-                (8.0, "free_ns, high", 1): 90.0,
-                (8.0, "copy_ns, low", 1): 4.0,
-                (8.0, "copy_ns, low", 2): 8.0,
-                (8.0, "copy_ns, high", 1): -3.0,
-                (8.0, "copy_ns, high", 2): -5.0,
-                (8.0, "map_ns, low", 1): 0.0,
-                (8.0, "map_ns, high", 1): 1.0,
+                ("slot_ns", "low", 1): 5.0,
+                ("slot_ns", "high", 1): 7.0,
+                ("free_ns", "high", 1): 90.0,
+                ("copy_ns", "low", 1): 4.0,
+                ("copy_ns", "low", 2): 8.0,
+                ("copy_ns", "high", 1): -3.0,
+                ("copy_ns", "high", 2): -5.0,
+                ("map_ns", "low", 1): 0.0,
+                ("map_ns", "high", 1): 1.0,
             }
         )
     )
-    assert table.select("constant", "low", "high", "flips").rows() == [
+    shown = table.select("constant", pl.col("low", "high").round(9), "flips")
+    assert shown.rows() == [
         ("copy_ns", 6.0, -4.0, True),
         ("slot_ns", 5.0, 7.0, False),
         ("map_ns", 0.0, 1.0, False),
@@ -144,42 +156,38 @@ def test_the_constant_that_matters_most_stands_first() -> None:
 
 def test_what_is_no_constant_brings_its_own_ends() -> None:
     """A share of memory has no row in the constants' file."""
-    gained = rows({(8.0, "in_memory, low", 1): 5.0, (8.0, "in_memory, high", 1): 7.0})
-    table = what_if.by_constant(gained, others={"in_memory": (0.2, 0.4)})
-    assert table.rows() == [("in_memory", 0.2, 0.4, 5.0, 7.0, False)]
+    gained = at_ends({("in_memory", "low", 1): 5.0, ("in_memory", "high", 1): 7.0})
+    table = what_if.by_constant(gained, {"in_memory": (0.2, 0.4)})
+    assert table.select("constant", "at_low", "at_high").rows() == [("in_memory", 0.2, 0.4)]
 
 
 def test_the_costs_of_a_case_stand_in_for_a_fits() -> None:
     """A drive's latency is the case's, whatever the fit says."""
     fits = {"a": costs(), "b": change_costs(costs(), {"copy_ns": 900})}
-    slow = replace(case(SMALL), costs={"copy_ns": 700})
-    found = what_if.gains([slow], fits, seeds=[1], executor=SERIAL)
-    assert found["base"].n_unique() == 1
+    found = what_if.run([case(copy_ns=700)], fits, ["shared"], seeds=[1], executor=SERIAL)
+    assert found.filter(metric="swap_out")["value"].n_unique() == 1
+
+
+def test_a_fit_at_an_end_has_a_machine_of_its_own() -> None:
+    """A trial at an end has that fit alone, and the machine for its name."""
+    fits = {f"copy_ns, {end}": change_costs(costs(), {"copy_ns": ns})
+            for end, ns in (("low", 300), ("high", 900))}  # fmt: skip
+    found = what_if.at_ends(
+        lambda name: replace(SMALL, slots=2**16 + len(name)), fits, ["shared"], [1]
+    )
+    assert [(trial.names["constant"], trial.names["end"]) for trial in found] == [
+        ("copy_ns", "low"), ("copy_ns", "high"),
+    ]  # fmt: skip
+    assert [trial.machine.slots for trial in found] == [2**16 + 12, 2**16 + 13]
+    assert [trial.constants.filter(name="copy_ns")["value"].item() for trial in found] == [300, 900]
 
 
 def test_drives_vary_by_latency_and_by_queue_apart() -> None:
     """Each latency with each queue, and memory; the setting is what the drive can serve."""
-
-    def made(factor: str, setting: float, label: str, **fields: Any) -> Case:
-        given = fields.pop("costs", {})
-        config = replace(SMALL, **fields)
-        return Case(
-            factor=factor, setting=setting, label=label, base=config, patched=config, costs=given
-        )
-
-    cases = what_if.on_drives(made, channels=[8, 32], latencies_us=[20, 80])
-    assert [(one.base.channels, one.costs.get("channel_ns")) for one in cases] == [
-        (8, 20_000), (32, 20_000), (8, 80_000), (32, 80_000), (0, None),
-    ]  # fmt: skip
-    assert [one.setting for one in cases[:-1]] == [4e5, 1.6e6, 1e5, 4e5]
-    assert len({one.label for one in cases}) == len(cases)
-
-
-def test_fits_of_another_kind_and_several_cases_are_refused() -> None:
-    """A fit that is no constant's low or high has no place, and two machines have no mean."""
-    low = {(8.0, "copy_ns, low", 1): 1.0}
-    for name in ("V1", "copy_ns, middle", "copy_ns low", "copy_ns"):
-        with pytest.raises(InputError, match="field 'fit': call each fit"):
-            what_if.by_constant(rows(low | {(8.0, name, 1): 2.0}))
-    with pytest.raises(InputError, match="field 'label': several cases would be mixed"):
-        what_if.by_constant(rows(low | {(4.0, "copy_ns, low", 1): 9.0}))
+    cases = what_if.by_drive(SMALL)
+    drives = [(one.machine.channels, one.costs.get("channel_ns")) for one in cases]
+    assert drives == [(count, 1000 * us) for us in (20, 80, 120) for count in (8, 32, 128)] + [
+        (0, None)
+    ]
+    assert [one.names["setting"] for one in cases[:4]] == [4e5, 1.6e6, 6.4e6, 1e5]
+    assert len({one.names["label"] for one in cases}) == len(cases)

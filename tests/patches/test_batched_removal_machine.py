@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch B's machine, the constants that its mail leaves open, its predictions and what-ifs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +16,7 @@ from swapsim.io.paths import data_root
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import PAGE_KIB, metric_values
-from swapsim.machine.what_if import Case, gains
+from swapsim.machine.what_if import Case, gains, run
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal import notebook, prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
@@ -187,21 +189,21 @@ def test_a_value_of_the_workload_outside_of_its_range_is_named(tmp_path: Path) -
         patch.workload(tmp_path)
 
 
-def gained(cases: list[Case]) -> dict[tuple[str, str], float]:
-    """Return the gain of cases with one set of constants and one seed, by factor and label."""
+def gained(cases: list[Case], policies: Mapping[str, Mapping[str, Any]]) -> list[float]:
+    """Return the gains of cases with one set of constants and one seed."""
     fits = studies.fits_by_next_share([0.3])
     serial = SerialExecutor()
-    found = gains(cases, fits, metric=studies.WRITTEN, seeds=[1], executor=serial)
-    return {(row["factor"], row["label"]): row["gain_percent"] for row in found.to_dicts()}
+    rows = run(cases, fits, policies, metric="written", seeds=[1], executor=serial)
+    return gains(rows)["middle"].to_list()
 
 
 def test_trunks_gain_more_than_batching_but_not_on_a_disk() -> None:
     """Where CPUs have clusters; on a disk all share a run of slots, and trunks gain nothing."""
-    gain = gained(studies.cases_by_remedy())
-    trunks, both = "trunks of 64 MB", "both"
-    assert abs(gain["rotational", trunks]) < 2
-    assert gain["non-rotational", trunks] > 2 * gain["non-rotational", "batched"] > 20
-    assert gain["non-rotational", both] >= gain["non-rotational", trunks]
+    on_disk, on_flash = ([case] for case in studies.by_device())
+    assert abs(gained(on_disk, studies.REMEDIES)[1]) < 2
+    batched, trunks, both = gained(on_flash, studies.REMEDIES)
+    assert trunks > 2 * batched > 20
+    assert both >= trunks
 
 
 def test_longer_lists_are_longer_holds_and_waits() -> None:
@@ -215,8 +217,8 @@ def test_longer_lists_are_longer_holds_and_waits() -> None:
 
 def test_a_list_of_one_page_gains_nothing_and_four_kswapds_gain_more_than_one() -> None:
     """Cases by list and by kswapds are of the mail's machine."""
-    assert abs(gained(studies.cases_by_list([1], [1]))["list_pages", "1 task"]) < 2
-    few, many = gained(studies.cases_by_kswapds([1, 4])).values()
+    assert abs(gained(studies.by_list([1], [1]), studies.POLICIES)[0]) < 2
+    few, many = gained(studies.by_kswapds([1, 4]), studies.POLICIES)
     assert few < many
 
 

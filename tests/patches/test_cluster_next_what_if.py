@@ -9,6 +9,7 @@ from swapsim import slots
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import metric_values
+from swapsim.machine.what_if import Case, by_drive, by_trunk_size, trials
 from swapsim.patches.cluster_next import machines, studies
 
 
@@ -23,21 +24,21 @@ def test_the_cases_of_patch_d_differ_by_their_factor_alone() -> None:
     usual = machines.machine(policy="shared", gigabytes=12)
     for cases, changed in (
         (studies.by_tasks(), {"walkers", "pages"}),
-        (studies.by_trunk_size(), {"trunk_shift"}),
-        (studies.by_drive(), {"channels"}),
-        ([studies.at_end("copy_ns, low"), studies.at_end("in_memory, high")], {"slots", "frames",
-         "pages", "inactive_ratio", "warmup_ns"}),
+        (by_trunk_size(usual), {"trunk_shift"}),
+        (by_drive(usual), {"channels"}),
+        ([Case({}, studies.at_end(name)) for name in ("copy_ns, low", "in_memory, high")],
+         {"slots", "frames", "pages", "inactive_ratio", "warmup_ns"}),
     ):  # fmt: skip
         for case in cases:
             assert differing(case.machine, usual) <= changed
-            for trial in studies.trials([case], {"a": costs()}, ("shared", "avoid"), [3]):
+            for trial in trials([case], {"a": costs()}, ("shared", "avoid"), [3]):
                 assert differing(trial.machine, case.machine) <= {"policy", "seed"}
                 assert (trial.machine.policy, trial.machine.seed) == (trial.names["policy"], 3)
     for case in studies.by_tasks():
         pages = case.machine.walkers * case.machine.pages
         assert 0 <= usual.walkers * usual.pages - pages < case.machine.walkers
-    less = studies.at_end("in_memory, low").machine
-    assert less.frames < studies.at_end("copy_ns, low").machine.frames
+    less = studies.at_end("in_memory, low")
+    assert less.frames < studies.at_end("copy_ns, low").frames
 
 
 def test_the_settled_machine_is_the_mails_with_smaller_trunks() -> None:

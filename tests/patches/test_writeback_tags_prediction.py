@@ -157,9 +157,9 @@ def test_the_stored_ranges_and_the_lead_read_the_fits() -> None:
         ranges,
         ranges.with_columns(low=-1.0, high=pl.lit(12.0), verdict=pl.lit("open")),
         notebook.compare_series(studies.series.load()),
-        writers=what_if.ranges(studies.gain_by_writers.load()),
-        drives=what_if.ranges(studies.gain_by_drive.load()),
-        trunks=what_if.ranges(studies.gain_by_trunk_size.load()),
+        writers=what_if.gains(studies.gain_by_writers.load()),
+        drives=what_if.gains(studies.gain_by_drive.load()),
+        trunks=what_if.gains(studies.gain_by_trunk_size.load()),
     )
     assert "Throughput changes by -1.0 to +12.0 %; by the mail's unpatched column alone" in text
     assert "; whether that is worth the published 28.1 % is open." in text

@@ -8,7 +8,7 @@ import pytest
 
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
-from swapsim.machine.what_if import CPUS, gains
+from swapsim.machine.what_if import CPUS, by_drive, by_trunk_size, gains, run, trials
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import studies
 from swapsim.patches.writeback_tags.prediction import MAP_SHARE, TAG_SHARE
@@ -33,29 +33,30 @@ def test_the_cases_of_patch_a_differ_by_the_patch_alone() -> None:
     """Within a case only the tags differ, between cases what is asked and the memory for it."""
     usual = patch.machine(tags=True)
     for cases, changed in (
-        (studies.cases_by_writers(), {"writers", "frames"}),
-        (studies.cases_by_drive(), {"channels"}),
-        (studies.cases_by_trunk_size(), {"kernel", "trunk_shift"}),
+        (studies.by_writers(), {"writers", "frames"}),
+        (by_drive(usual), {"channels"}),
+        (studies.by_trunk_size(), {"kernel", "trunk_shift"}),
     ):
         for one in cases:
-            assert differing(one.base, one.patched) == {"swap_writeback_tags"}
-            assert differing(one.base, usual) <= changed
-        assert len({one.label for one in cases}) == len(cases)
-    assert [one.base.writers for one in studies.cases_by_writers()] == list(CPUS)
-    assert studies.cases_by_writers([8])[0].base == usual
-    assert studies.cases_by_drive()[-1].base == usual
+            assert one.machine.swap_writeback_tags
+            assert differing(one.machine, usual) <= changed
+            base, patched = trials([one], {"a": costs()}, studies.POLICIES, [1])
+            assert base.machine == one.machine
+            assert differing(base.machine, patched.machine) == {"swap_writeback_tags"}
+        assert len({one.names["label"] for one in cases}) == len(cases)
+    assert [one.machine.writers for one in studies.by_writers()] == list(CPUS)
+    assert studies.by_writers([8])[0].machine == usual
 
 
 def test_patch_a_gains_most_where_one_lock_serves_all() -> None:
     """Under 5.8 a device of one trunk has one lock to wait for, one of many trunks hardly any."""
-    cases = [
-        replace(one, base=brief(one.base), patched=brief(one.patched))
-        for one in studies.cases_by_trunk_size([8, 20])
-    ]
-    assert [one.label for one in cases] == ["1 MB a trunk", "4096 MB a trunk"]
-    many, one = gains(cases, {"a": costs()}, seeds=[1], executor=SERIAL).iter_rows(named=True)
+    usual = studies.by_trunk_size()[0].machine
+    cases = by_trunk_size(brief(usual), [8, 20])
+    assert [one.names["label"] for one in cases] == ["1 MB a trunk", "4096 MB a trunk"]
+    rows = run(cases, {"a": costs()}, studies.POLICIES, seeds=[1], executor=SERIAL)
+    many, one = gains(rows).iter_rows(named=True)
     assert one["base_waits"] > 4 * many["base_waits"]
-    assert one["gain_percent"] > 2 * many["gain_percent"] > 0
+    assert one["middle"] > 2 * many["middle"] > 0
 
 
 def test_patch_as_costs_are_fitted_with_its_shares(monkeypatch: pytest.MonkeyPatch) -> None:
