@@ -223,7 +223,7 @@ def draw_gain_by_list() -> alt.ConcatChart:
     """Draw the gain by length of lists and cost of a further removal, for each number of tasks."""
     gained = gains(studies.gain_by_list(), over=["seed"])
     return general.heat(
-        gained.select(pl.col("setting").cast(pl.Int64), "label", "fit", "middle"),
+        gained.select(pl.col("setting").cast(pl.Int64), "label", "fit", "middle", "low", "high"),
         "setting",
         "fit",
         "middle",
