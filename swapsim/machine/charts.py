@@ -28,18 +28,23 @@ def time_per_page(
     )
 
 
-def gains(
-    ranges: pl.DataFrame, title: str, setting: str, by: str = "", *, tick: str = ""
-) -> alt.ConcatChart:
+def gains(ranges: pl.DataFrame, title: str, setting: str, by: str = "") -> alt.ConcatChart:
     """Draw the range of a gain (`what_if.gains`) along a setting; figures where it is one line."""
     words = {"setting": setting, "middle": "gain, %", "fill": "slots in use"}
     look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
     if not by:
         look["figures"] = ".0f"
+    tick = "label" if by == "latency" else ""
     return general.lines(ranges, "setting", "middle", by, tick=tick, **look)
 
 
-def gains_at_ends(ends: pl.DataFrame, title: str, *, usual: float) -> alt.ConcatChart:
+def gains_by_drive(ranges: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the range of a gain on the drives of `what_if.by_drive`, a line for each latency."""
+    served = "pages per second that the drive can serve: queue depth / latency"
+    return gains(ranges, "Gain by the drive's latency and queue", served, "latency")
+
+
+def gains_at_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:
     """Draw the gain with each constant at both ends of its range (`what_if.by_constant`)."""
     values = [f"{low:g} to {high:g}" for low, high in ends.select("at_low", "at_high").iter_rows()]
     named = ends.with_columns(name=pl.col("constant") + ", " + pl.Series(values))
@@ -52,7 +57,7 @@ def gains_at_ends(ends: pl.DataFrame, title: str, *, usual: float) -> alt.Concat
         "gain",
         "name",
         "end",
-        title=title,
+        title="Gain with each constant at its low and its high",
         subtitle="the line: all constants as they are",
         rule=usual,
         tight=True,

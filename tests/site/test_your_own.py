@@ -48,7 +48,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     )
     assert names["glance"].schema == AT_A_GLANCE.schema
     assert names["glance"]["replay"].to_list() == ["batched-removal"]
-    assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
+    assert names["gains"]["fit"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
     printed = capsys.readouterr().out
     assert "on the trace removals-small-files, a rule next_but_one, costs copy_ns 300" in printed
     assert "a patch of which 0 of 6 parts are there" in printed
