@@ -9,7 +9,7 @@ BIN := .venv/bin
 CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.py')
 PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
-TEXTS := swapsim corelib tests data/capture README.md CONTRIBUTING.md patches notebooks
+TEXTS := swapsim corelib tests data/capture README.md SECURITY.md CONTRIBUTING.md patches notebooks
 # The texts in which words of tests/style/words.txt are errors, too. Other files of data/capture keep
 # theirs: data/ records their sha256.
 WORDS := $(filter-out data/capture,$(TEXTS)) $(addprefix data/capture/,rig capture.py lab.py README.md) data/published
