@@ -64,8 +64,8 @@ _VERDICT_OPTIONS: Final = {
 @click.command(
     cls=Verb,
     help="Print the published claims with what models and real kernels answer.\n\n"
-    "WHICH is a patch (01-writeback-tags), a mail, or the begin of claims' names, such as C or "
-    "D-prose; default: all. Options choose claims with these verdicts, in either column. "
+    "WHICH is a patch (01-writeback-tags), a mail, or the beginning of claims' names, such as C "
+    "or D-prose; default: all. Options choose claims with these verdicts, in either column. "
     "The json and the files have all columns.",
 )
 @click.argument("which", required=False, metavar="[WHICH]")
@@ -81,6 +81,9 @@ def claims(which: str | None, verdicts: Sequence[str]) -> Found:
         *("claim", "published", "simulated", "simulated_verdict", "measured", "measured_verdict")
     )
     lines = [] if chosen.is_empty() else [overview.standing(verdicts_by_mail(chosen))]
+    twice = chosen["repeats"].count()
+    if twice:
+        lines.append(f"{twice} of the rows repeat a figure of another one, and count once.")
     printed = Printed("claims", texts, CLAIM_TEXTS.by_name, title="claims")
     return Found([printed], lines=lines, in_file=chosen)
 

@@ -61,23 +61,24 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
 def of_claims(
     three_columns: pl.DataFrame, which: str | None, verdicts: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return the rows of THREE_COLUMNS of a patch, a mail or a begin of names, by verdict.
+    """Return the rows of THREE_COLUMNS of a patch, a mail or a beginning of names, by verdict.
 
-    ``unanswered`` is a verdict of claims that have a reason in both columns. A patch, mail or begin
-    that no claim has is an InputError.
+    ``unanswered`` is a verdict of claims that have a reason in both columns. A patch, mail or
+    beginning that no claim has is an InputError.
     """
     of_models, of_kernels = (
         pl.col(f"{source}_verdict").cast(pl.String) for source in ("simulated", "measured")
     )
     if which is not None:
-        begins = pl.col("claim").str.starts_with(which)
+        begins = pl.col("claim").str.to_lowercase().str.starts_with(which.lower())
         three_columns = three_columns.filter(
             (pl.col("patch") == which) | (pl.col("mail") == which) | begins
         )
         if three_columns.is_empty():
             known = ", ".join(patch.PATCH for patch in PATCHES)
             raise InputError(
-                f"{which!r} is no patch, mail or begin of a claim's name: choose one of {known}"
+                f"{which!r} is no patch, mail or beginning of a claim's name: choose one of "
+                f"{known}, or A, B, C, D, F, S"
             )
     if not verdicts:
         return three_columns
@@ -132,7 +133,7 @@ def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:
         rows.append(
             {
                 "patch": card["patch"],
-                "title": card["title"],
+                "title": f"{first['claim'][0]}: {card['title']}",
                 "mail": first["mail"],
                 "by": f"{card['author'].partition(';')[0]}, {card['date'][:4]}",
                 "merged": outcome.rstrip("."),
@@ -169,16 +170,20 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 def standing(counted: pl.DataFrame) -> str:
     """Return two sentences on how many claims have each verdict, by `claims.verdicts_by_mail`."""
     sentences = []
-    for source, who in (("simulated", "the models"), ("measured", "real kernels")):
+    for source, who in (("simulated", "the models decide"), ("measured", "real kernels decide")):
         total = totals(counted, source)
+        decided = sum(total[word] for word in _DECIDED)
         parts = [
             f"{total[word.replace(' ', '_')]} {word}"
             for word in COUNTED
             if total[word.replace(" ", "_")]
         ]
-        said = f"{_answered(total)}: {', '.join(parts)}" if parts else "none"
-        sentences.append(f"Of {total['claims']} claims {who} answer {said}.")
+        parts.append(f"{total['no_answer']} have a reason")
+        sentences.append(f"Of {total['claims']} claims {who} {decided}: {', '.join(parts)}.")
     return " ".join(sentences)
+
+
+_DECIDED: Final = ("reproduced", "missed", "confirmed", "contradicted")
 
 
 def by_mail(counted: pl.DataFrame) -> pl.DataFrame:
@@ -233,19 +238,18 @@ def verdict(
             f"{len(sites_of)} traces of a real kernel.",
             "What is measured": f"{of_kernels['confirmed']} are confirmed and "
             f"{of_kernels['contradicted']} contradicted, by their direction, in small guests under "
-            f"an emulator. {over_nfs(three_columns)}",
+            f"an emulator. The one over NFS is its own server and so stalls itself.",
         },
     )
 
 
 def over_nfs(three_columns: pl.DataFrame) -> str:
-    """Return a sentence on the contradicted claims whose guest decides more than the mail."""
-    found = three_columns.filter(
-        pl.col("claim").str.contains("-nfs-"), measured_verdict="contradicted"
-    )
+    """Return a sentence on the measured claims whose guest decides more than the mail."""
+    verdicts = three_columns.filter(pl.col("claim").str.contains("-nfs-"))["measured_verdict"]
+    confirmed, against = ((verdicts == word).sum() for word in ("confirmed", "contradicted"))
     return (
-        f"Of the contradicted ones {found.height} are over NFS, in a guest that is its own server "
-        f"and so stalls itself."
+        f"Of the confirmed and contradicted ones {confirmed} and {against} are over NFS, in a guest "
+        f"that is its own server and so stalls itself."
     )
 
 

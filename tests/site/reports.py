@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reports for tests: of few and short notebooks, or of the stored outputs of all of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
@@ -75,9 +76,13 @@ def of_stored_outputs(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     small(root, monkeypatch)
     every = claims.published_claims().iter_rows(named=True)
     found = tuple(
-        Claim(row["claim"], row["patch"], row["metric"], "+22.3 %", *FIGURES) for row in every
+        Claim(
+            *(row["claim"], row["patch"], row["mail"], row["locator"].split(" | ")[0]),
+            *(row["metric"], "+22.3 %", "1 to 2", *FIGURES),
+        )
+        for row in every
     )
-    shown = Verdicts(found, found[:8], build.verdicts().counted, build.verdicts().newest)
+    shown = replace(build.verdicts(), claims=found, headlines=found[:8])
 
     def as_stored(
         _: Path, notebook: nbformat.NotebookNode, *_rest: object
