@@ -248,8 +248,8 @@ def over_nfs(three_columns: pl.DataFrame) -> str:
     verdicts = three_columns.filter(pl.col("claim").str.contains("-nfs-"))["measured_verdict"]
     confirmed, against = ((verdicts == word).sum() for word in ("confirmed", "contradicted"))
     return (
-        f"Of the confirmed and contradicted ones {confirmed} and {against} are over NFS, in a guest "
-        f"that is its own server and so stalls itself."
+        f"Of the confirmed and contradicted ones {confirmed} and {against} are over NFS, in a "
+        f"guest that is its own server and so stalls itself."
     )
 
 
