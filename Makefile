@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz analyse torture readme notebooks simulate capture measure format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz analyse torture wasm readme notebooks simulate capture measure format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -83,6 +83,17 @@ test-python: setup
 	$(call say,notebooks: each cell is run and compared with its committed output)
 	SWAPSIM_PICTURES=no $(BIN)/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=0 --nbval --nbval-current-env \
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
+
+wasm: setup build/wasm.stamp ## build the C core for web pages, swapsim/live/core.wasm
+	$(call say,the C core in WebAssembly)
+	$(BIN)/python corelib/web/build.py "$(CURDIR)/build/wasm-env/bin/python -m ziglang" swapsim/live
+
+build/wasm.stamp: build/setup.stamp corelib/web/requirements.lock
+	$(call say,the compiler for WebAssembly: 101 MB to download)
+	@$(PYTHON) -m venv build/wasm-env
+	build/wasm-env/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-deps \
+	    -r corelib/web/requirements.lock
+	@touch $@
 
 lab: setup ## open JupyterLab at the map; LAB_ARGS= passes options on
 	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" \
@@ -169,6 +180,9 @@ lock: setup ## resolve the locked packages again (needs uv)
 	uv pip compile pyproject.toml --group test --group tools --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-annotate --quiet \
 	    --custom-compile-command 'make lock' -o requirements.lock
+	uv pip compile --group pyproject.toml:wasm --universal --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --no-annotate --quiet \
+	    --custom-compile-command 'make lock' -o corelib/web/requirements.lock
 
 clean: ## delete everything that was built, and .venv
 	rm -rf build .venv

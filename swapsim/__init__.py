@@ -31,6 +31,7 @@ And over the subjects:
 - ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
 - ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict; what became
   of them on Linux 6.12 and 7.3 (``patches.newer_kernels``),
+- ``live``: the models of panels that run in a page, and the same rows from the native library,
 - ``site``: what covers all patches: overview, README's tables, report, benchmarks,
 - ``cli``: the command line.
 

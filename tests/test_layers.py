@@ -23,6 +23,7 @@ LADDER = (
     {"mapping", "removal", "slots", "clusters", "stall", "machine", "reclaim"},
     {"export"},
     {"patches"},
+    {"live"},
     {"site"},
     {"cli"},
     {"__main__"},

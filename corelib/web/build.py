@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Build swapsim/live/core.wasm and core.json: the part of the C core that the live models use.
+
+Usage: build.py ZIG FOLDER, where ZIG is the command of the compiler.
+"""
+
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+CORELIB = Path(__file__).parents[1]
+sys.path.insert(0, str(CORELIB))
+
+import code_digests  # noqa: E402
+import layout  # noqa: E402
+
+FOLDERS = ("src", "include", "web")
+MEMORY_MAX = 256 << 20
+FLAGS = (
+    "--target=wasm32-wasi -mexec-model=reactor -std=c11 -Os -DNDEBUG -Wall -Wextra -Werror "
+    f"-Iinclude -Isrc -Iweb -Wl,--strip-all -Wl,--max-memory={MEMORY_MAX} -Wl,-z,stack-size=262144"
+)
+EXPORTS = ("malloc", "free")
+
+
+def digest() -> str:
+    """Return the digest of all that decides the bytes, without comments and unused code."""
+    code = code_digests.digests(CORELIB, sorted(layout.used()), FOLDERS)
+    return hashlib.sha256(f"{FLAGS} {EXPORTS} {sorted(code.items())}".encode()).hexdigest()[:32]
+
+
+def build(zig: str, folder: Path) -> None:
+    """Write core.wasm and core.json."""
+    names = sorted(layout.used())
+    made = layout.layout(names)
+    files = code_digests.files(CORELIB, names, FOLDERS)
+    exports = [f"-Wl,--export={name}" for name in (*EXPORTS, *made["functions"])]
+    wasm = folder.absolute() / "core.wasm"
+    with TemporaryDirectory() as temporary:
+        checks = Path(temporary, "layout.c")
+        checks.write_text(layout.assertions(made), encoding="utf-8")
+        compiler = [*shlex.split(zig), "cc", *FLAGS.split(), *exports]
+        subprocess.run([*compiler, *files, str(checks), "-o", str(wasm)], cwd=CORELIB, check=True)
+    wasm.chmod(0o644)
+    text = json.dumps({"digest": digest(), **made}, indent=1)
+    (folder / "core.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    build(sys.argv[1], Path(sys.argv[2]))
