@@ -59,9 +59,7 @@ class Definition:
         return hashlib.sha256("\0".join(self.tokens).encode()).hexdigest()
 
 
-def digests(
-    corelib: Path, names: Iterable[str], folders: Iterable[str] = ("src", "include")
-) -> dict[str, str]:
+def digests(corelib: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the digest of each of these names that the sources define.
 
     Parameters
@@ -70,25 +68,16 @@ def digests(
         The folder that has ``include`` and ``src``.
     names : iterable of str
         Functions, structs, enumerators or macros.
-    folders : iterable of str
-        The folders of the sources.
     """
-    code = _Code(corelib, folders)
+    code = _Code(corelib)
     return {name: _of_all(code.reached(name)) for name in names if name in code.by_name}
-
-
-def files(corelib: Path, names: Iterable[str], folders: Iterable[str]) -> list[str]:
-    """Return the files, relative to the folder, of all that `digests` covers, without headers."""
-    code = _Code(corelib, folders)
-    reached = {each.file for name in names if name in code.by_name for each in code.reached(name)}
-    return sorted(str(path.relative_to(corelib)) for path in reached if path.suffix == ".c")
 
 
 class _Code:
     """All definitions, and the look-up of a name in a file."""
 
-    def __init__(self, corelib: Path, folders: Iterable[str]) -> None:
-        roots = [corelib / folder for folder in folders]
+    def __init__(self, corelib: Path) -> None:
+        roots = (corelib / "src", corelib / "include")
         files = [path for root in roots for path in sorted(root.rglob("*.[ch]"))]
         self.by_name: dict[str, list[Definition]] = defaultdict(list)
         self._includes: dict[Path, list[Path]] = {}

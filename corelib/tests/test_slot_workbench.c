@@ -79,6 +79,25 @@ static void a_page_out_takes_its_trunks_lock_twice(void)
 	sws_workbench_free(bench);
 }
 
+static void the_last_slot_is_that_of_the_latest_page(void)
+{
+	const struct sws_workbench_config config = config_of(4096, 2);
+	struct sws_workbench *bench = make(&config);
+	const struct sws_slots *device = NULL;
+
+	CHECK(sws_workbench_last_slot(bench, 0) == 0);
+	fill(bench, 3);
+	device = sws_slot_cache_device(sws_workbench_cache(bench));
+	for (int64_t mm = 0; mm < 2; mm++) {
+		const uint32_t slot = sws_workbench_last_slot(bench, mm);
+
+		CHECK(slot && sws_slots_usage(device, slot) == 1);
+	}
+	CHECK(sws_workbench_last_slot(bench, -1) == 0);
+	CHECK(sws_workbench_last_slot(bench, -2) == 0 && sws_workbench_last_slot(bench, 2) == 0);
+	sws_workbench_free(bench);
+}
+
 static void a_slot_back_on_the_device_takes_it_once_in_6_1_alone(void)
 {
 	static const enum sws_kernel kernels[] = { SWS_KERNEL_5_8, SWS_KERNEL_6_1 };
@@ -552,6 +571,7 @@ static void running_out_of_memory_leaks_and_breaks_nothing(void)
 int main(void)
 {
 	RUN(a_page_out_takes_its_trunks_lock_twice);
+	RUN(the_last_slot_is_that_of_the_latest_page);
 	RUN(a_slot_back_on_the_device_takes_it_once_in_6_1_alone);
 	RUN(in_4_8_all_trunks_share_one_lock);
 	RUN(swapped_in_through_the_cache_a_page_takes_two_more);

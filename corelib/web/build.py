@@ -18,26 +18,24 @@ sys.path.insert(0, str(CORELIB))
 import code_digests  # noqa: E402
 import layout  # noqa: E402
 
-FOLDERS = ("src", "include", "web")
 MEMORY_MAX = 256 << 20
 FLAGS = (
     "--target=wasm32-wasi -mexec-model=reactor -std=c11 -Os -DNDEBUG -Wall -Wextra -Werror "
-    f"-Iinclude -Isrc -Iweb -Wl,--strip-all -Wl,--max-memory={MEMORY_MAX} -Wl,-z,stack-size=262144"
+    f"-Iinclude -Isrc -Wl,--strip-all -Wl,--max-memory={MEMORY_MAX} -Wl,-z,stack-size=262144"
 )
 EXPORTS = ("malloc", "free")
 
 
 def digest() -> str:
     """Return the digest of all that decides the bytes, without comments and unused code."""
-    code = code_digests.digests(CORELIB, sorted(layout.used()), FOLDERS)
+    code = code_digests.digests(CORELIB, sorted(layout.used()))
     return hashlib.sha256(f"{FLAGS} {EXPORTS} {sorted(code.items())}".encode()).hexdigest()[:32]
 
 
 def build(zig: str, folder: Path) -> None:
     """Write core.wasm and core.json."""
-    names = sorted(layout.used())
-    made = layout.layout(names)
-    files = code_digests.files(CORELIB, names, FOLDERS)
+    made = layout.layout(layout.used())
+    files = sorted(str(path.relative_to(CORELIB)) for path in CORELIB.glob("src/**/*.c"))
     exports = [f"-Wl,--export={name}" for name in (*EXPORTS, *made["functions"])]
     wasm = folder.absolute() / "core.wasm"
     with TemporaryDirectory() as temporary:

@@ -14,8 +14,7 @@ from typing import Any
 import ffi_build
 from cffi import FFI
 
-WEB = Path(__file__).parent
-LIVE = WEB.parents[1] / "swapsim" / "live"
+LIVE = Path(__file__).parents[2] / "swapsim" / "live"
 POINTER = 4
 SIZES = {"pointer": POINTER, "bool": 1}
 KINDS = {"char": "u8", "_Bool": "bool", "int": "i32", "size_t": "u32"}
@@ -38,7 +37,7 @@ def used() -> set[str]:
 
 def layout(names: Iterable[str]) -> Layout:
     """Return the functions, structs, enums and constants of these names, and their structs."""
-    api = "\n".join(map(ffi_build.declarations, [*ffi_build.headers(), *WEB.glob("*.h")]))
+    api = "\n".join(map(ffi_build.declarations, ffi_build.headers()))
     ffi = FFI()
     ffi.cdef(api)
     prototypes = {name: (result, given) for result, name, given in PROTOTYPE.findall(api)}
@@ -52,11 +51,11 @@ def layout(names: Iterable[str]) -> Layout:
                 _result(kind.result, made["structs"]),
                 *(_kind(each, made["structs"]) for each in kind.args),
             ]
-        elif name.startswith("SWS_"):
+        if name.startswith("SWS_"):
             made["constants"][name] = getattr(constants, name)
-        elif f"struct {name} {{" in api:
+        if f"struct {name} {{" in api:
             _kind(ffi.typeof(f"struct {name}"), made["structs"])
-        else:
+        if f"enum {name} {{" in api:
             made["enums"][name] = ffi.typeof(f"enum {name}").elements
     return made
 
@@ -65,7 +64,6 @@ def assertions(made: Layout) -> str:
     """Return C that compiles if the structs have this layout."""
     lines = ["#include <stddef.h>"]
     lines += [f'#include "swapsim/{header.name}"' for header in ffi_build.headers()]
-    lines += [f'#include "{header.name}"' for header in WEB.glob("*.h")]
     for name, struct in made["structs"].items():
         lines.append(f'_Static_assert(sizeof(struct {name}) == {struct["size"]}, "{name}");')
         for field, (offset, kind, count) in struct["fields"].items():

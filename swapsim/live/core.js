@@ -30,6 +30,7 @@
     if (wasm._initialize) wasm._initialize();
     let cached = new DataView(wasm.memory.buffer);
     let cleanup = [];
+    const known = new Map();
 
     // The memory's view; the buffer is another one after the memory has grown.
     function view() {
@@ -54,9 +55,14 @@
     // Return a struct as an object: a number, a boolean, an object or an array for each field.
     function read(struct, at) {
       const found = {};
-      for (const [name, [offset, kind, count]] of Object.entries(structs[struct].fields))
-        found[name] = count === 1 ? get(kind, at + offset) : readArray(kind, at + offset, count);
+      for (const name of Object.keys(structs[struct].fields)) found[name] = field(struct, at, name);
       return found;
+    }
+
+    // Return one field of a struct.
+    function field(struct, at, name) {
+      const [offset, kind, count] = structs[struct].fields[name];
+      return count === 1 ? get(kind, at + offset) : readArray(kind, at + offset, count);
     }
 
     // Set the fields that the object has; null and undefined leave a field as it is.
@@ -132,9 +138,12 @@
 
     // Return the names that a function gives to 0, 1, 2 ...
     function names(name) {
-      const found = [];
-      for (let each; (each = call(name, found.length)) !== null;) found.push(each);
-      return found;
+      if (!known.has(name)) {
+        const found = [];
+        for (let each; (each = call(name, found.length)) !== null;) found.push(each);
+        known.set(name, found);
+      }
+      return known.get(name);
     }
 
     // Return the constants of an enum as words, in the order of their values.
@@ -153,18 +162,21 @@
       return at;
     }
 
+    // Return the rows of a model; a model may run another one.
     function run(model, setting) {
+      const outer = cleanup;
+      cleanup = [];
       try {
         return model(core, setting);
       } finally {
         for (const each of cleanup.reverse()) each();
-        cleanup = [];
+        cleanup = outer;
       }
     }
 
     const core = {
-      alloc, allocArray, call, config, constants, create, exact, get, indexOf, names, read,
-      readArray, run, set, sizeOf, words, write,
+      alloc, allocArray, call, config, constants, create, field, get, indexOf, names, read,
+      readArray, run, set, words, write,
     };
     return core;
   };

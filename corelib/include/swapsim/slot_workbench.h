@@ -243,6 +243,12 @@ void sws_workbench_measures(const struct sws_workbench *self, struct sws_workben
 void sws_workbench_cpus(const struct sws_workbench *self, uint64_t *tested, uint64_t *pages);
 
 /*
+ * Returns the last slot that an address space got, or kernel threads with mm -1; 0 for none, for an
+ * unknown address space, and if there are more than SWS_WORKBENCH_SPACES_MAX. Complexity: O(1).
+ */
+uint32_t sws_workbench_last_slot(const struct sws_workbench *self, int64_t mm);
+
+/*
  * Recomputes every invariant, those of the caches and the device included. Complexity: O(slots).
  * Returns SWS_OK, or SWS_ERROR_BROKEN and the *reason, a constant string.
  */

@@ -186,6 +186,14 @@ void sws_workbench_cpus(const struct sws_workbench *self, uint64_t *tested_slots
 	}
 }
 
+uint32_t sws_workbench_last_slot(const struct sws_workbench *self, int64_t mm)
+{
+	const bool known = mm >= -1 && mm < (int64_t)self->pages.spaces;
+	const uint32_t slot = known ? self->meter.last_slots[mm + 1] : 0;
+
+	return slot == UINT32_MAX ? 0 : slot;
+}
+
 /* A page under writeback has one page table entry and is in the swap cache. */
 static bool in_flight_right(const struct sws_workbench *self)
 {

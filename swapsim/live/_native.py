@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What only live panels call of the C library."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from swapsim._core import ffi, lib
+from swapsim.ffi.structs import check, new
+from swapsim.slots._native import EFFORT, settings
+from swapsim.slots.config import ChurnConfig, SlotsConfig
+
+_STEP_EFFORT: Final = 256
+"""The least effort of a task in a round, of which a page out takes two: WORKBENCH_STEP_EFFORT."""
+
+
+def draws(seed: int) -> Callable[[int], int]:
+    """Return a function that draws a whole number below a bound, by the library's generator."""
+    state = ffi.new("struct sws_generator *")
+    lib.sws_generator_seed(state, seed, 0)
+    return lambda bound: int(lib.sws_generator_below(state, bound))
+
+
+def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[dict[str, Any]]:
+    """Run a churn as `slots.measure`; return the last slot of each task, frame by frame."""
+    n_tasks = device.online if churn.tasks is None else churn.tasks
+    spaces = -(-n_tasks // churn.threads_per_address_space)
+    made, _alive = settings(replace(device, address_spaces=spaces))
+    config = ffi.new("struct sws_workbench_config *")
+    lib.sws_workbench_config_init(config)
+    config.cache.device, config.cache.enabled = made[0], device.slot_cache
+    config.asynchronous = churn.swap_in == "asynchronous"
+    config.lock_window, config.n_tasks = device.online, n_tasks
+    config.pages_a_cpu = churn.pages_a_cpu
+    bench = new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
+    used = max(1, round(churn.used_share * (device.slots - 1)))
+    for begin, *given in (
+        (lib.sws_workbench_fill, 2**64 - 1, not churn.to_the_last_slot),
+        (lib.sws_workbench_fill, used, False),
+        (lib.sws_workbench_thin, used),
+    ):
+        check(begin(bench, *given))
+        for _ in _steps(bench, EFFORT):
+            pass
+    effort = math.ceil(2 * (churn.pages + churn.warm_up_pages) * _STEP_EFFORT / frames)
+    rows, base = [], 0
+    measures = ffi.new("struct sws_workbench_measures *")
+    for pages in (churn.warm_up_pages, churn.pages):
+        lib.sws_workbench_begin_measures(bench)
+        check(lib.sws_workbench_churn(bench, 2 * -(-pages // n_tasks)))
+        before = (0, 0)
+        for _ in _steps(bench, effort):
+            lib.sws_workbench_measures(bench, measures)
+            now = measures.pages_out, measures.pages_met
+            out, met = (new - old for new, old in zip(now, before, strict=True))
+            rows += [
+                {
+                    "pages": base + now[0],
+                    "task": task,
+                    "shared": met / out if out else None,
+                    "slot": lib.sws_workbench_last_slot(bench, task),
+                }
+                for task in range(spaces)
+            ]
+            before = now
+        base += before[0]
+    return rows
+
+
+def _steps(bench: Any, effort: int) -> Iterator[None]:
+    """Run a phase to its end; yield after each effort."""
+    over = ffi.new("bool *")
+    while not over[0]:
+        check(lib.sws_workbench_run(bench, effort, over))
+        yield

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Large folios on a swap device of clusters: its lists over time, and the folios that are split.
+
+CPUs map folios of several sizes and swap them out at once. When the device is filled to its share,
+a random one is given back first. The draws are those of the library's generator.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.clusters import folios, summed_lists
+from swapsim.clusters.requests import ACCESS, CLUSTER, DROP, OUT, Requests
+from swapsim.clusters.requests import CLUSTER as LARGEST
+from swapsim.clusters.tables import FOLIO_STEPS, STEP
+from swapsim.ffi import CLUSTER_RULES
+from swapsim.ffi import FOLIO_STEPS as STEPS
+from swapsim.live import _native
+
+SINGLES: Final = 16
+"""Single pages that are mapped in one step."""
+
+
+def setting(
+    rules: Sequence[str] = CLUSTER_RULES,
+    *,
+    slots: int = 64 * CLUSTER,
+    cpus: int = 8,
+    fill_percent: int = 80,
+    large_percent: int = 75,
+    orders: Mapping[int, int] | None = None,
+    switches: Mapping[str, bool | int] | None = None,
+    return_cache: bool = True,
+    stages: int = 24,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """Return a device and its folios as a setting.
+
+    ``fill_percent`` is the share of the device's slots that stays in use, ``large_percent`` that of
+    large folios in the pages mapped, and ``orders`` has the shares of their orders in relation to
+    each other (default: 64 KiB). A stage is a quarter of the device swapped out.
+    """
+    return {
+        "rules": [*rules],
+        "slots": slots,
+        "cpus": cpus,
+        "fill_percent": fill_percent,
+        "large_percent": large_percent,
+        "orders": [[order, share] for order, share in (orders or {4: 1}).items()],
+        "switches": dict(switches or {}),
+        "return_cache": return_cache,
+        "stages": stages,
+        "seed": str(seed),
+    }
+
+
+def rows(values: Mapping[str, Any]) -> pl.DataFrame:
+    """Return ``rules, stage, metric, name, value``: clusters by list, and folios by order.
+
+    ``metric`` is clusters at the end of the stage, swapped_out or fallbacks (split) of the stage.
+    """
+    found = folios.run(
+        _stream(values),
+        values["rules"],
+        switches=values["switches"],
+        return_cache=values["return_cache"],
+    )
+    lists = summed_lists(found.lists).drop("in_use").rename({"seq": "stage"})
+    out = found.out.with_columns(name=pl.col("order").cast(pl.String))
+    by, metrics = ["rules", "stage"], ["swapped_out", "fallbacks"]
+    parts = [
+        lists.unpivot(index=by, variable_name="name").with_columns(metric=pl.lit("clusters")),
+        *(
+            out.filter(order=order).unpivot(metrics, index=[*by, "name"], variable_name="metric")
+            for order, _ in values["orders"]
+        ),
+    ]
+    names = [*by, "metric", "name", "value"]
+    ranks = {name: rank for rank, name in enumerate(values["rules"])}
+    rank = pl.col("rules").cast(pl.String).replace_strict(ranks)
+    frame = pl.concat([part.select(names) for part in parts], how="vertical_relaxed")
+    return frame.sort(rank, "stage", maintain_order=True)
+
+
+@dataclass(slots=True)
+class _Kind:
+    """What a step may map: its order and pages, its chance, and where its pages begin."""
+
+    order: int
+    n: int
+    chance: int
+    base: int
+    free: list[int] = field(default_factory=list)
+    places: int = 0
+
+    def place(self) -> int:
+        """Return the first page of a place that is not in use."""
+        if self.free:
+            return self.free.pop()
+        self.places += 1
+        return self.base + (self.places - 1) * self.n
+
+
+def _kinds(values: Mapping[str, Any]) -> list[_Kind]:
+    large, total = values["large_percent"], sum(share for _, share in values["orders"])
+    shares = [(0, (100 - large) * total)]
+    shares += [(order, large * share) for order, share in values["orders"]]
+    made, base = [], 0
+    for order, share in shares:
+        n = 1 << order if order else SINGLES
+        made.append(_Kind(order, n, share * LARGEST // n, base))
+        base += -(-(values["slots"] // n + 1) * n // LARGEST) * LARGEST
+    return made
+
+
+def _stream(values: Mapping[str, Any]) -> Requests:
+    """Return the steps of the CPUs."""
+    kinds, below = _kinds(values), _native.draws(int(values["seed"]))
+    goal = values["slots"] * values["fill_percent"] // 100
+    ends = [0]
+    for kind in kinds:
+        ends.append(ends[-1] + kind.chance)
+    live: list[tuple[_Kind, int]] = []
+    steps: list[tuple[int, ...]] = []
+    marks: list[int] = []
+    used = written = 0
+    while len(marks) < values["stages"]:
+        cpu, draw = below(values["cpus"]), below(ends[-1])
+        kind = next(each for each, end in zip(kinds, ends[1:], strict=True) if draw < end)
+        while live and used + kind.n > goal:
+            at = below(len(live))
+            old, page = live[at]
+            live[at] = live[-1]
+            live.pop()
+            steps.append((0, cpu, DROP, 0, page, old.n))
+            old.free.append(page)
+            used -= old.n
+        page = kind.place()
+        steps += [(0, cpu, ACCESS, kind.order, page, kind.n), (0, cpu, OUT, 0, page, kind.n)]
+        live.append((kind, page))
+        used += kind.n
+        written += kind.n
+        if written * 4 >= values["slots"] * (len(marks) + 1):
+            marks.append(len(steps))
+    step = pl.col("step").replace_strict(dict(enumerate(STEPS)), return_dtype=STEP)
+    frame = pl.DataFrame(steps, schema=list(FOLIO_STEPS), orient="row").with_columns(step)
+    return Requests(
+        name="live",
+        steps=frame.cast(pl.Schema(FOLIO_STEPS)),
+        marks=tuple(marks),
+        slots=values["slots"],
+    )
