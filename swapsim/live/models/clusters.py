@@ -68,15 +68,14 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
         return_cache=values["return_cache"],
     )
     lists = summed_lists(found.lists).drop("in_use").rename({"seq": "stage"})
-    out = found.out.with_columns(name=pl.col("order").cast(pl.String))
     by, metrics = ["rules", "stage"], ["swapped_out", "fallbacks"]
-    parts = [
-        lists.unpivot(index=by, variable_name="name").with_columns(metric=pl.lit("clusters")),
-        *(
-            out.filter(order=order).unpivot(metrics, index=[*by, "name"], variable_name="metric")
-            for order, _ in values["orders"]
-        ),
-    ]
+    parts = [lists.unpivot(index=by, variable_name="name").with_columns(metric=pl.lit("clusters"))]
+    for order, _ in values["orders"]:
+        # A stage without such folios has no row.
+        counted = found.out.filter(order=order).select(*by, *metrics)
+        counts = lists.select(by).join(counted, on=by, how="left", maintain_order="left")
+        long = counts.fill_null(0).unpivot(metrics, index=by, variable_name="metric")
+        parts.append(long.with_columns(name=pl.lit(str(order))))
     names = [*by, "metric", "name", "value"]
     ranks = {name: rank for rank, name in enumerate(values["rules"])}
     rank = pl.col("rules").cast(pl.String).replace_strict(ranks)

@@ -47,7 +47,8 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
     ``pages`` are those swapped out since the churn began, ``slot`` is the last one of the task,
     ``shared`` the share of the frame's pages in the trunk of another CPU's last slot.
     """
-    return pl.DataFrame(_native.churn_frames(*_configs(values), values["frames"]))
+    schema = {"pages": pl.Int64, "task": pl.Int64, "shared": pl.Float64, "slot": pl.Int64}
+    return pl.DataFrame(_native.churn_frames(*_configs(values), values["frames"]), schema)
 
 
 def metrics(values: Mapping[str, Any]) -> pl.DataFrame:
