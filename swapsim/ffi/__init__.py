@@ -209,6 +209,11 @@ ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 LOCK_CLASSES: Final = _names(lib.sws_lock_class_name)
 """Classes of the contention machine's locks: ``enum sws_lock_class``."""
 
+MACHINE_SITES: Final = tuple(
+    ffi.string(lib.sws_machine_site_name(site)).decode() for site in range(lib.SWS_SITES)
+)
+"""Places where a lock is taken, as ``lock.function.caller``."""
+
 SPANS: Final = _words("enum sws_span_kind", "SWS_SPAN_")
 """What a CPU of that machine does in a span of its log: ``enum sws_span_kind``."""
 

@@ -2,6 +2,7 @@
 """What runs, fits and what-ifs say together: time per page, locks, ranges, sentences."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -194,21 +195,27 @@ def describe_sensitivity(rows: pl.DataFrame) -> str:
     )
 
 
+def lock_of(metric: str, kernel: str) -> str | None:
+    """Return the lock of which a metric ``wait.SITE`` or ``hold.SITE`` is a part of a page's time.
+
+    None for sites inside other holds, whose time these have, and for locks of one CPU alone.
+    """
+    if re.search(_NESTED, metric) or (lock := metric.split(".")[1]) in _PER_CPU_LOCKS:
+        return None
+    if lock == "map_lock" and kernel == "4.8":
+        lock = "si_lock"  # before 4.11 the map bytes are under si->lock
+    return (_LOCK_PARTS | {"interrupt": _INTERRUPTS}).get(lock, "other locks")
+
+
 def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
     busy = run.filter(metric="busy")["value"].item()
+    timed = run.filter(unit="ns per page")
+    locks = [lock_of(metric, run["kernel"][0]) for metric in timed["metric"]]
     times = (
-        run.filter(pl.col("unit") == "ns per page")
-        .with_columns(
-            kind=pl.col("metric").str.extract(r"^(\w+)\."),
-            lock=pl.col("metric").str.extract(r"^\w+\.(\w+)\."),
+        timed.with_columns(
+            kind=pl.col("metric").str.extract(r"^(\w+)\."), lock=pl.Series(locks, dtype=pl.String)
         )
-        .filter(~pl.col("lock").is_in(_PER_CPU_LOCKS), ~pl.col("metric").str.contains(_NESTED))
-        .with_columns(
-            pl.col("lock")
-            # Before 4.11 the map bytes are under si->lock.
-            .replace("map_lock", "si_lock" if run["kernel"][0] == "4.8" else "map_lock")
-            .replace_strict(_LOCK_PARTS | {"interrupt": _INTERRUPTS}, default="other locks")
-        )
+        .drop_nulls("lock")
         .group_by("lock", "kind")
         .agg(pl.col("value").sum())
     )

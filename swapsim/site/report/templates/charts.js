@@ -124,21 +124,30 @@ function narrowed(spec, room, factor) {
   return made;
 }
 
+// Draws a chart so that it fits its place; returns the view, and the chart's natural width.
+async function embedded(place, spec, room) {
+  const width = () => place.querySelector("svg")?.viewBox.baseVal.width ?? 0;
+  const embed = (chart) => vegaEmbed(place, chart, { actions: false, renderer: "svg" });
+  let made = await embed(spec);
+  const natural = width();
+  for (let factor = 1, tries = 0; width() > room && tries < 4; tries++) {
+    const narrow = narrowed(spec, room, factor);
+    made = await embed(narrow);
+    factor *= Math.max(0.2, 1 - (width() - room) / Math.max(1, widthOf(narrow)));
+  }
+  return { view: made.view, natural };
+}
+
+// For the panels of live.js, which draw the same chart again and again.
+globalThis.drawFitted = async (place, spec, room) => (await embedded(place, spec, room)).view;
+
 async function draw(figure) {
   const spec = JSON.parse(figure.querySelector("script").textContent);
   const place = figure.querySelector(".alive") ?? figure.appendChild(document.createElement("div"));
   place.className = "alive";
   const room = figure.clientWidth;
-  const width = () => place.querySelector("svg")?.viewBox.baseVal.width ?? 0;
   try {
-    await vegaEmbed(place, spec, { actions: false, renderer: "svg" });
-    figure.dataset.natural = width();
-    for (let factor = 1, tries = 0; width() > room && tries < 4; tries++) {
-      const made = narrowed(spec, room, factor);
-      await vegaEmbed(place, made, { actions: false, renderer: "svg" });
-      const views = Math.max(1, widthOf(made));
-      factor *= Math.max(0.2, 1 - (width() - room) / views);
-    }
+    figure.dataset.natural = (await embedded(place, spec, room)).natural;
     figure.dataset.room = room;
     figure.classList.add("drawn");
   } catch {
@@ -157,7 +166,7 @@ const watcher = new IntersectionObserver(
   },
   { rootMargin: "400px" },
 );
-const charts = [...document.querySelectorAll("figure.chart:has(> script)")];
+const charts = [...document.querySelectorAll("figure.chart:not(.panel):has(> script)")];
 for (const figure of charts) watcher.observe(figure);
 
 // A chart is drawn again if the window's width lets it be wider, or makes it narrower.

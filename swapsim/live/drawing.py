@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of the panels' charts: Vega-Lite over the data named "rows", in the theme of all charts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from swapsim.charts import colours
+from swapsim.charts.quick import alt
+from swapsim.charts.theme import of_version
+from swapsim.live.panel import ROWS
+
+WIDTH: Final = 560
+_RANGE: Final = ("low", "middle", "high")
+_REST: Final = next(iter(colours.PARTS))
+
+
+def rows(**where: str) -> alt.Chart:
+    """Return a chart over the rows of a panel that have these values."""
+    chart = alt.Chart(alt.NamedData(ROWS))
+    for name, value in where.items():
+        chart = chart.transform_filter(f"datum.{name} === {value!r}")
+    return chart
+
+
+def change(
+    metric: str, case: str, base: str, value: str, published: Mapping[str, float], title: str
+) -> alt.LayerChart:
+    """Draw the change of a metric from one case to another one: its median, least and greatest.
+
+    ``case`` is the column that names cases. The published changes are lines with their names.
+    """
+    summed = (
+        rows(metric=metric)
+        .transform_pivot(case, value="value", groupby=["seed"])
+        .transform_calculate(change=f"100 * (datum[{value!r}] / datum[{base!r}] - 1)")
+        .transform_aggregate(low="min(change)", middle="median(change)", high="max(change)")
+    )
+    band = summed.mark_bar(height=12, opacity=0.35, color=colours.PATCHED).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q"
+    )
+    dot = summed.mark_point(filled=True, size=90, color=colours.PATCHED, opacity=1).encode(
+        x="middle:Q", tooltip=[alt.Tooltip(f"{name}:Q", format=".1f") for name in _RANGE]
+    )
+    zero = alt.Chart(alt.InlineData([{"change": 0}])).mark_rule(color="gray")
+    marks: list[alt.Chart] = [zero.encode(x="change:Q"), band, dot]
+    for line, (name, each) in enumerate(published.items()):
+        told = alt.Chart(alt.InlineData([{"change": each, "words": f"{name}: {each:+.1f} %"}]))
+        marks.append(told.mark_rule(color=colours.PUBLISHED, strokeWidth=2).encode(x="change:Q"))
+        words = told.mark_text(align="left", dx=5, color=colours.PUBLISHED)
+        marks.append(words.encode(x="change:Q", y=alt.value(6 + 13 * line), text="words:N"))
+    return alt.layer(*marks).properties(width=WIDTH, height=20 + 26 * len(published))
+
+
+def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.Chart:
+    """Draw a whole by its parts, a bar for each case: means over the seeds.
+
+    ``metrics`` has the part of each metric; what no part has is the rest of the metric ``whole``,
+    so a metric of a part counts there with the other sign.
+    """
+    table = [{"metric": whole, "part": [_REST], "sign": [1]}]
+    table += [
+        {"metric": name, "part": [part, _REST], "sign": [1, -1]} for name, part in metrics.items()
+    ]
+    of = alt.LookupData(alt.InlineData(table), key="metric", fields=["part", "sign"])
+    names = [name for name in colours.PARTS if name in {_REST, *metrics.values()}]
+    scale = alt.Scale(domain=names, range=[colours.PARTS[name] for name in names])
+    chart: alt.Chart = (
+        rows()
+        .transform_lookup("metric", of)
+        .transform_filter("isValid(datum.part)")
+        .transform_flatten(["part", "sign"])
+        .transform_calculate(
+            signed="datum.value * datum.sign / 1000", order=f"indexof({names}, datum.part)"
+        )
+        .transform_aggregate(sum="sum(signed)", groupby=[case, "seed", "part", "order"])
+        .transform_aggregate(mean="mean(sum)", groupby=[case, "part", "order"])
+        .mark_bar()
+        .encode(
+            x=alt.X("sum(mean):Q", title=title),
+            y=alt.Y(f"{case}:N", title=None, sort=None),
+            color=alt.Color("part:N", title=None, scale=scale, legend=legend(names)),
+            order="order:Q",
+            tooltip=["part:N", alt.Tooltip("mean:Q", format=".2f", title=title)],
+        )
+        .properties(width=WIDTH, height=alt.Step(34))
+    )
+    return chart
+
+
+def legend(names: Sequence[str]) -> alt.Legend:
+    """Return a legend below the chart."""
+    return alt.Legend(orient="bottom", columns=2 if len(names) > 4 else len(names))
+
+
+def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Return the Vega-Lite of a panel."""
+    return of_version(chart.to_dict())

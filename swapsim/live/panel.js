@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A panel in a page: controls, a chart that follows them, and figures as text. A worker computes
+// what is drawn. `draw(place, chart)` gives a promise of a Vega view; panel.py explains a panel.
+"use strict";
+swapsim.live = (() => {
+  const element = (name, fields = {}, ...inside) => {
+    const made = Object.assign(document.createElement(name), fields);
+    made.append(...inside);
+    return made;
+  };
+  const middle = (values) => {
+    const sorted = [...values].sort((one, other) => one - other);
+    const half = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  };
+
+  // The text of a figure: a median over seeds, or its change from another one.
+  function figure({ where, base, unit, digits, scale }, rows) {
+    const of = (names) => {
+      const found = rows.filter((row) => Object.entries(names).every(([name, is]) => row[name] === is));
+      const values = found.map((row) => row.value).filter((value) => value != null);
+      return values.length ? middle(values) : null;
+    };
+    const value = of(where);
+    if (value == null) return "none";
+    if (!base) return `${(value * scale).toFixed(digits)} ${unit}`.trim();
+    const from = of({ ...where, ...base });
+    if (!from) return "none";
+    const change = 100 * (value / from - 1);
+    return `${change < 0 ? "" : "+"}${change.toFixed(digits)} ${unit}`.trim();
+  }
+
+  // As Python writes it.
+  const python = (value) =>
+    value === true ? "True" : value === false ? "False" : value == null ? "None"
+    : typeof value == "string" ? `'${value}'`
+    : Array.isArray(value) ? `[${value.map(python).join(", ")}]`
+    : typeof value == "object"
+      ? `{${Object.entries(value).map(([name, each]) => `'${name}': ${python(each)}`).join(", ")}}`
+    : String(value);
+
+  function asPython(panel, setting) {
+    const lines = [panel.head];
+    for (const [labels, { costs, ...fields }] of swapsim.configs.of(panel, setting, 1)) {
+      const named = Object.values(labels).join(", ");
+      if (named) lines.push(`# ${named}`);
+      const given = Object.entries(fields)
+        .filter(([name, value]) => panel.defaults[name] !== value)
+        .map(([name, value]) => `${name}=${name == "seed" ? value : python(value)}`);
+      lines.push(panel.call.replace("{fields}", given.join(", ")).replace("{costs}", python(costs ?? {})));
+    }
+    return lines.join("\n");
+  }
+
+  // One worker for all panels of a page: its answers come in the order of the requests.
+  function start({ worker, wasm, layout }) {
+    const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
+    const waiting = new Map();
+    let number = 0;
+    made.onmessage = ({ data }) => {
+      waiting.get(data.id)(data);
+      waiting.delete(data.id);
+    };
+    made.onerror = ({ message }) => {
+      for (const answer of waiting.values()) answer({ error: message || "the model did not start" });
+      waiting.clear();
+    };
+    const ask = (request) => new Promise((answer) => {
+      waiting.set(++number, answer);
+      made.postMessage({ id: number, ...request });
+    });
+    ask({ wasm, layout });
+    return { ask, end: () => made.terminate() };
+  }
+
+  // Shows a panel in an element. `saved` is called with each complete setting, figures and picture.
+  function show(root, panel, { ask, draw, setting: given = {}, addressed = false, saved = () => {} }) {
+    const { model, base, sets, cases, columns, seeded, unmet } = panel;
+    const run = { model, base, sets, cases, columns, seeded, unmet }; // what the worker needs of it
+    let setting = { ...panel.first, ...given };
+    let asked = 0; // the number of the newest setting
+    let shown = { number: -1, rows: [] }; // what is drawn
+    let busy = false, turnedAt = 0, view = null, seed = 0;
+
+    const place = element("div", { className: "alive" });
+    const said = element("ul", { className: "figures" });
+    const status = element("div", { role: "status", className: "said" }, said);
+    const code = element("pre", { tabIndex: 0 });
+    const inputs = {};
+    const controls = element("form", { className: "controls", onsubmit: () => false });
+    for (const control of panel.controls) {
+      const value = element("output");
+      const turned = () => { turn(control.name, control.choice ? input.value : control.values[input.value]); };
+      let input;
+      if (control.choice) {
+        input = element("select", { onchange: turned }, ...control.values.map((each) => new Option(each)));
+      } else {
+        input = element("input", { type: "range", min: 0, max: control.values.length - 1, step: 1 });
+        input.addEventListener(control.released ? "change" : "input", turned);
+        input.addEventListener("input", () => label(control, control.values[input.value]));
+      }
+      input.name = control.name;
+      inputs[control.name] = { control, input, value };
+      controls.append(element("label", {}, element("span", {}, `${control.label} `, value), input));
+    }
+    const back = element("button", { type: "button", onclick: () => set(panel.first) }, "Back to the notebook's setting");
+    const copy = element("button", { type: "button", onclick: copied }, "Copy as Python");
+    controls.append(element("p", {}, back, " ", copy));
+    const more = element("details", {}, element("summary", {}, "This setting in Python"), code);
+    root.append(controls, place, status, element("p", { className: "caption" }, panel.limits), more);
+
+    function label(control, text) {
+      const { input, value } = inputs[control.name];
+      if (!control.choice) value.textContent = text;
+      input.setAttribute("aria-valuetext", text);
+    }
+    function turn(name, value) { set({ ...setting, [name]: value }); }
+    function set(chosen, from = performance.now()) {
+      setting = chosen;
+      turnedAt = from;
+      for (const [name, { control, input }] of Object.entries(inputs)) {
+        input.value = control.choice ? setting[name] : control.values.indexOf(setting[name]);
+        label(control, setting[name]);
+      }
+      asked++;
+      seed = 0;
+      if (addressed) address();
+      if (!busy) next();
+    }
+    function address() {
+      const changed = Object.entries(setting).filter(([name, value]) => value != panel.first[name]);
+      const hash = new URLSearchParams({ panel: panel.name, ...Object.fromEntries(changed) });
+      history.replaceState(null, "", changed.length ? `#${hash}` : location.pathname + location.search);
+    }
+    async function copied() {
+      code.textContent = asPython(panel, setting);
+      more.open = true;
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        copy.textContent = "Copied";
+      } catch { // no access to the clipboard: the text is selected
+        getSelection().selectAllChildren(code);
+      }
+      setTimeout(() => { copy.textContent = "Copy as Python"; }, 2000);
+    }
+
+    // Only the newest setting is asked for; a result is drawn if it is newer than what is drawn.
+    async function next() {
+      busy = true;
+      while (seed < panel.seeds) {
+        const number = asked, at = turnedAt, of = setting, now = ++seed;
+        const { rows, error } = await ask({ panel: run, setting: of, seed: now });
+        if (error) { failed(error, number); if (number == asked) break; continue; }
+        if (number != shown.number) shown = { number, rows, of };
+        else shown.rows = shown.rows.concat(rows);
+        if (now == 1 || now == panel.seeds) await redraw(now == 1 ? at : 0);
+        if (number == asked && now == panel.seeds) saved({ setting: of, figures: texts(), view });
+      }
+      busy = false;
+    }
+    const texts = () => panel.figures.map((each) => `${each.label}: ${figure(each, shown.rows)}`);
+
+    const charted = () => ({
+      ...panel.chart, datasets: { ...panel.chart.datasets, [panel.rowsName]: shown.rows },
+    });
+    async function redraw(since) {
+      const steps = panel.steps && since && !matchMedia("(prefers-reduced-motion: reduce)").matches
+        ? [...new Set(shown.rows.map((row) => row[panel.steps]))] : [];
+      const { rows, number } = shown;
+      if (!view) view = await draw(place, charted());
+      for (const step of steps.slice(0, -1)) {
+        if (number != asked) break;
+        await view.data(panel.rowsName, rows.filter((row) => row[panel.steps] <= step)).runAsync();
+        await new Promise(requestAnimationFrame);
+      }
+      await view.data(panel.rowsName, rows).runAsync();
+      if (since) performance.measure(`panel ${panel.name}`, { start: since });
+      said.replaceChildren(...texts().map((text) => element("li", {}, text)));
+      if (more.open) code.textContent = asPython(panel, shown.of);
+      root.classList.add("drawn");
+      root.classList.remove("failed");
+    }
+    function failed(error) {
+      said.replaceChildren(element("li", {}, error));
+      root.classList.add("failed");
+    }
+    more.addEventListener("toggle", () => { code.textContent = asPython(panel, setting); });
+
+    // Another width needs another chart; it is drawn with the rows of before.
+    let width = root.clientWidth;
+    const observer = new ResizeObserver(() => {
+      if (!view || root.clientWidth == width) return;
+      width = root.clientWidth;
+      draw(place, charted()).then((made) => { view = made; });
+    });
+    observer.observe(root);
+    set(setting);
+    return { set: (chosen) => set({ ...panel.first, ...chosen }), get setting() { return setting; } };
+  }
+
+  // The setting of a panel in the address, as far as it has such controls and values.
+  function addressedTo(panel) {
+    const given = new URLSearchParams(location.hash.slice(1));
+    if (given.get("panel") != panel.name) return null;
+    const known = panel.controls.filter(({ name, values }) => values.includes(given.get(name)));
+    return Object.fromEntries(known.map(({ name }) => [name, given.get(name)]));
+  }
+
+  return { start, show, addressedTo };
+})();

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A panel as data: its question, controls, the configs that a model runs, and what is drawn.
+
+::
+
+    setting   control -> value          what the reader turns; the first one is the notebook's
+    sets      controls -> fields        what values of one control, or of several together, set
+    cases     names -> fields           runs of a setting that stand next to each other
+    model     config -> rows            one of `models`, the same in Python and in the page
+    chart     Vega-Lite over "rows"     drawn again with other rows, not with another chart
+
+The same panel runs in the page (``panel.js``) and here, with the same rows bit for bit.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from statistics import median
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.checks import check_choice
+from swapsim.errors import ConfigError
+from swapsim.live import models
+
+Fields = Mapping[str, Any]
+"""Fields of a model's config; a field that is a mapping, such as ``costs``, has fields itself."""
+
+Setting = Mapping[str, str]
+"""The value of each control, as it is shown."""
+
+SEEDS: Final = (1, 2, 3, 4, 5)
+"""The first is drawn at once, the others widen its band."""
+
+UNMET: Final = "no constants meet the base column at these values, so there is nothing to run"
+"""What a panel says where a combination of values sets nothing."""
+
+ROWS: Final = "rows"
+"""The data of a panel's chart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """What a reader turns: a slider over values, or a choice of a few words.
+
+    ``released`` is for models that take long: they follow when the slider is let go.
+    """
+
+    name: str
+    label: str
+    values: tuple[str, ...]
+    first: str
+    choice: bool = False
+    released: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that the first value is one of them."""
+        check_choice("first", self.first, self.values)
+
+
+def slider(name: str, label: str, values: Iterable[object], first: object) -> Control:
+    """Return a slider over values."""
+    return Control(name=name, label=label, values=tuple(map(str, values)), first=str(first))
+
+
+def choice(name: str, label: str, values: Iterable[object], first: object) -> Control:
+    """Return a choice of a few words."""
+    return replace(slider(name, label, values, first), choice=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A line of text below the chart: the median over seeds of the rows that ``where`` names.
+
+    With ``base``, the labels that differ in another row, it is the change from that row in percent.
+    """
+
+    label: str
+    where: Mapping[str, Any]
+    base: Mapping[str, Any] | None = None
+    unit: str = "%"
+    digits: int = 1
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """A question whose answer follows a few controls.
+
+    Parameters
+    ----------
+    name : str
+        Its name in an address and for `live.panel`.
+    question : str
+        What a reader can find by it.
+    notebook : str
+        The notebook whose setting it shows first.
+    limits : str
+        One line: what it is not.
+    model : str
+        Name of one of `models.MODELS`.
+    base : mapping
+        Fields of the model's config in each run.
+    defaults : mapping
+        Values of fields that Python need not be given.
+    sets : sequence of (names of controls, mapping)
+        The fields that each value sets, or each combination of values, joined by ``|``.
+    cases : sequence of (labels, fields)
+        The runs of a setting; their labels are columns of the rows.
+    columns : mapping of str to sequence
+        Rows are kept if their column has one of these values; empty: all.
+    chart : dict
+        Vega-Lite over the data named `ROWS`.
+    call : str
+        The expression that a model stands for in Python; ``{fields}`` and ``{costs}`` are replaced.
+    steps : str
+        Column of rows that are drawn one after the other, as a moving picture; empty: none.
+    seeds : int
+        Runs of a setting, with seeds 1 to this; a model without chance has one.
+    seeded : {"seed", "seeds", ""}
+        The field of the config that has the seed as a text, or in a list; empty: none.
+    """
+
+    name: str
+    question: str
+    notebook: str
+    limits: str
+    model: str
+    controls: tuple[Control, ...]
+    chart: Mapping[str, Any]
+    figures: tuple[Figure, ...]
+    call: str
+    base: Fields = field(default_factory=dict)
+    defaults: Fields = field(default_factory=dict)
+    sets: tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...] = ()
+    cases: tuple[tuple[Mapping[str, Any], Fields], ...] = (({}, {}),)
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    head: str = "from swapsim import machine"
+    steps: str = ""
+    seeds: int = len(SEEDS)
+    seeded: str = "seed"
+
+    @property
+    def first(self) -> dict[str, str]:
+        """Return the setting that is shown first."""
+        return {control.name: control.first for control in self.controls}
+
+
+def setting_of(panel: Panel, turned: Mapping[str, object]) -> dict[str, str]:
+    """Return a complete setting; ConfigError for an unknown control or value."""
+    values = {control.name: control.values for control in panel.controls}
+    for name, value in turned.items():
+        if name not in values:
+            raise ConfigError(f"{name}={value!r}: {panel.name} has {', '.join(values)}")
+        check_choice(name, str(value), values[name])
+    return panel.first | {name: str(value) for name, value in turned.items()}
+
+
+def configs(panel: Panel, setting: Setting, seed: int) -> list[tuple[Fields, Fields]]:
+    """Return the labels and the config of each run of a setting."""
+    chosen = [_set_by(table, [setting[name] for name in names]) for names, table in panel.sets]
+    return [
+        (labels, _merged(panel.base, *chosen, fields, _seed(panel, seed)))
+        for labels, fields in panel.cases
+    ]
+
+
+def _seed(panel: Panel, seed: int) -> Fields:
+    return {panel.seeded: [seed] if panel.seeded == "seeds" else str(seed)} if panel.seeded else {}
+
+
+def _set_by(table: Mapping[str, Fields], values: Sequence[str]) -> Fields:
+    found = table.get("|".join(values))
+    if found is None:
+        raise ConfigError(f"{', '.join(values)}: {UNMET}")
+    return found
+
+
+def _merged(*parts: Fields) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            both = isinstance(value, Mapping) and isinstance(made.get(name), Mapping)
+            made[name] = _merged(made[name], value) if both else value
+    return made
+
+
+def run(panel: Panel, setting: Setting, seeds: Sequence[int] | None = None) -> pl.DataFrame:
+    """Run a setting by the native library; return its rows, one seed after the other."""
+    model = models.MODELS[panel.model]
+    kept = [pl.col(name).is_in(values) for name, values in panel.columns.items()]
+    return pl.concat(
+        model(config)
+        .filter(*kept)
+        .select(
+            *(pl.lit(value).alias(name) for name, value in labels.items()),
+            pl.all().exclude("seed"),
+            seed=pl.lit(seed),
+        )
+        for seed in (SEEDS[: panel.seeds] if seeds is None else seeds)
+        for labels, config in configs(panel, setting, seed)
+    )
+
+
+def figures(panel: Panel, rows: pl.DataFrame) -> list[str]:
+    """Return the text below the chart, a line for each figure."""
+    return [f"{each.label}: {_figure(each, rows)}" for each in panel.figures]
+
+
+def _figure(figure: Figure, rows: pl.DataFrame) -> str:
+    value = _median(rows, figure.where)
+    if figure.base is None or value is None:
+        return _text(value, figure)
+    base = _median(rows, {**figure.where, **figure.base})
+    return _text(100 * (value / base - 1) if base else None, figure, sign=True)
+
+
+def _median(rows: pl.DataFrame, where: Mapping[str, Any]) -> float | None:
+    found = rows.filter(**where)["value"].drop_nulls().to_list()
+    return median(found) if found else None
+
+
+def _text(value: float | None, figure: Figure, *, sign: bool = False) -> str:
+    if value is None:
+        return "none"
+    shown = f"{value * (1 if sign else figure.scale):{'+' if sign else ''}.{figure.digits}f}"
+    return f"{shown} {figure.unit}".strip()
+
+
+def as_python(panel: Panel, setting: Setting) -> str:
+    """Return Python that runs the same configs in the library."""
+    lines = [panel.head]
+    for labels, config in configs(panel, setting, 1):
+        given = ", ".join(
+            f"{name}={int(value) if name == 'seed' else value!r}"
+            for name, value in config.items()
+            if name != "costs" and panel.defaults.get(name, ...) != value
+        )
+        named = ", ".join(map(str, labels.values()))
+        lines.append(f"# {named}" if named else "#")
+        costs = repr(dict(config.get("costs", {})))
+        lines.append(panel.call.replace("{fields}", given).replace("{costs}", costs))
+    return "\n".join(line for line in lines if line != "#")
+
+
+def as_json(panel: Panel) -> dict[str, Any]:
+    """Return all that the page needs of a panel."""
+    return {**asdict(panel), "first": panel.first, "rowsName": ROWS, "unmet": UNMET}

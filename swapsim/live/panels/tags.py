@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of patch A: what tags are worth, and where the wait goes (notebook 01)."""
+
+from itertools import product
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.charts import colours
+from swapsim.claims import published_claims
+from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES
+from swapsim.live import drawing
+from swapsim.live.models import machine as model
+from swapsim.live.panel import Figure, Panel, choice, slider
+from swapsim.machine import MachineConfig, summary, what_if
+from swapsim.machine.costs import costs_by_name
+from swapsim.patches.writeback_tags import fits, prediction, studies
+
+_WRITERS: Final = (1, 2, 4, 8, 16, 32, 64)
+_KERNELS: Final = ("4.8", "5.8", "6.1")
+_TRUNKS: Final = {f"{2 ** (shift - 8)} MB": shift for shift in what_if.TRUNK_SHIFTS}
+_DRIVES: Final = {
+    f"drive: {count} pages at a time, {latency} us each": (count, latency)
+    for latency, count in product(what_if.LATENCIES_US, what_if.CHANNELS)
+}
+_MEMORY: Final = "as fast as memory"
+_KEPT, _NONE = colours.TAGS
+_SWAP_OUT: Final = "swap_out"
+_RATE: Final[dict[str, Any]] = {"unit": "GB/s", "digits": 2, "scale": 2.0**-20}
+_SHARES: Final = studies.THREE_TAG_SHARES
+_MAPS: Final = (0.05, 0.1, 0.2, prediction.MAP_SHARE, 0.4, 0.8)
+_USUAL: Final = prediction.machine(tags=True)
+_WINDOW: Final = {"warmup_ns": 2_000_000, "duration_ns": 5_000_000, "slots": 2**18}
+
+
+def _frames(writers: int) -> int:
+    """Return little memory of a node, so that it is full early in the run."""
+    return 4 * FRAMES_KEPT * (-(-writers // _USUAL.nodes) + 1)
+
+
+def _constants() -> dict[str, dict[str, Any]]:
+    """Return the stored fit of each pair of shares at which the base can be met."""
+    rows = pl.concat([studies.by_shares.load(), studies.three_fits.load()])
+    names = rows.select("policy", "tag_share", "map_share").unique().rows()
+    found = fits.of_rows(rows)
+    return {
+        f"{tag:g}|{map_:g}": {"costs": costs_by_name(found[name].constants)}
+        for name, tag, map_ in names
+        if tag in studies.THREE_TAG_SHARES
+    }
+
+
+def _devices() -> dict[str, dict[str, Any]]:
+    drives = {
+        name: {"channels": count, "costs": {"channel_ns": 1000 * latency}}
+        for name, (count, latency) in _DRIVES.items()
+    }
+    return {_MEMORY: {"channels": 0}} | drives
+
+
+def _parts() -> dict[str, str]:
+    """Return the part of a page's time of which each metric is."""
+    words = {"wait": "waited for", "hold": "held"}
+    found = {
+        f"{kind}.{site}": summary.lock_of(f"{kind}.{site}", _USUAL.kernel)
+        for site in MACHINE_SITES
+        for kind in words
+    }
+    named = {name: f"{lock}, {words[name[:4]]}" for name, lock in found.items() if lock}
+    return {name: part for name, part in named.items() if part in colours.PARTS}
+
+
+def panel() -> Panel:
+    """Return the panel of notebook 01."""
+    parts = _parts()
+    claimed = published_claims().filter(pl.col("claim").is_in(["A-swap-out", "A-throughput"]))
+    published = dict(claimed.select("metric", "change").iter_rows())
+    chart = drawing.change(
+        _SWAP_OUT, "tags", _KEPT, _NONE, published, "pages swapped out without tags, change in %"
+    ) & drawing.parts(parts, "busy", "tags", "microseconds of CPU time for a page swapped out")
+    without = {"metric": _SWAP_OUT, "tags": _NONE}
+    return Panel(
+        name="tags",
+        question="What are tags worth, and where does the wait go?",
+        notebook="01-writeback-tags",
+        limits="A window of 5 simulated ms, not the mail's run. Costs are fitted to its base "
+        "column alone, anew for each pair of shares, and stay for other kernels and devices.",
+        model="machine",
+        base=model.setting(_USUAL) | _WINDOW,
+        defaults=model.setting(MachineConfig(walkers=0, writers=1)),
+        cases=tuple(
+            ({"tags": name}, {"swap_writeback_tags": name == _KEPT}) for name in colours.TAGS
+        ),
+        controls=(
+            slider("writers", "tasks that write", _WRITERS, _USUAL.writers),
+            slider("tag_share", "hold for tags : hold for add", _SHARES, prediction.TAG_SHARE),
+            slider("map_share", "map byte : hold for add", _MAPS, prediction.MAP_SHARE),
+            slider("trunk", "size of a trunk, from 5.8 on", _TRUNKS, "64 MB"),
+            choice("kernel", "kernel", _KERNELS, _USUAL.kernel),
+            choice("device", "device", (_MEMORY, *_DRIVES), _MEMORY),
+        ),
+        sets=(
+            (("writers",), {str(n): {"writers": n, "frames": _frames(n)} for n in _WRITERS}),
+            (("tag_share", "map_share"), _constants()),
+            (("trunk",), {name: {"trunk_shift": shift} for name, shift in _TRUNKS.items()}),
+            (("kernel",), {name: {"kernel": name} for name in _KERNELS}),
+            (("device",), _devices()),
+        ),
+        columns={"metric": [_SWAP_OUT, "busy", *parts]},
+        chart=drawing.specification(chart),
+        figures=(
+            Figure(label="without tags", where=without, base={"tags": _KEPT}, unit="%"),
+            Figure(label="rate with tags", where={**without, "tags": _KEPT}, **_RATE),
+            Figure(label="rate without tags", where=without, **_RATE),
+        ),
+        call="machine.run.run(machine.MachineConfig({fields}), "
+        "machine.costs.change_costs(machine.costs.costs(), {costs}))",
+    )
