@@ -87,6 +87,60 @@ def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.
     return chart
 
 
+def curves(
+    *,
+    x: tuple[str, str],
+    y: str,
+    by: str,
+    colour: Mapping[str, str],
+    points: Sequence[Mapping[str, Any]] = (),
+    named: str = "",
+    only: str = "",
+) -> alt.LayerChart:
+    """Draw a line of medians over the seeds for each value of ``by``, and a band of their range.
+
+    ``x`` is a column with its words, on a logarithmic axis. Published ``points`` have that column,
+    ``value`` and the column ``named``; those are shown whose column ``only`` the rows have, too.
+    """
+    column, words = x
+    across = alt.X(f"{column}:Q", title=words, scale=alt.Scale(type="log", base=2))
+    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
+    summed = (
+        rows()
+        .transform_aggregate(
+            low="min(value)", middle="median(value)", high="max(value)", groupby=[column, by]
+        )
+        .encode(
+            x=across, color=alt.Color(f"{by}:N", title=None, scale=scale, legend=legend([*colour]))
+        )
+    )
+    band = summed.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
+    tips = [alt.Tooltip(f"{name}:Q", format=".3~g") for name in (column, *_RANGE)]
+    line = summed.mark_line(point=True).encode(y="middle:Q", tooltip=[f"{by}:N", *tips])
+    shown = alt.LookupData(alt.NamedData(ROWS), key=only, fields=["seed"])
+    dots = (
+        alt.Chart(alt.InlineData([*points]))
+        .transform_lookup(only, shown)
+        .transform_filter("isValid(datum.seed)")
+        .mark_point(color=colours.PUBLISHED, size=45)
+        .encode(
+            x=across,
+            y="value:Q",
+            shape=alt.Shape(
+                f"{named}:N",
+                title=named,
+                scale=alt.Scale(domain=[*dict.fromkeys(each[named] for each in points)]),
+                legend=alt.Legend(orient="bottom", columns=1),
+            ),
+            tooltip=[
+                f"{named}:N",
+                *(alt.Tooltip(f"{n}:Q", format=".3~g") for n in (column, "value")),
+            ],
+        )
+    )
+    return alt.layer(band, line, dots).properties(width=WIDTH, height=260)
+
+
 def legend(names: Sequence[str]) -> alt.Legend:
     """Return a legend below the chart."""
     return alt.Legend(orient="bottom", columns=2 if len(names) > 4 else len(names))

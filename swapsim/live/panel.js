@@ -26,8 +26,8 @@ swapsim.live = (() => {
     if (!base) return `${(value * scale).toFixed(digits)} ${unit}`.trim();
     const from = of({ ...where, ...base });
     if (!from) return "none";
-    const change = 100 * (value / from - 1);
-    return `${change < 0 ? "" : "+"}${change.toFixed(digits)} ${unit}`.trim();
+    const change = (100 * (value / from - 1)).toFixed(digits).replace(/^-(?=[0.]+$)/, "");
+    return `${change.startsWith("-") ? "" : "+"}${change} ${unit}`.trim();
   }
 
   // As Python writes it.
@@ -45,7 +45,7 @@ swapsim.live = (() => {
       const named = Object.values(labels).join(", ");
       if (named) lines.push(`# ${named}`);
       const given = Object.entries(fields)
-        .filter(([name, value]) => panel.defaults[name] !== value)
+        .filter(([name, value]) => JSON.stringify(panel.defaults[name]) !== JSON.stringify(value))
         .map(([name, value]) => `${name}=${name == "seed" ? value : python(value)}`);
       lines.push(panel.call.replace("{fields}", given.join(", ")).replace("{costs}", python(costs ?? {})));
     }

@@ -223,7 +223,7 @@ def _median(rows: pl.DataFrame, where: Mapping[str, Any]) -> float | None:
 def _text(value: float | None, figure: Figure, *, sign: bool = False) -> str:
     if value is None:
         return "none"
-    shown = f"{value * (1 if sign else figure.scale):{'+' if sign else ''}.{figure.digits}f}"
+    shown = f"{value * (1 if sign else figure.scale):{'+' if sign else ''}z.{figure.digits}f}"
     return f"{shown} {figure.unit}".strip()
 
 

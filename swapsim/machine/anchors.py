@@ -8,7 +8,7 @@ bound the order of magnitude and the shape, and no more.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -102,7 +102,7 @@ def against_anchors() -> pl.DataFrame:
     """
     rows = []
     for anchor in published_anchors().iter_rows(named=True):
-        published = _published_ns(anchor)
+        published = published_ns(anchor)
         if published is None or anchor["threads"] == 1:
             continue
         compared = product(dict.fromkeys(("queued", anchor["kind"])), _placements(anchor))
@@ -167,7 +167,7 @@ def _rate(anchor: dict[str, Any]) -> float:
     return value if anchor["unit"] == "operations/s" else anchor["threads"] / value
 
 
-def _published_ns(anchor: dict[str, Any]) -> float | None:
+def published_ns(anchor: Mapping[str, Any]) -> float | None:
     """Return the published time of an acquisition; None if the number of loops is not known."""
     if anchor["unit"] == "operations/s":
         return 1e9 / float(anchor["value"])

@@ -36,14 +36,15 @@ def setting(
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the time of an acquisition: ``kind, placement, threads, seed, ns``."""
+    """Return the acquisitions a microsecond: ``kind, placement, threads, seed, value``."""
     names = ("kind", "placement", "threads", "seed")
     points = product(values["kinds"], values["placements"], values["threads"], values["seeds"])
     return pl.DataFrame(
         [
             dict(zip(names, point, strict=True))
             | {
-                "ns": closed_loop_ns(
+                "value": 1000
+                / closed_loop_ns(
                     kind,
                     cpus=threads,
                     cpus_per_socket=_on_socket(placement, threads),
