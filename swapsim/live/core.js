@@ -96,9 +96,11 @@
       return at;
     }
 
+    // Return memory with these numbers, of a kind of at most 32 bits.
     function allocArray(kind, values) {
       const at = alloc(kind, values.length);
-      values.forEach((value, n) => set(kind, at + n * sizeOf(kind), value));
+      const Numbers = root[`${KINDS[kind][0]}Array`];
+      new Numbers(wasm.memory.buffer, at, values.length).set(values);
       return at;
     }
 
