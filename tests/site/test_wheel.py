@@ -67,11 +67,15 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
 
 def test_the_package_is_that_of_the_wheel(elsewhere: Elsewhere) -> None:
     """What is imported there does not lie in the checkout, and finds what it carries."""
-    printed = elsewhere.run(
-        "python", "-c", "import swapsim.io.paths as p; print(p.data_root())"
-    ).stdout
+    script = """
+import swapsim.io.paths as p
+live = p.Path(p.__file__).parents[1] / "live"
+print(p.data_root(), *sorted(path.name for path in live.glob("core.*")))
+"""
+    printed = elsewhere.run("python", "-c", script).stdout
     assert str(ROOT) not in printed
     assert "laboratory" in printed
+    assert printed.endswith("core.js core.json core.wasm\n")
 
 
 def test_readmes_commands_run_as_they_are_written(elsewhere: Elsewhere) -> None:
