@@ -1,2 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live panels: models of the C core that run in a page, and their native twins."""
+"""Live panels: a model of the C core that runs in the reader's page.
+
+``live.panel("tags")`` shows a panel in a notebook. A panel is data (`panel.Panel`): its question,
+its controls, the configs that they make, and a chart. The models (`models`) exist twice, in Python
+and for the page, and return the same rows; ``corelib/web`` makes the WebAssembly.
+"""
+
+from swapsim.live.shown import MIME as MIME
+from swapsim.live.shown import LivePanel as LivePanel
+from swapsim.live.shown import panel as panel

@@ -19,19 +19,19 @@ _HEAD: Final = "globalThis.swapsim ??= { models: {} };"
 @cache
 def script() -> str:
     """Return a classic script, which defines ``swapsim.live`` and ``swapsim.bundle``."""
-    core = {"wasm": _wasm(), "layout": json.loads(_text("core.json")), "worker": _worker()}
+    core = {"wasm": _wasm(), "layout": json.loads(text("core.json")), "worker": _worker()}
     bundle = f"swapsim.bundle = {json.dumps(core, separators=(',', ':'))};"
-    return "\n".join((_HEAD, bundle, _text("configs.js"), _text("panel.js")))
+    return "\n".join((_HEAD, bundle, text("configs.js"), text("panel.js")))
 
 
 def page() -> str:
     """Return the script of a page of the report; charts.js, which it needs, is loaded before."""
-    return "\n".join((script(), _text("page.js")))
+    return "\n".join((script(), text("page.js")))
 
 
 def _worker() -> str:
     models = (path.read_text(encoding="utf-8") for path in sorted(_HERE.glob("models/*.js")))
-    return "\n".join((_HEAD, _text("core.js"), *models, _text("configs.js"), _text("worker.js")))
+    return "\n".join((_HEAD, text("core.js"), *models, text("configs.js"), text("worker.js")))
 
 
 def _wasm() -> str:
@@ -39,5 +39,6 @@ def _wasm() -> str:
     return base64.b64encode(packed).decode()
 
 
-def _text(name: str) -> str:
+def text(name: str) -> str:
+    """Return a file of this package."""
     return (_HERE / name).read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import nbformat
 
-from swapsim import io
+from swapsim import io, live
 from swapsim.charts.theme import MIME, plain_numbers
 from swapsim.checks import checked
 from swapsim.errors import InputError
@@ -103,7 +103,10 @@ def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
 
 
 def results_of(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    """Return a code cell's outputs without warnings and progress bars."""
+    """Return a code cell's outputs without warnings, progress bars and the widgets of panels."""
+    for output in cell.outputs:
+        if live.MIME in output.get("data", {}):
+            output.data.pop(WIDGET, None)
     return [
         output
         for output in cell.outputs
@@ -122,8 +125,9 @@ def pictures(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def specification(output: Mapping[str, Any]) -> str | None:
-    """Return the text of a chart's specification; None for another output."""
-    chart = output.get("data", {}).get(MIME)
+    """Return the text of a chart's specification, or of a panel's state; else None."""
+    data = output.get("data", {})
+    chart = data.get(MIME, data.get(live.MIME))
     return None if chart is None else repr(plain_numbers(chart))
 
 

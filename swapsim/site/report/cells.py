@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
-from swapsim import interrupt
+from swapsim import interrupt, live
 from swapsim.charts.theme import MIME, of_version, png
 from swapsim.errors import SwapsimError
 from swapsim.progress import TextBar
@@ -169,8 +169,24 @@ def draw(output: nbformat.NotebookNode, drawn: Mapping[str, str]) -> None:
     """Give a chart's output its picture: the one drawn of the same specification, or a new one."""
     chart = specification(output)
     if chart is not None and "image/png" not in output.data:
-        known = drawn.get(chart)
-        output.data["image/png"] = known or base64.b64encode(png(output.data[MIME])).decode()
+        picture = drawn.get(chart) or base64.b64encode(_drawn(output.data)).decode()
+        output.data["image/png"] = picture
+
+
+def _drawn(data: Mapping[str, Any]) -> bytes:
+    """Return the picture of a chart, or of a panel."""
+    return shown_panel(data[live.MIME]).picture() if live.MIME in data else png(data[MIME])
+
+
+def panel_figure(name: str) -> str:
+    """Return a panel as it is first, drawn here."""
+    data = live.panel(name).stored()
+    return _panel(data | {"image/png": base64.b64encode(_drawn(data)).decode()})
+
+
+def shown_panel(stored: Mapping[str, Any]) -> live.LivePanel:
+    """Return the panel that an output has stored."""
+    return live.panel(stored["panel"], **stored["setting"])
 
 
 def article(notebook: nbformat.NotebookNode, lead: Lead, begun: datetime, seconds: float) -> str:
@@ -189,19 +205,36 @@ def article(notebook: nbformat.NotebookNode, lead: Lead, begun: datetime, second
 def figure(output: Mapping[str, Any]) -> str:
     """Return the picture of a cell's chart, and the specification from which a script draws it."""
     data = output["data"]
+    if live.MIME in data:
+        return _panel(data)
     spec = next((data[kind] for kind in sorted(data) if "vegalite" in kind), None)
-    encoded = data["image/png"].replace("\n", "")
-    width, height = _pixels(base64.b64decode(encoded[:64]))
-    picture = (
-        f'<img src="data:image/png;base64,{encoded}" alt="{html.escape(_text_of(output, spec))}" '
-        f'width="{width}" height="{height}">'
-    )
+    picture = _image(data["image/png"], _text_of(output, spec))
     drawn = (
         ""
         if spec is None
         else f'<script type="application/json">{_script(of_version(spec))}</script>'
     )
     return f'<figure class="chart" tabindex="0">{picture}{drawn}</figure>'
+
+
+def _panel(data: Mapping[str, Any]) -> str:
+    """Return a panel: its picture and, for the script, all that it is made of."""
+    stored = data[live.MIME]
+    told = _script(shown_panel(stored).told())
+    picture = _image(data["image/png"], data["text/plain"])
+    return (
+        f'<figure class="chart panel" id="{stored["panel"]}">{picture}'
+        f'<script type="application/json">{told}</script></figure>'
+    )
+
+
+def _image(encoded: str, text: str) -> str:
+    encoded = encoded.replace("\n", "")
+    width, height = _pixels(base64.b64decode(encoded[:64]))
+    return (
+        f'<img src="data:image/png;base64,{encoded}" alt="{html.escape(text)}" '
+        f'width="{width}" height="{height}">'
+    )
 
 
 def _pixels(png: bytes) -> tuple[int, int]:

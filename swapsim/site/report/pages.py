@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All pages of a report in reading order, and the verdict on each claim that they show."""
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import nbformat
 import polars as pl
 from markupsafe import Markup
 
-from swapsim import charts, claims
+from swapsim import claims, live
 from swapsim.claims.addresses import address
 from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
@@ -22,7 +21,7 @@ from swapsim.io.paths import data_root, patches_root
 from swapsim.patches import newer_kernels
 from swapsim.site import links, overview
 from swapsim.site.notebooks import lead_of
-from swapsim.site.report.cells import figure
+from swapsim.site.report.cells import panel_figure
 from swapsim.site.report.shell import (
     NOTEBOOKS,
     RULES,
@@ -38,6 +37,9 @@ from swapsim.site.report.shell import (
 
 KINDS: Final = COUNTED
 """Verdicts that have a colour; without one there is no answer."""
+
+FIRST: Final = "tags"
+"""The panel of the front page."""
 
 _MINUS: Final = "\N{MINUS SIGN}"
 
@@ -145,6 +147,7 @@ def _typeset(text: str) -> str:
     return re.sub(r"(?<![^ ])-(?=\d)", _MINUS, text)
 
 
+_PANEL: Final = re.compile(r'(?s)(?=<figure class="chart panel" id="(\w+)">)(<figure.*?</figure>)')
 _ARTICLE: Final = re.compile(r"<article.*</article>", re.DOTALL)
 
 
@@ -196,6 +199,7 @@ def pages(
     made = fill("made", entries=entries, runs=runs, provenance=origin)
     return [
         articles.page("index", "Swap laboratory", "", made),
+        _live(stored),
         *stored,
         *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
         *(articles.page(_mail_page(name), _subject(name), "Mails") for name in mail_pages()),
@@ -205,6 +209,16 @@ def pages(
     ]
 
 
+def _live(stored: Sequence[Page]) -> Page:
+    """Return the page of all panels, each with the pages of the notebooks that have it."""
+    found: dict[str, tuple[str, list[Page]]] = {}
+    for page in stored:
+        for name, shown in _PANEL.findall(page.article):
+            found.setdefault(name, (shown, []))[1].append(page)
+    panels = [(live.panel(name).panel, Markup(shown), of) for name, (shown, of) in found.items()]
+    return Page("live", "Turn a knob", "", fill("live", panels=panels))
+
+
 def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
     """Return a notebook's title, and the sentence with which its lead begins."""
     title = str(notebook.cells[0].source).strip().partition("\n")[0]
@@ -212,13 +226,10 @@ def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
 
 
 def front(verdicts: Verdicts) -> str:
-    """Return the front page's question, picture and verdicts."""
-    spec: dict[str, Any] = overview.picture().to_dict()
-    png = base64.b64encode(charts.png(spec)).decode()
-    data = {"application/vnd.vegalite+json": spec, "image/png": png}
+    """Return the front page's question, first panel and verdicts."""
     return fill(
         "front",
-        picture=Markup(figure({"data": data})),
+        panel=Markup(panel_figure(FIRST)),
         headlines=verdicts.headlines,
         answers=verdicts.answers.rename({"main claim": "claimed"}).rows(named=True),
         mails=links.mail_of_each_claim(),

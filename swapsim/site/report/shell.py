@@ -30,6 +30,7 @@ from pygments.util import ClassNotFound
 
 from swapsim.charts.theme import VEGA_LITE
 from swapsim.claims.addresses import SHORT, address
+from swapsim.live import script
 from swapsim.site import links
 from swapsim.site.report.current import git
 
@@ -216,6 +217,8 @@ def _field(path: Path, name: str) -> str:
 
 STYLE: Final = "style.css"
 SCRIPT: Final = "charts.js"
+LIVE: Final = "live.js"
+"""The script of panels, which only a page with one loads."""
 FILTER: Final = "filter.js"
 REFERENCE: Final = "api/swapsim.html"
 """The first page of the reference of the Python interface."""
@@ -286,6 +289,7 @@ def write(folder: Path, pages: Sequence[Page], provenance: Provenance) -> None:
         (folder / f"{page.name}.html").write_text(page.first_line + text, encoding="utf-8")
     (folder / STYLE).write_text(_style(), encoding="utf-8")
     (folder / SCRIPT).write_text(_script(), encoding="utf-8")
+    (folder / LIVE).write_text(script.page(), encoding="utf-8")
     shutil.copy(TEMPLATES / FILTER, folder)
 
 
@@ -294,7 +298,8 @@ def _style() -> str:
         f"@media (prefers-color-scheme: {scheme}) {{\n{_colours(style)}\n}}"
         for scheme, style in _CODE_BY_SCHEME
     )
-    return "\n".join([(TEMPLATES / STYLE).read_text(encoding="utf-8"), *code])
+    own = (TEMPLATES / STYLE).read_text(encoding="utf-8")
+    return "\n".join([own, script.text("panel.css"), *code])
 
 
 def _colours(style: str) -> str:

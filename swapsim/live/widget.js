@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A panel in JupyterLab: one worker for all of them. Python learns each setting that has settled.
+let core = null;
+
+export default {
+  render({ model, el }) {
+    core ??= swapsim.live.start(swapsim.bundle);
+    const root = document.createElement("figure");
+    root.className = "panel";
+    el.classList.add("swapsim-live");
+    el.append(root);
+    const draw = async (place, chart) => {
+      const { view } = await swapsimEmbed(place, chart, { actions: false, renderer: "svg" });
+      return view;
+    };
+    const saved = ({ setting }) => {
+      try {
+        model.set("setting", setting);
+        model.save_changes();
+      } catch { /* the kernel has ended; the panel goes on */ }
+    };
+    const { ask } = core;
+    swapsim.live.show(root, model.get("panel"), { ask, draw, saved, setting: model.get("setting") });
+  },
+};
