@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The runs of a panel's setting, as panel.configs has them in Python.
 "use strict";
+// What script.py has packed: gzip in base64.
+swapsim.unpacked = (text) => {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+};
+
 swapsim.configs = (() => {
   const isMap = (value) => value != null && typeof value == "object" && !Array.isArray(value);
 

@@ -53,24 +53,32 @@ swapsim.live = (() => {
   }
 
   // One worker for all panels of a page: its answers come in the order of the requests.
-  function start({ worker, wasm, layout }) {
-    const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
+  function start({ wasm, code }) {
     const waiting = new Map();
-    let number = 0;
-    made.onmessage = ({ data }) => {
-      waiting.get(data.id)(data);
-      waiting.delete(data.id);
-    };
-    made.onerror = ({ message }) => {
-      for (const answer of waiting.values()) answer({ error: message || "the model did not start" });
+    let worker = null, number = 0;
+
+    function failed(message) {
+      for (const answer of waiting.values()) answer({ error: message });
       waiting.clear();
-    };
-    const ask = (request) => new Promise((answer) => {
+    }
+    const send = (request) => new Promise((answer) => {
       waiting.set(++number, answer);
-      made.postMessage({ id: number, ...request });
+      worker.postMessage({ id: number, ...request });
     });
-    ask({ wasm, layout });
-    return { ask, end: () => made.terminate() };
+    const ready = swapsim.unpacked(code).json().then(({ script, layout }) => {
+      worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+      worker.onmessage = ({ data }) => {
+        waiting.get(data.id)?.(data);
+        waiting.delete(data.id);
+      };
+      worker.onerror = ({ message }) => failed(message || "the model did not start");
+      return send({ wasm, layout });
+    });
+    const ask = async (request) => {
+      const { error } = await ready.catch(({ message }) => ({ error: message }));
+      return error ? { error } : send(request);
+    };
+    return { ask };
   }
 
   // Shows a panel in an element. `saved` is called with each complete setting, figures and picture.

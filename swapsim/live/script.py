@@ -19,8 +19,9 @@ _HEAD: Final = "globalThis.swapsim ??= { models: {} };"
 @cache
 def script() -> str:
     """Return a classic script, which defines ``swapsim.live`` and ``swapsim.bundle``."""
-    core = {"wasm": _wasm(), "layout": json.loads(text("core.json")), "worker": _worker()}
-    bundle = f"swapsim.bundle = {json.dumps(core, separators=(',', ':'))};"
+    code = json.dumps({"script": _worker(), "layout": json.loads(text("core.json"))})
+    packed = {"wasm": _packed((_HERE / "core.wasm").read_bytes()), "code": _packed(code.encode())}
+    bundle = f"swapsim.bundle = {json.dumps(packed)};"
     return "\n".join((_HEAD, bundle, text("configs.js"), text("panel.js")))
 
 
@@ -34,9 +35,8 @@ def _worker() -> str:
     return "\n".join((_HEAD, text("core.js"), *models, text("configs.js"), text("worker.js")))
 
 
-def _wasm() -> str:
-    packed = gzip.compress((_HERE / "core.wasm").read_bytes(), 9, mtime=0)
-    return base64.b64encode(packed).decode()
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def text(name: str) -> str:

@@ -3,17 +3,11 @@
 "use strict";
 let core = null;
 
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}
-
 const started = new Promise((begin) => {
   onmessage = async ({ data: { id, wasm, layout, panel, setting, seed } }) => {
     try {
       if (wasm) {
-        core = swapsim.core(await unpacked(wasm), layout);
+        core = swapsim.core(await swapsim.unpacked(wasm).arrayBuffer(), layout);
         begin();
         postMessage({ id });
       } else {

@@ -42,9 +42,15 @@ def _constants() -> dict[str, dict[str, Any]]:
     """Return the stored fit of each pair of shares at which the base can be met."""
     rows = pl.concat([studies.by_shares.load(), studies.three_fits.load()])
     names = rows.select("policy", "tag_share", "map_share").unique().rows()
-    found = fits.of_rows(rows)
+    found, usual = fits.of_rows(rows), costs_by_name()
     return {
-        f"{tag:g}|{map_:g}": {"costs": costs_by_name(found[name].constants)}
+        f"{tag:g}|{map_:g}": {
+            "costs": {
+                constant: ns
+                for constant, ns in costs_by_name(found[name].constants).items()
+                if ns != usual[constant]
+            }
+        }
         for name, tag, map_ in names
         if tag in studies.THREE_TAG_SHARES
     }
