@@ -23,7 +23,7 @@ def draws(seed: int) -> Callable[[int], int]:
 
 
 def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[dict[str, Any]]:
-    """Run a churn as `slots.measure`; return the last slot of each task, frame by frame."""
+    """Run a churn as `slots.measure`; return each task's last slot and what is shared, by frame."""
     n_tasks = device.online if churn.tasks is None else churn.tasks
     spaces = -(-n_tasks // churn.threads_per_address_space)
     made, _alive = settings(replace(device, address_spaces=spaces))
@@ -54,15 +54,17 @@ def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[d
             lib.sws_workbench_measures(bench, measures)
             now = measures.pages_out, measures.pages_met
             out, met = (new - old for new, old in zip(now, before, strict=True))
+            at = {"pages": base + now[0], "task": None}
             rows += [
                 {
-                    "pages": base + now[0],
+                    **at,
+                    "metric": "slot",
                     "task": task,
-                    "shared": met / out if out else None,
-                    "slot": lib.sws_workbench_last_slot(bench, task),
+                    "value": lib.sws_workbench_last_slot(bench, task),
                 }
                 for task in range(spaces)
             ]
+            rows.append({**at, "metric": "shared", "value": met / out if out else None})
             before = now
         base += before[0]
     return rows

@@ -165,6 +165,7 @@ swapsim.live = (() => {
         if (number == asked && now == panel.seeds) saved({ setting: of, figures: texts(), view });
       }
       busy = false;
+      play(shown);
     }
     const texts = () => panel.figures.map((each) => `${each.label}: ${figure(each, shown.rows)}`);
 
@@ -172,21 +173,26 @@ swapsim.live = (() => {
       ...panel.chart, datasets: { ...panel.chart.datasets, [panel.rowsName]: shown.rows },
     });
     async function redraw(since) {
-      const steps = panel.steps && since && !matchMedia("(prefers-reduced-motion: reduce)").matches
-        ? [...new Set(shown.rows.map((row) => row[panel.steps]))] : [];
-      const { rows, number } = shown;
       if (!view) view = await draw(place, charted());
-      for (const step of steps.slice(0, -1)) {
-        if (number != asked) break;
-        await view.data(panel.rowsName, rows.filter((row) => row[panel.steps] <= step)).runAsync();
-        await new Promise(requestAnimationFrame);
-      }
-      await view.data(panel.rowsName, rows).runAsync();
+      await view.data(panel.rowsName, shown.rows).runAsync();
       if (since) performance.measure(`panel ${panel.name}`, { start: since });
       said.replaceChildren(...texts().map((text) => element("li", {}, text)));
       if (more.open) code.textContent = asPython(panel, shown.of);
       root.classList.add("drawn");
       root.classList.remove("failed");
+    }
+
+    // The same rows as a moving picture: those of later steps have no value yet, so that axes stay.
+    async function play({ rows, number }) {
+      if (!panel.steps || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+      const { steps, rowsName } = panel;
+      const until = (end) => rows.map((row) => row[steps] <= end ? row : { ...row, value: null });
+      const ends = new Set(rows.filter((row) => row.seed == 1).map((row) => row[steps]));
+      for (const end of [...ends, Infinity]) {
+        await new Promise(requestAnimationFrame);
+        if (number != asked) return;
+        await view?.data(rowsName, until(end)).runAsync();
+      }
     }
     function failed(error) {
       said.replaceChildren(element("li", {}, error));

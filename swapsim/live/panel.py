@@ -114,7 +114,8 @@ class Panel:
     call : str
         The expression that a model stands for in Python; ``{fields}`` and ``{costs}`` are replaced.
     steps : str
-        Column of rows that are drawn one after the other, as a moving picture; empty: none.
+        Column by which the rows of a setting appear one after the other, once it is drawn, as a
+        moving picture; empty: none.
     seeds : int
         Runs of a setting, with seeds 1 to this; a model without chance has one.
     seeded : {"seed", "seeds", ""}

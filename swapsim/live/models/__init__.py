@@ -17,7 +17,6 @@ MODELS: Final[dict[str, Callable[[Mapping[str, Any]], pl.DataFrame]]] = {
     "clusters": clusters.rows,
     "locks": locks.rows,
     "machine": machine.rows,
-    "slot_metrics": slots.metrics,
     "slots": slots.rows,
     "stall": stall.rows,
     "stall_pages": stall.pages,

@@ -69,8 +69,8 @@
     return core.read("sws_workbench_measures", out);
   }
 
-  // A row for each address space and frame: pages out since the start of the churn, its last slot,
-  // and the share of the pages since the frame before that met another CPU in their trunk.
+  // The rows of models/slots.py: of each frame the last slot of each address space and the share of
+  // its pages that met another CPU in their trunk, then quotients of the counts of the churn.
   models.slots = function (core, setting) {
     const made = bench(core, setting);
     const pages = setting.pages + setting.warm_up_pages;
@@ -86,27 +86,23 @@
         return;
       }
       const out = now.pages_out - before.pages_out;
-      const shared = out ? (now.pages_met - before.pages_met) / out : null;
-      for (let task = 0; task < made.spaces; task++)
-        rows.push({
-          pages: base + now.pages_out, task, shared,
-          slot: core.call("sws_workbench_last_slot", made.handle, task),
-        });
+      const at = { pages: base + now.pages_out, task: null };
+      for (let task = 0; task < made.spaces; task++) {
+        const value = core.call("sws_workbench_last_slot", made.handle, task);
+        rows.push({ ...at, metric: "slot", task, value });
+      }
+      const value = out ? (now.pages_met - before.pages_met) / out : null;
+      rows.push({ ...at, metric: "shared", value });
       before = now;
     });
-    return rows;
-  };
-
-  // A row for each metric of the setting: quotients of the counts that it names.
-  models.slot_metrics = function (core, setting) {
-    const made = bench(core, setting);
-    churn(core, setting, made, EFFORT, () => {});
     const found = measured(core, made.handle);
     const count = (path) => path.split(".").reduce((value, name) => value[name], found);
     const sum = (paths) => paths.reduce((all, path) => all + count(path), 0);
-    return Object.entries(setting.metrics).map(([metric, { over, under }]) => {
+    for (const [metric, { over, under }] of Object.entries(setting.metrics)) {
       const below = sum(under);
-      return { metric, value: below ? sum(over) / below : null };
-    });
+      const value = below ? sum(over) / below : null;
+      rows.push({ pages: base + found.pages_out, task: null, metric, value });
+    }
+    return rows;
   };
 })(globalThis.swapsim.models);

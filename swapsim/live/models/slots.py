@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slot workbench: where the slots of each task lie over time, and the metrics of the churn."""
+"""The slot workbench: where the slots of each task lie over time, then the metrics of the churn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import slots
 from swapsim.live import _native
 from swapsim.slots.metrics import QUOTIENTS
+
+_SCHEMA: Final = {"metric": pl.String, "pages": pl.Int64, "task": pl.Int64, "value": pl.Float64}
 
 
 def setting(
@@ -32,7 +34,8 @@ def setting(
     }
 
 
-def _configs(values: Mapping[str, Any]) -> tuple[slots.SlotsConfig, slots.ChurnConfig]:
+def configs(**values: Any) -> tuple[slots.SlotsConfig, slots.ChurnConfig]:
+    """Return the device and the churn of a setting."""
     given = {**values, "seed": int(values["seed"])}
     made = [
         {field.name: given[field.name] for field in fields(config) if field.name in given}
@@ -42,18 +45,18 @@ def _configs(values: Mapping[str, Any]) -> tuple[slots.SlotsConfig, slots.ChurnC
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a row for each frame and task: ``pages, task, shared, slot``.
+    """Return a row for each metric, frame and task: ``metric, pages, task, value``.
 
-    ``pages`` are those swapped out since the churn began, ``slot`` is the last one of the task,
-    ``shared`` the share of the frame's pages in the trunk of another CPU's last slot.
+    ``pages`` are those swapped out since the churn began. In each frame a task has its last
+    ``slot``, and the frame has ``shared``, the share of its pages in the trunk of another CPU's
+    last slot. The last rows are the metrics of `slots.measure` that the setting names.
     """
-    schema = {"pages": pl.Int64, "task": pl.Int64, "shared": pl.Float64, "slot": pl.Int64}
-    return pl.DataFrame(_native.churn_frames(*_configs(values), values["frames"]), schema)
-
-
-def metrics(values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the metrics of `slots.measure` that the setting names: ``metric, value``."""
-    found = slots.measure(*_configs(values))
-    return pl.DataFrame({"metric": [*values["metrics"]]}).join(
-        found.select("metric", "value"), on="metric", how="left", maintain_order="left"
+    made = configs(**values)
+    frames = pl.DataFrame(_native.churn_frames(*made, values["frames"]), _SCHEMA)
+    found = slots.measure(*made).select("metric", "value")
+    at_end = pl.DataFrame({"metric": [*values["metrics"]]}).join(
+        found, on="metric", how="left", maintain_order="left"
     )
+    pages = pl.lit(frames["pages"][-1], pl.Int64).alias("pages")
+    task = pl.lit(None, pl.Int64).alias("task")
+    return pl.concat([frames, at_end.select("metric", pages, task, "value")])
