@@ -2,11 +2,13 @@
 """The C core in WebAssembly: it is of these sources, and its models return the native rows."""
 
 import json
+import pkgutil
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +21,7 @@ from swapsim import slots
 from swapsim.errors import SwapsimError
 from swapsim.ffi import CLUSTER_RULES, LOCK_KINDS, POLICIES, SLOTS_KERNELS, STALL_FLAGS, STALL_RULES
 from swapsim.io.paths import repository_root
+from swapsim.live import panel, panels
 from swapsim.live.models import MODELS, bases, clusters, locks, machine, stall
 from swapsim.live.models import slots as live_slots
 from swapsim.machine import MachineConfig, anchors
@@ -178,12 +181,22 @@ DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
 }
 
 
+def of_panels() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the runs of each panel's first state."""
+    for module in pkgutil.iter_modules(panels.__path__, f"{panels.__name__}."):
+        made = import_module(module.name).panel()
+        for _, config in panel.configs(made, made.first, 1):
+            yield made.model, dict(config)
+
+
 @cache
 def native(seed: int) -> tuple[engines.Settings, list[list[dict[str, Any]]]]:
-    """Return the first and the drawn settings, without those that the library refuses, and rows."""
+    """Return first and drawn settings, without those that the library refuses, and their rows."""
     rng = Random(seed)
-    settings, rows = [*FIRST], [MODELS[model](setting).to_dicts() for model, setting in FIRST]
-    while len(settings) < len(FIRST) + DRAWN:
+    settings = [*FIRST, *of_panels()]
+    rows = [MODELS[model](setting).to_dicts() for model, setting in settings]
+    end = len(settings) + DRAWN
+    while len(settings) < end:
         model = [*DRAWS][len(settings) % len(DRAWS)]
         try:
             setting = DRAWS[model](rng)
@@ -213,7 +226,7 @@ def run(
 def test_each_model_returns_the_rows_of_the_native_library(
     run: Callable[[engines.Settings], list[dict[str, Any]]],
 ) -> None:
-    """One setting of each model, and drawn ones, have the same rows in JavaScript, bit for bit."""
+    """First states of models and panels and drawn settings have the same rows, bit for bit."""
     settings, wanted = native(SEED)
     for (model, setting), rows, found in zip(settings, wanted, run(settings), strict=True):
         assert rows, model
