@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hypothesis without deadlines (a first call compiles or loads), the same examples in CI.
 
+A property without a number of its own is tried by 30 examples; `make torture` tries many more.
+
 No test waits for ever: after nine tenths of faulthandler_timeout (pyproject.toml) a watchdog aborts
 the children of the test, so that it goes on and fails. A test that waits for something else is
 ended by pytest's own faulthandler, together with its process; xdist reports that as a failure.
@@ -21,8 +23,8 @@ from hypothesis import settings
 
 from swapsim import interrupt
 
-settings.register_profile("swapsim", deadline=None, print_blob=True)
-settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile("swapsim", deadline=None, print_blob=True, max_examples=30)
+settings.register_profile("ci", settings.get_profile("swapsim"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "swapsim")
 
 # Readline, which pytest imports, sets the size of a terminal below Python's environment, so that

@@ -2,6 +2,7 @@
 """The dependencies between the packages of swapsim, and between their modules."""
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -56,11 +57,18 @@ def package_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    """Return all nodes of a module's syntax tree."""
+    return [*ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))]
+
+
+@cache
 def imports(module: str) -> set[str]:
     """Return the modules of swapsim, including the C extension, that a module imports anywhere."""
     known = {*MODULES, "swapsim._core"}
     found = set()
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -79,17 +87,18 @@ def test_each_package_has_one_place_on_the_ladder() -> None:
     assert sum(map(len, LADDER)) == len(entries)
 
 
-@pytest.mark.parametrize("module", sorted({*MODULES} - {"swapsim"}))
-def test_imports_go_down_the_ladder(module: str) -> None:
+def test_imports_go_down_the_ladder() -> None:
     """A module imports from its own package, from lower ones, or from a subject as C does.
 
     Not the head of swapsim, which imports a package only when it is first used.
     """
     level = {name: height for height, names in enumerate(LADDER) for name in names}
-    own = package_of(module)
-    for used in imports(module) - {"swapsim._core"}:
-        other = package_of(used)
-        assert other in {own, *SUBJECTS.get(own, ())} or level[other] < level[own], used
+    for module in {*MODULES} - {"swapsim"}:
+        own = package_of(module)
+        for used in imports(module) - {"swapsim._core"}:
+            other = package_of(used)
+            fits = other in {own, *SUBJECTS.get(own, ())} or level[other] < level[own]
+            assert fits, f"{module} imports {used}"
 
 
 def test_no_patch_imports_another() -> None:
@@ -124,31 +133,26 @@ def test_only_bindings_use_the_c_extension() -> None:
             assert module.startswith("swapsim.ffi") or last.startswith("_native"), module
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_each_use_of_the_c_library_has_a_name(module: str) -> None:
+def test_each_use_of_the_c_library_has_a_name() -> None:
     """`lib` occurs as ``lib.NAME`` only: by any other use, a result would depend on all of C."""
-    if module == "swapsim.ffi.headers":  # ranges and meanings decide no result
-        return
-    tree = ast.parse(MODULES[module].read_text())
-    named = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == "lib":
-            assert id(node) in named, f"{module}, line {node.lineno}"
+    # Ranges and meanings decide no result.
+    for module in {*MODULES} - {"swapsim.ffi.headers"}:
+        named = {id(each.value) for each in nodes(module) if isinstance(each, ast.Attribute)}
+        for node in nodes(module):
+            if isinstance(node, ast.Name) and node.id == "lib":
+                assert id(node) in named, f"{module}, line {node.lineno}"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_only_io_decodes_files(module: str) -> None:
+def test_only_io_decodes_files() -> None:
     """No other package reads a file by a library, so that errors are translated in one place."""
-    if package_of(module) == "io":
-        return
     # The parts of a table, which an import reads as soon as it has written them.
     known = {("swapsim.traces.table_file", "scan_parquet")}
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for module, node in ((m, n) for m in MODULES if package_of(m) != "io" for n in nodes(m)):
         if isinstance(node, ast.Attribute) and node.attr.startswith(("read_", "scan_")):
             of = node.value.id if isinstance(node.value, ast.Name) else ""
-            assert of != "pl" or (module, node.attr) in known, node.attr
+            assert of != "pl" or (module, node.attr) in known, (module, node.attr)
         if isinstance(node, ast.Import):
-            assert "tomllib" not in {alias.name for alias in node.names}
+            assert "tomllib" not in {alias.name for alias in node.names}, module
 
 
 def test_each_source_names_its_licence() -> None:

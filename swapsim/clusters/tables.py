@@ -197,19 +197,6 @@ CLUSTER_RANKING: Final = Table(
     Column("runs", pl.UInt32, "streams and seeds"),
 )
 
-CLUSTER_PICTURES: Final = Table(
-    "CLUSTER_PICTURES",
-    "One row per rule set, picture of the devices and cluster: where it is, and how full.",
-    _RULES,
-    Column("seq", pl.UInt64, "position of the picture's row in the trace"),
-    _DEVICE,
-    Column("cluster", pl.UInt32, "number of the cluster on its device"),
-    Column("list", CLUSTER_LIST.dtype, "list on which it is"),
-    Column("position", pl.UInt32, "place in that list, 0 for its head"),
-    Column("order", pl.UInt8, "log2 of the slots of one grant, 0 for an empty cluster"),
-    Column("in_use", pl.UInt16, "slots in use, those beyond the device's end included"),
-)
-
 STEP: Final = pl.Enum(ffi.FOLIO_STEPS)
 FOLIO_STEPS: Final[dict[str, pl.DataType]] = {
     "process": pl.UInt32(),

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -16,8 +18,10 @@ from swapsim.ffi import POLICIES
 from swapsim.interrupt import CODE, TEXT
 from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
+from swapsim.patches.cluster_next import ranking
 from swapsim.policies.policy import policies_in
 from swapsim.slots.tables import POLICY_RANKING
+from swapsim.study import SerialExecutor
 
 HEAD = "import swapsim\n\n\n"
 GOOD = f"""{HEAD}TRUNKS = 2
@@ -59,9 +63,11 @@ def blocks(language: str, text: str) -> str:
 
 
 def test_readmes_policy_is_ranked_among_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table per metric, each with all policies; the file, which runs once, has them all."""
+    monkeypatch.setattr(ranking, "CHURN", replace(ranking.CHURN, warm_up_pages=2**13))
+    monkeypatch.setattr(patch, "rank", partial(patch.rank, executor=SerialExecutor()))
     path, log, out = tmp_path / "only_once.py", tmp_path / "log", tmp_path / "ranks.parquet"
     block = blocks("python", "@swapsim.policy")
     path.write_text(f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n{block}")
@@ -70,10 +76,10 @@ def test_readmes_policy_is_ranked_among_the_others(
     printed = capsys.readouterr()
     assert printed.err == ""
     assert printed.out.count("| next_but_one ") == len(patch.RANKED_BY)
-    ranking = pl.read_parquet(out)
-    assert ranking.schema == POLICY_RANKING.schema
+    found = pl.read_parquet(out)
+    assert found.schema == POLICY_RANKING.schema
     for metric, better in patch.RANKED_BY.items():
-        part = ranking.filter(metric=metric)
+        part = found.filter(metric=metric)
         assert set(part["policy"]) == {*POLICIES, "next_but_one"}
         assert part.filter(user=True)["policy"].to_list() == ["next_but_one"]
         best, worst = (part["median"].item(at) for at in (0, -1))
@@ -93,8 +99,8 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
         for metric, better in patch.RANKED_BY.items()
         for policy, rank in (("shared", "1"), ("wide", "2-3"), ("narrow", "3"), ("percpu", "3"))
     ]
-    ranking = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
-    monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
+    ranked = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
+    monkeypatch.setattr(patch, "rank", lambda *_, **__: ranked)
     monkeypatch.chdir(file.parent)
     (command,) = [line for line in blocks("", "swapsim rank").splitlines() if line]
     assert main(command.partition("#")[0].split()[1:]) == 0

@@ -20,16 +20,21 @@ from swapsim.policies.lists import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
 RECORDED = stream(recording("7.3", calls=300), "recorded", fill=0.8)
 
 
-@swapsim.list_policy()
-def as_7_3(free: int, nonfull: int, frag: int, last: int, swap_full: int) -> int:
+@pytest.fixture(scope="module")
+def as_7_3() -> ListPolicy:
     """Choose lists as 7.3 does."""
-    if nonfull:
-        return NONFULL
-    if free:
-        return FREE
-    if swap_full and last < FRAG:
-        return FULL
-    return FRAG if frag and last != FRAG else LARGER
+
+    @swapsim.list_policy()
+    def as_7_3(free: int, nonfull: int, frag: int, last: int, swap_full: int) -> int:
+        if nonfull:
+            return NONFULL
+        if free:
+            return FREE
+        if swap_full and last < FRAG:
+            return FULL
+        return FRAG if frag and last != FRAG else LARGER
+
+    return as_7_3
 
 
 def generated(requests: int = 1500) -> Stream:
@@ -43,7 +48,7 @@ def value(measures: pl.DataFrame, policy: str, metric: str) -> float:
     return float(measures.filter(policy=policy, metric=metric)["value"].item())
 
 
-def test_a_choice_like_that_of_7_3_gives_the_same_grants() -> None:
+def test_a_choice_like_that_of_7_3_gives_the_same_grants(as_7_3: ListPolicy) -> None:
     """A few lines of Python rank exactly like the rules that they write down."""
     found = measure([RECORDED, generated()], [alternatives.ALTERNATIVES[0], as_7_3])
     for metric in ("fallbacks", "in sequence", "mixed", "visits", "free clusters"):
@@ -73,7 +78,7 @@ def test_a_cluster_of_a_group_is_visited_by_more_cpus_than_one_of_a_cpu() -> Non
     assert runs[0] < runs[1] < runs[2]
 
 
-def test_a_ranking_is_of_the_changes_from_7_3() -> None:
+def test_a_ranking_is_of_the_changes_from_7_3(as_7_3: ListPolicy) -> None:
     """The rules of 7.3 change nothing; a user's policy is marked."""
     ranking = ranked(measure([RECORDED], [*alternatives.ALTERNATIVES, as_7_3]))
     base = ranking.filter(policy="7.3")
@@ -144,13 +149,11 @@ def test_pictures_have_every_cluster_once() -> None:
         clusters.pictures(RECORDED.rows, "7.3", times=0)
 
 
-@swapsim.list_policy()
 def endless(frag: int) -> int:
     """Try the frag list for ever."""
     return FRAG + min(frag, 0)
 
 
-@swapsim.list_policy()
 def no_list(order: int) -> int:
     """Return no choice for large orders."""
     if order > 3:
@@ -158,7 +161,6 @@ def no_list(order: int) -> int:
     return FREE
 
 
-@swapsim.list_policy()
 def divides(free: int) -> int:
     """Divide by the length of a list that becomes empty."""
     return FREE * (7 // free)
@@ -174,9 +176,9 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_bad_choice_is_named_with_its_line(name: str) -> None:
     """File, line, call and what to return, as for a policy of the scan base."""
-    policy, error = FAULTS[name]
+    function, error = FAULTS[name]
     with pytest.raises(InputError, match=rf"test_alternatives.py, line \d+: {error}"):
-        measure([RECORDED], [policy])
+        measure([RECORDED], [swapsim.list_policy()(function)])
 
 
 def test_a_function_that_cannot_choose_is_refused_at_once() -> None:
@@ -191,7 +193,7 @@ def test_a_function_that_cannot_choose_is_refused_at_once() -> None:
         swapsim.list_policy(owner="mm")
 
 
-def test_names_are_unique() -> None:
+def test_names_are_unique(as_7_3: ListPolicy) -> None:
     """A policy must not have the name of another one."""
     with pytest.raises(InputError, match="two policies are called as_7_3: rename one"):
         alternatives.rank_policies([as_7_3, as_7_3], [RECORDED])

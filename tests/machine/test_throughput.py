@@ -18,13 +18,11 @@ from swapsim.policies.policy import Policy
 from swapsim.study import SerialExecutor
 
 
-@swapsim.policy(base_of="cpu")
 def run_on(next: int) -> int:
     """Do what V1 of the patch does: go on where the scan stands."""
     return next
 
 
-@swapsim.policy(base_of="device", initial="first")
 def from_the_start(lowest: int) -> int:
     """Begin each scan at the lowest slot that may be free."""
     return lowest
@@ -50,7 +48,8 @@ def figures(results: pl.DataFrame, policy: str) -> list[tuple[object, ...]]:
 
 def test_a_users_rule_does_what_the_built_in_one_does() -> None:
     """The same rule gives the same bits, and another rule others."""
-    rules = ["percpu", run_on, from_the_start]
+    first = swapsim.policy(base_of="device", initial="first")(from_the_start)
+    rules = ["percpu", swapsim.policy(base_of="cpu")(run_on), first]
     results = run_policies(small, rules, seeds=2, executor=SerialExecutor())
     assert results.schema == RESULTS.schema
     policies = results["policy"].unique(maintain_order=True).to_list()

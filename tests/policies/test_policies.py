@@ -8,16 +8,12 @@ import textwrap
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import nbformat
-import numba
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
 import swapsim
 from swapsim._core import ffi, lib
@@ -127,15 +123,27 @@ def avoid(
 
 
 TWINS = {
-    "shared": swapsim.policy(base_of="device", initial="kernel")(linear),
-    "percpu": swapsim.policy(base_of="cpu")(linear),
-    "percpu-rerandomise": swapsim.policy(base_of="cpu", initial="random")(rerandomise),
-    "spread": swapsim.policy(base_of="cpu", initial="even-possible")(linear),
-    "spread-online": swapsim.policy(base_of="cpu", initial="even-online")(linear),
-    "avoid": swapsim.policy(base_of="cpu", initial="apart")(avoid),
-    "permm": swapsim.policy(base_of="mm", initial="random")(linear),
+    "shared": ("device", "kernel", linear),
+    "percpu": ("cpu", "random", linear),
+    "percpu-rerandomise": ("cpu", "random", rerandomise),
+    "spread": ("cpu", "even-possible", linear),
+    "spread-online": ("cpu", "even-online", linear),
+    "avoid": ("cpu", "apart", avoid),
+    "permm": ("mm", "random", linear),
 }
-"""Each built-in policy as a user would write it."""
+"""Each built-in policy as a user would write it: base_of, initial, and the function."""
+
+
+@cache
+def compiled(function: Callable[..., int]) -> Policy:
+    """Compile a function when the first test needs it, and once."""
+    return swapsim.policy(base_of="cpu")(function)
+
+
+def as_users(name: str) -> Policy:
+    """Return a built-in policy as a user's."""
+    base_of, initial, function = TWINS[name]
+    return replace(compiled(function), base_of=base_of, initial=initial)
 
 
 def test_c_accepts_the_least_and_the_largest_config() -> None:
@@ -166,7 +174,7 @@ def test_a_twin_hands_out_the_slots_of_the_built_in_policy(name: str, kernel: st
     """The same rule as a user's policy gives the same slots and bases, all valid."""
     for device in (SMALL, TINY):
         config = replace(device, policy=name, kernel=kernel, online_cpus=3)
-        built_in, twin = drive(config), drive(replace(config, policy=TWINS[name]))
+        built_in, twin = drive(config), drive(replace(config, policy=as_users(name)))
         assert twin.slots == built_in.slots
         assert twin.bases == built_in.bases
         assert twin.stores == built_in.stores > 0
@@ -181,7 +189,7 @@ def test_no_two_policies_hand_out_the_same_slots() -> None:
 
 def test_a_hard_disk_has_the_shared_base_under_every_policy() -> None:
     """A user's policy and its initial have no effect on a rotational device."""
-    odd = swapsim.policy(base_of="cpu", initial=lambda *_: 7)(rerandomise)
+    odd = replace(compiled(rerandomise), initial=lambda *_: 7)
     mine = replace(SMALL, rotational=True, policy=odd)
     shared = replace(mine, policy="shared")
     assert first_bases(mine) == first_bases(shared)
@@ -191,9 +199,9 @@ def test_a_hard_disk_has_the_shared_base_under_every_policy() -> None:
 def test_a_policy_is_charged_for_the_bases_that_it_takes() -> None:
     """With the parameter bases each store reads those of all online CPUs, without it none."""
     config = replace(SMALL, possible_cpus=4, online_cpus=3)
-    asks = drive(replace(config, policy=TWINS["avoid"]))
+    asks = drive(replace(config, policy=as_users("avoid")))
     assert asks.looked_at == 3 * asks.stores
-    assert drive(replace(config, policy=TWINS["percpu-rerandomise"])).looked_at == 0
+    assert drive(replace(config, policy=as_users("percpu-rerandomise"))).looked_at == 0
 
 
 def zero(next: int) -> int:
@@ -245,7 +253,7 @@ def test_invalid_answers_are_counted_and_replaced(
 def with_initial(base_of: str, initial: Any) -> Policy:
     """Return a policy with other first bases, which the decorator accepts, without compiling it."""
     swapsim.policy(base_of=base_of, initial=initial)
-    return replace(TWINS["percpu"], base_of=base_of, initial=initial)
+    return replace(compiled(linear), base_of=base_of, initial=initial)
 
 
 def test_first_bases_are_those_of_the_same_initial() -> None:
@@ -352,14 +360,13 @@ def test_a_function_that_cannot_be_a_policy_is_named_with_its_line(
 STEP = 640
 
 
-@numba.njit
-def stepped(slot: int, highest: int) -> int:
-    """Return the slot a step on, around the device."""
-    return 1 + (slot + STEP) % highest
-
-
 def test_constants_and_compiled_helpers_are_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A global that changes after the decorator has no effect, here or in a copy."""
+    import numba
+
+    @numba.njit
+    def stepped(slot: int, highest: int) -> int:
+        return 1 + (slot + STEP) % highest
 
     @swapsim.policy(base_of="cpu")
     def mine(next: int, highest: int) -> int:
@@ -414,7 +421,7 @@ def test_a_policy_lives_as_long_as_its_settings() -> None:
 
 def test_threads_share_a_policy() -> None:
     """Runs on four threads at once give the same as one run."""
-    config = replace(SMALL, policy=TWINS["avoid"])
+    config = replace(SMALL, policy=as_users("avoid"))
     alone = drive(config)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(drive, [config] * 4)) == [alone] * 4
@@ -430,12 +437,13 @@ def test_threads_may_define_policies_at_once() -> None:
 
 def test_a_policy_comes_back_from_a_pickle_compiled_once() -> None:
     """Unpickling the same bytes twice gives one object with the same name."""
-    bytes_ = pickle.dumps(TWINS["avoid"])
+    sent = swapsim.policy(base_of="cpu", initial="apart")(avoid)
+    bytes_ = pickle.dumps(sent)
     copy: Policy = pickle.loads(bytes_)
     assert copy is pickle.loads(bytes_)
     assert (copy.name, copy.base_of, copy.initial) == ("avoid (user)", "cpu", "apart")
-    assert TWINS["percpu-rerandomise"].name == "rerandomise"
-    assert copy.address != TWINS["avoid"].address
+    assert as_users("percpu-rerandomise").name == "rerandomise"
+    assert copy.address != sent.address
 
 
 def test_a_policy_that_cannot_be_pickled_is_refused_at_once(tmp_path: Path) -> None:
@@ -447,6 +455,10 @@ def test_a_policy_that_cannot_be_pickled_is_refused_at_once(tmp_path: Path) -> N
 
 def test_a_cell_of_a_notebook_is_named_and_its_policy_can_be_sent() -> None:
     """In a notebook the error names the cell; a policy defined there runs in a spawned process."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
     cells = """
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor

@@ -14,7 +14,7 @@ from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import THREE_COLUMNS
 from swapsim.claims.texts import verdicts_by_mail
 from swapsim.io.paths import notebooks_root
-from swapsim.patches.newer_kernels.tables import ON_NEWEST
+from swapsim.patches.newer_kernels.today import COLUMNS
 from swapsim.site import overview
 from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, current, reference, writing
@@ -43,7 +43,7 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out ban
     """Return the folder of the notebooks that are reported, below a root."""
     judged = {"patch": "01-writeback-tags", "mail": MAIL, "simulated_verdict": "reproduced"}
     counted = verdicts_by_mail(pl.DataFrame([judged] * 5, schema=THREE_COLUMNS.schema))
-    newest = pl.DataFrame([], schema=ON_NEWEST.schema)
+    newest = pl.DataFrame([], schema=dict.fromkeys(COLUMNS, pl.String))
     where = ("A-swap-out", "01-writeback-tags", MAIL, "lkp comparison")
     claim = Claim(*where, what, "+22.3 %", "1 \u2192 2", *FIGURES)
     answers = pl.DataFrame([ANSWERED])

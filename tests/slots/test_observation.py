@@ -4,9 +4,10 @@
 import random
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
-import numba
 import pytest
 
 import swapsim
@@ -20,32 +21,40 @@ DEVICE = SlotsConfig(slots=2**16, trunk_shift=11, possible_cpus=4, seed=3)
 CHURN = ChurnConfig(pages=2**10, warm_up_pages=2**12)
 
 
-@numba.njit
-def trunk_behind(slot: int, trunk_size: int) -> int:
-    """Return where the next trunk begins."""
-    return (slot // trunk_size + 1) * trunk_size
-
-
-@swapsim.policy(base_of="cpu")
-def looks_around(cpu, next, lowest, highest, trunk_size, draw, bases):  # noqa: A002
+@cache
+def looks_around() -> Policy:
     """Continue, or go to the next trunk if another CPU is in this one; sometimes at random."""
-    for other in range(len(bases)):
-        if other != cpu and bases[other] // trunk_size == next // trunk_size:
-            further = trunk_behind(next, trunk_size)
-            return further if further <= highest else lowest
-    return next if draw % 7 else max(lowest, draw % (highest + 1))
+    import numba
+
+    @numba.njit
+    def trunk_behind(slot: int, trunk_size: int) -> int:
+        return (slot // trunk_size + 1) * trunk_size
+
+    @swapsim.policy(base_of="cpu")
+    def made(cpu, next, lowest, highest, trunk_size, draw, bases):  # noqa: A002
+        for other in range(len(bases)):
+            if other != cpu and bases[other] // trunk_size == next // trunk_size:
+                further = trunk_behind(next, trunk_size)
+                return further if further <= highest else lowest
+        return next if draw % 7 else max(lowest, draw % (highest + 1))
+
+    return made
 
 
-@swapsim.policy(base_of="mm")
-def overflows(next, draw, lowest, highest):  # noqa: A002
+def overflows() -> Policy:
     """Mix bits in 64-bit integers, which overflow in compiled code."""
-    return lowest + abs((draw * 6364136223846793005 + next) >> 3) % (highest - lowest + 1)
+
+    @swapsim.policy(base_of="mm")
+    def made(next, draw, lowest, highest):  # noqa: A002
+        return lowest + abs((draw * 6364136223846793005 + next) >> 3) % (highest - lowest + 1)
+
+    return made
 
 
-@pytest.mark.parametrize("policy", [looks_around, overflows])
-def test_observation_changes_nothing(policy: Policy) -> None:
+@pytest.mark.parametrize("make", [looks_around, overflows])
+def test_observation_changes_nothing(make: Callable[[], Policy]) -> None:
     """The machine code answers, so the run is the same, slot by slot."""
-    observation = Observation(policy)
+    observation = Observation(policy := make())
     observed, alone = (
         slots.measure(replace(DEVICE, policy=each), CHURN) for each in (observation.policy, policy)
     )
@@ -90,6 +99,6 @@ def run_until(seconds: float) -> None:
     with interrupt.recording():
         signal.setitimer(signal.ITIMER_REAL, seconds)
         while True:
-            slots.require_sound(looks_around, small, few)
+            slots.require_sound(looks_around(), small, few)
             # Python drops the exception if the alarm comes during a destructor.
             interrupt.check()

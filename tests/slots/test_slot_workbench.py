@@ -293,7 +293,6 @@ def test_threads_of_an_address_space_share_its_base() -> None:
     assert shared["run"] < alone["run"]
 
 
-@swapsim.policy(base_of="cpu", initial="random")
 def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-untyped-def] # noqa: A002
     """Do as percpu-rerandomise does."""
     if base // trunk_size == next // trunk_size:
@@ -310,7 +309,7 @@ def test_a_user_policy_that_copies_a_built_in_one_measures_the_same() -> None:
         SlotsConfig(slots=1 << 16, trunk_shift=10, possible_cpus=4),
         SMALL,
         {"kernel": ["6.1", "5.7+scan-more"]},
-        policies=["percpu-rerandomise", twin],
+        policies=["percpu-rerandomise", swapsim.policy(base_of="cpu")(twin)],
         seeds=2,
         executor=SerialExecutor(),
     )

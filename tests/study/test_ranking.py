@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from swapsim.study import ranking
 
@@ -72,6 +71,8 @@ def test_an_interval_is_that_of_scipy(
     values: list[float], statistic: ranking.Statistic, confidence: float
 ) -> None:
     """The medians of resamples are counted, not sorted; both give the same bits."""
+    from scipy import stats
+
     oracle = stats.bootstrap(
         (values,),
         statistic,

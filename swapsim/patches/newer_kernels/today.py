@@ -8,7 +8,10 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.patches.newer_kernels import global_lock, large_folios, measured, meetings, studies
-from swapsim.patches.newer_kernels.tables import ON_NEWEST
+
+COLUMNS: Final = ("letter", "patch", "subject", "state", "now", "figure")
+"""Letter and folder of a patch (E has none) and its subject; whether it is in force, in part,
+obsolete or replaced; what does its work now; and the figure that shows it."""
 
 _KERNEL: Final = "7.3"
 _PAGES: Final = "generations pages 4 CPUs"
@@ -27,8 +30,7 @@ def on_newest() -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema ON_NEWEST, A to E. Figures are those of stored studies and of measurements that are
-        shipped.
+        COLUMNS, A to E. Figures are those of stored studies and of measurements that are shipped.
     """
     rows = [
         (
@@ -72,7 +74,7 @@ def on_newest() -> pl.DataFrame:
             _of_folios(),
         ),
     ]
-    return ON_NEWEST.check(pl.DataFrame(rows, schema=ON_NEWEST.schema, orient="row"))
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
 def _of_tags() -> str:
@@ -139,9 +141,9 @@ def _of_folios() -> str:
 
 
 def verdict(rows: pl.DataFrame) -> str:
-    """Return the lead of notebook 07, what became of the patches, from the table ON_NEWEST."""
+    """Return the lead of notebook 07, what became of the patches, from `on_newest`."""
     state = pl.col("state").replace("in part", "in force in part")
-    states = ON_NEWEST.check(rows).select(pl.format("{} is {}", "letter", state)).to_series()
+    states = rows.select(pl.format("{} is {}", "letter", state)).to_series()
     shares = meetings.shares(studies.meeting.load()).filter(cpus=_CPUS[0])
     one_base, patch_d, today = (
         shares.filter(kernel=kernel).row(0, named=True) for kernel in _COMPARED

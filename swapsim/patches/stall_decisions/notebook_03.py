@@ -121,7 +121,7 @@ def draw_along(along: pl.DataFrame) -> alt.ConcatChart:
 
 
 def by_statement(held: pl.DataFrame) -> pl.DataFrame:
-    """Return the cases that hold of each patch's statement, a column per rule set (HELD_CASES)."""
+    """Return the cases that hold of each patch's statement, a column per rule set."""
     stated = claims.published_claims().select("claim", statement="metric")
     text = pl.format("{} of {}", "held", "cases")
     table = held.with_columns(text=text).pivot("rules", index="claim", values="text")

@@ -7,8 +7,8 @@ import polars as pl
 
 from swapsim import reclaim
 from swapsim.patches.stall_decisions.runs import Run, labelled
-from swapsim.patches.stall_decisions.tables import SIMULATED_BY_TIME, SIMULATED_PAGE_SPANS
 from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
+from swapsim.reclaim.tables import WHERE
 
 FILE_PAGES: Final = 2385 * MIB_PAGES
 """The mail's second file, 1.67 times the memory that the pool leaves: the first that makes 3.9
@@ -19,9 +19,35 @@ ONE_ROUND: Final = {"files": (FILE_PAGES,)}
 PAGES: Final = 100
 """Pages that are followed, evenly spaced in the pool."""
 
+_HELD: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written", "swap_used")
+_SCANNED: Final = ("scanned_normal", "scanned_dma32")
+_SLEPT: Final = {
+    "kswapd_sleeps": "kswapd_slept_ns",
+    "tasks_sleep": "tasks_slept_ns",
+    "writer_throttled": "throttled_ns",
+    "client_waits": "waited",
+}
+"""Shares of the second, and the counters of ns that they are of."""
+
+BY_TIME: Final[dict[str, pl.DataType]] = {
+    "rules": pl.String(),
+    **dict.fromkeys(("t_s", *_HELD), pl.UInt32()),
+    **dict.fromkeys((*_SCANNED, *_SLEPT), pl.Float64()),
+}
+"""A second of the run: pages in each state at its end, pages that kswapd scanned, shares of it."""
+
+PAGE_SPANS: Final[dict[str, pl.DataType]] = {
+    "rules": pl.String(),
+    "page": pl.UInt32(),
+    "where": WHERE.dtype,
+    "zone": pl.String(),
+    **dict.fromkeys(("begin_s", "end_s"), pl.Float64()),
+}
+"""A span of time that a page of the pool spent in one place; its zone is null outside of memory."""
+
 
 def by_second(rules: str) -> pl.DataFrame:
-    """Run the round and return its memory and activity, once per second (SIMULATED_BY_TIME)."""
+    """Run the round and return its memory and activity, once per second (BY_TIME)."""
     config, constants = Run(rules=rules, fields=ONE_ROUND).config()
     result = reclaim.run(config, constants, sample_ns=SECOND_NS)
     samples = result.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
@@ -48,12 +74,6 @@ def by_second(rules: str) -> pl.DataFrame:
         name: pl.col(name).cast(pl.Int64).diff().fill_null(pl.col(name).cast(pl.Int64))
         for name in sums.columns
     }
-    slept = {
-        "kswapd_sleeps": "kswapd_slept_ns",
-        "tasks_sleep": "tasks_slept_ns",
-        "writer_throttled": "throttled_ns",
-        "client_waits": "waited",
-    }
     rows = sums.with_columns(
         t_s=pl.col("t_ns") // SECOND_NS,
         clean=file - pl.col("dirty") - written,
@@ -61,13 +81,13 @@ def by_second(rules: str) -> pl.DataFrame:
         swap_used=pl.col("swap_used").cast(pl.Int64),
         scanned_normal=since["normal"],
         scanned_dma32=since["dma32"],
-        **{name: since[column] / SECOND_NS for name, column in slept.items()},
+        **{name: since[column] / SECOND_NS for name, column in _SLEPT.items()},
     )
-    return labelled(rows, SIMULATED_BY_TIME.schema, rules)
+    return labelled(rows, BY_TIME, rules)
 
 
 def spans_of_round(rules: str) -> pl.DataFrame:
-    """Run the round and return where some pages are over time (SIMULATED_PAGE_SPANS)."""
+    """Run the round and return where some pages are over time (PAGE_SPANS)."""
     config, constants = Run(rules=rules, fields=ONE_ROUND).config()
     pool = config.items * config.item_pages
     pages = range(0, pool, pool // PAGES)[:PAGES]
@@ -75,4 +95,4 @@ def spans_of_round(rules: str) -> pl.DataFrame:
     end = pl.col("t_ns").shift(-1).over("page")
     spans = changes.with_columns(begin_s=pl.col("t_ns") / SECOND_NS, end_s=end / SECOND_NS)
     ended = spans.drop_nulls("end_s").with_columns(pl.col("zone").cast(pl.String))
-    return labelled(ended, SIMULATED_PAGE_SPANS.schema, rules)
+    return labelled(ended, PAGE_SPANS, rules)

@@ -40,7 +40,6 @@ import polars as pl
 
 from swapsim import traces
 from swapsim.claims import Answer
-from swapsim.patches.stall_decisions.tables import HELD_CASES
 from swapsim.stall.recording import Recording, gather
 from swapsim.stall.rows import ReclaimRows, reclaim_rows
 
@@ -91,16 +90,15 @@ def held_cases(rows: ReclaimRows) -> pl.DataFrame:
 
 
 def of_trace(rules: str) -> pl.DataFrame:
-    """Return the cases of the trace of a rule set (HELD_CASES)."""
+    """Return the cases of the trace of a rule set (`studies.held`)."""
     name = TRACES[rules]
     found = held_cases(reclaim_rows(traces.shipped("stall-decisions")[name]))
-    columns = (pl.lit(name).alias("trace"), pl.lit(rules).alias("rules"))
-    table = found.select(*columns, *found.columns)
-    return HELD_CASES.check(table.cast(pl.Schema(HELD_CASES.schema)))
+    named = found.select(pl.lit(name).alias("trace"), pl.lit(rules).alias("rules"), "claim")
+    return named.hstack(found.select(pl.col("held", "cases").cast(pl.UInt64)))
 
 
 def answers_of(held: pl.DataFrame) -> list[Answer]:
-    """Return what HELD_CASES of the series' rules answer to its statements."""
+    """Return what `studies.held` of the series' rules answer to its statements."""
     return [
         Answer(
             claim=row["claim"],

@@ -81,10 +81,10 @@ machines: Final = _study(
 """The mail's three kernels on other machines."""
 
 by_time: Final = _study(name="stall-decisions-by-time", points=RULES, run=by_second)
-"""One round by each kernel, once per simulated second (SIMULATED_BY_TIME)."""
+"""One round by each kernel, once per simulated second (BY_TIME)."""
 
 page_spans: Final = _study(name="stall-decisions-page-spans", points=RULES, run=spans_of_round)
-"""A hundred pages in one round by each kernel (SIMULATED_PAGE_SPANS)."""
+"""A hundred pages in one round by each kernel (PAGE_SPANS)."""
 
 node: Final = _study(name="stall-decisions-node", points=node_points, run=run_node)
 """The mail's first test with lists per zone, and with lists per node (RESULTS)."""
@@ -104,7 +104,7 @@ held: Final = Study(
     run=statements.of_trace,
     reads=tuple(f"traces/{name}/*" for name in statements.TRACES.values()),
 )
-"""Cases of the statements of patches 1 to 8 in traces of a real kernel (HELD_CASES)."""
+"""Cases of the statements of patches 1 to 8 in traces of a real kernel, and those that hold."""
 
 
 def answers() -> pl.DataFrame:

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of patch C: the simulation compared with the mail's tables, a round over time, a list."""
+"""Tables of patch C: the simulation compared with the mail's tables, and a list of pages."""
 
 from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import SIMULATED_VERDICT, STANDING
 from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table
-from swapsim.reclaim.tables import WHERE
+from swapsim.frames.table import BY_ROW, RATIO, Column, Table
 from swapsim.stall.tables import STALL_PAGES
 
 _METRIC: Final = Column("metric", pl.String, "row of the mail's table")
@@ -29,54 +27,6 @@ SIMULATED_CELLS: Final = Table(
     Column("judged", pl.Boolean, "whether it is judged; a cell that gives a constant is not"),
 )
 
-SIMULATED_VERDICTS: Final = Table(
-    "SIMULATED_VERDICTS",
-    "One row per row of the mail's tables; a judgement that its tolerances do not ask for is null.",
-    columns.TABLE,
-    _METRIC,
-    Column("standing", STANDING.dtype, "what the simulator does with the row"),
-    Column("order", SIMULATED_VERDICT.dtype, "whether the three kernels are in the mail's order"),
-    Column("inside", pl.UInt8, "cells within the allowed factor of the mail"),
-    Column("cells", pl.UInt8, "cells that are judged by size"),
-    Column("change", pl.Float64, "published change from mmotm to the series", "%"),
-    Column("points", pl.Float64, "simulated change from mmotm to the series", "%"),
-    Column("size", SIMULATED_VERDICT.dtype, "whether the two changes are as near as required"),
-    Column("direction", SIMULATED_VERDICT.dtype, "whether the simulated change is below zero"),
-    Column("collapse", pl.Boolean, "whether 3.9 collapses and the others do not"),
-    columns.NOTE,
-)
-
-SIMULATED_BY_TIME: Final = Table(
-    "SIMULATED_BY_TIME",
-    "One row per rule set and second of the run.",
-    _RULES,
-    Column("t_s", pl.UInt32, "second of the run"),
-    Column("free", pl.UInt32, "free pages"),
-    Column("active_anon", pl.UInt32, "anonymous pages on the active list"),
-    Column("inactive_anon", pl.UInt32, "anonymous pages on the inactive list"),
-    Column("clean", pl.UInt32, "clean file pages"),
-    Column("dirty", pl.UInt32, "dirty file pages"),
-    Column("written", pl.UInt32, "file pages under writeback"),
-    columns.SWAP_USED,
-    Column("scanned_normal", pl.Float64, "pages of zone normal that kswapd scanned", COUNT),
-    Column("scanned_dma32", pl.Float64, "pages of zone dma32 that kswapd scanned", COUNT),
-    Column("kswapd_sleeps", pl.Float64, "share of the second that kswapd slept in reclaim", RATIO),
-    Column("tasks_sleep", pl.Float64, "share of the second that tasks slept in reclaim", RATIO),
-    Column("writer_throttled", pl.Float64, "share of the second of the writer's throttle", RATIO),
-    Column("client_waits", pl.Float64, "share of the second in which the client waited", RATIO),
-)
-
-SIMULATED_PAGE_SPANS: Final = Table(
-    "SIMULATED_PAGE_SPANS",
-    "One row per span of time that a page of the pool spent in one place.",
-    _RULES,
-    Column("page", pl.UInt32, "number of the page in the pool"),
-    Column("where", WHERE.dtype, "place of the page"),
-    Column("zone", pl.String, "zone of the page; null outside of memory"),
-    Column("begin_s", pl.Float64, "begin of the span"),
-    Column("end_s", pl.Float64, "end of the span"),
-)
-
 LIST_OF_PAGES: Final = Table(
     "LIST_OF_PAGES",
     "One row per page of a list: in words, and as in STALL_PAGES.",
@@ -84,14 +34,4 @@ LIST_OF_PAGES: Final = Table(
     Column("page", pl.String, "the page in words"),
     *STALL_PAGES.columns,
     Column("locked", pl.Boolean, "whether another task holds its lock, so that reclaim skips it"),
-)
-
-HELD_CASES: Final = Table(
-    "HELD_CASES",
-    "One row per trace and statement of a patch on the code.",
-    columns.TRACE,
-    _RULES,
-    columns.CLAIM,
-    Column("held", pl.UInt64, "cases in which the statement holds"),
-    Column("cases", pl.UInt64, "cases in which it could be violated"),
 )
