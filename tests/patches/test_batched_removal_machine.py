@@ -20,13 +20,10 @@ from swapsim.machine.what_if import Case, gains, run
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal import notebook, prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
-from swapsim.patches.batched_removal.workload import THREADS, lock_fits
+from swapsim.patches.batched_removal.workload import lock_fits
 from swapsim.patches.writeback_tags import prediction as of_a
 from swapsim.study import SerialExecutor
 
-DEAR = replace(MIDDLE, next_share=1.0)
-FEW = 3
-"""Runs of a number of threads, in place of 140."""
 SHARES = sorted(set(lock_fits()["tag_share"]))
 
 
@@ -89,9 +86,8 @@ def test_the_stored_costs_of_locks_meet_patch_as_base(share: float) -> None:
 
 @pytest.fixture(scope="module")
 def predicted() -> pl.DataFrame:
-    """Predictions for all threads at the middle, and for three threads at another point."""
-    where = [*((MIDDLE, n) for n in THREADS), (DEAR, 3)]
-    return pl.concat(prediction.predict_point(each, runs=FEW) for each in where)
+    """Return the stored predictions at each point."""
+    return studies.by_points.load()
 
 
 def test_a_prediction_is_a_row_per_claim_on_usemem(predicted: pl.DataFrame) -> None:
@@ -117,12 +113,12 @@ def test_vanilla_with_one_thread_is_fitted(predicted: pl.DataFrame) -> None:
 
 def test_what_a_further_removal_costs_decides_the_gain(predicted: pl.DataFrame) -> None:
     """Three threads gain more where it is cheap."""
-    rows = predicted.filter(claim="B-elapsed-3")
+    same = {"claim": "B-elapsed-3", "tag_share": MIDDLE.tag_share}
+    rows = predicted.filter(**same, uneven_percent=MIDDLE.uneven_percent)
     cheap, dear = (rows.filter(next_share=share)["simulated"].item() for share in (0.3, 1.0))
     assert cheap < 0
     assert cheap < dear - 2
-    ranges = dict(notebook.claim_ranges(predicted).select("claim", "runs").iter_rows())
-    assert (ranges["B-elapsed-3"], ranges["B-elapsed-5"]) == (2, 1)
+    assert set(notebook.claim_ranges(predicted)["runs"]) == {len([*prediction.points()])}
 
 
 def test_a_fault_is_dearer_the_more_threads_fault() -> None:
@@ -134,7 +130,8 @@ def test_a_fault_is_dearer_the_more_threads_fault() -> None:
 
 def test_the_null_is_wider_the_more_uneven_the_threads_are() -> None:
     """Two equal kernels differ by more, and by as much to either side."""
-    even, uneven = (prediction.null_changes((percent, 3), runs=20) for percent in (10.0, 50.0))
+    null = studies.null.load().filter(threads=3)
+    even, uneven = (null.filter(uneven_percent=percent) for percent in (10.0, 50.0))
     width = [
         frame["change_percent"].max() - frame["change_percent"].min() for frame in (even, uneven)
     ]

@@ -15,17 +15,16 @@ def constant(frame: pl.DataFrame, name: str) -> int:
 
 
 def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fit meets the base, and is the same without the patched column."""
-    fitted, _ = prediction.fit_and_share(0.3, 0.3)
+    """The stored fit meets the base, and is that of a mail without the patched column."""
+    base = published_tables().filter(pl.col("kernel").is_in(["base", "before"]))
+    monkeypatch.setattr("swapsim.machine.fit.published_tables", lambda: base)
+    fitted, _ = prediction.fit_and_share(prediction.TAG_SHARE, prediction.MAP_SHARE)
+    assert fitted.constants.equals(patch.headline_fit().constants)
     assert fitted.converged
     assert fitted.residuals["off_percent"].abs().max() < 1.1  # type: ignore[operator]
     tree = constant(fitted.constants, "tree_ns")
-    for name in ("tag_ns", "map_ns"):
-        assert constant(fitted.constants, name) == pytest.approx(0.3 * tree, abs=1)
-    base = published_tables().filter(pl.col("kernel").is_in(["base", "before"]))
-    monkeypatch.setattr("swapsim.machine.fit.published_tables", lambda: base)
-    again, _ = prediction.fit_and_share(0.3, 0.3)
-    assert again.constants.equals(fitted.constants)
+    for name, share in (("tag_ns", prediction.TAG_SHARE), ("map_ns", prediction.MAP_SHARE)):
+        assert constant(fitted.constants, name) == pytest.approx(share * tree, abs=1)
 
 
 def test_a_complete_run_has_the_two_rates_of_the_mail() -> None:

@@ -68,6 +68,13 @@ def mail_rows(run: Run) -> pl.DataFrame:
     return claims.results(named, labels(run, _LABELS.get(run.rules, run.rules)))
 
 
+def rounds_until_file(run: Run) -> Run:
+    """Return a run that ends with the round of its first file, for a sample of its study."""
+    files = run.config()[0].files
+    last = next(number for number, pages in enumerate(files) if pages)
+    return replace(run, fields={**run.fields, "files": files[: last + 1]})
+
+
 def labels(run: Run, kernel: str) -> dict[str, str | int]:
     """Return the columns of RESULTS that all rows of a run share."""
     return {"patch": PATCH, "kernel": kernel, "policy": run.rules, "n_tasks": 1, "seed": run.seed}
