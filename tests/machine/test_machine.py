@@ -234,7 +234,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 STRIDES = st.lists(st.integers(1, 2000), min_size=1, max_size=8)
 
 
-@settings(max_examples=50, suppress_health_check=SLOW)
+@settings(max_examples=25, suppress_health_check=SLOW)
 @given(config=st.one_of(configs(), limited_configs()), strides=STRIDES)
 def test_c_and_oracle_agree(config: Config, strides: list[int]) -> None:
     """Every site, CPU and device is the same after any number of events, up to a standstill."""
@@ -322,7 +322,7 @@ def configs_of_streams(draw: st.DrawFn) -> Config:
     )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(config=configs_of_streams(), stride=st.integers(100, 3000))
 def test_c_and_oracle_agree_on_streams(config: Config, stride: int) -> None:
     """Streams process the same requests at the same times, until the end or a full device."""
@@ -373,7 +373,7 @@ def configs_of_lives(draw: st.DrawFn) -> Config:
     return replace(config, exit_holds_device=True, slot_cache=False, rotational=False)
 
 
-@settings(max_examples=12, suppress_health_check=SLOW)
+@settings(max_examples=8, suppress_health_check=SLOW)
 @given(config=configs_of_lives(), stride=st.integers(2000, 9000))
 def test_c_and_oracle_agree_on_complete_lives(config: Config, stride: int) -> None:
     """The phases begin at the same events, and each slot is freed unless swap was too small."""

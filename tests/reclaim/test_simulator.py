@@ -210,7 +210,7 @@ def test_each_rule_set_runs_to_its_end_as_the_oracle(
 def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
     """Each wait is as long as the oracle's, however slow the server is."""
     config = dataclasses.replace(
-        SMALL, rules=rules, items=125, files=(400,), nfs=True, server_rate=500, net_rate=2000
+        SMALL, rules=rules, items=125, files=(200,), nfs=True, server_rate=500, net_rate=2000
     )
     counts = compare(config, 10**6).counts
     assert counts["commit_waits"]
@@ -224,7 +224,7 @@ def test_programs_age_as_the_oracles(rules: str) -> None:
         SMALL,
         rules=rules,
         items=100,
-        files=(900, 700),
+        files=(450, 350),
         program_pages=40,
         program_interval_ns=20_000_000,
         working_pages=60,
@@ -242,7 +242,7 @@ def test_programs_age_as_the_oracles(rules: str) -> None:
     oracle = compare(config, 10**6)
     assert oracle.over
     assert oracle.counts["program_faults"] > 3
-    assert oracle.counts["dirtied"] == 1600
+    assert oracle.counts["dirtied"] == 800
     assert all(found["program_faults"] for found in oracle.rounds)
 
 
@@ -251,12 +251,12 @@ def test_a_writer_waits_for_memory_in_use(enough: bool) -> None:
     """A file starts when enough memory is in use; if that never comes true there is no file."""
     pool = SMALL.items * SMALL.item_pages
     config = dataclasses.replace(
-        SMALL, start_used_pages=pool + (not enough), start_look_ns=1_000_000
+        SMALL, start_used_pages=pool + (not enough), start_look_ns=1_000_000, files=(20, 60)
     )
     oracle = compare(config, 10**6)
     assert oracle.over
     assert [found["io_ns"] > 0 for found in oracle.rounds] == [enough, enough]
-    assert oracle.counts["dirtied"] == (sum(SMALL.files) if enough else 0)
+    assert oracle.counts["dirtied"] == (sum(config.files) if enough else 0)
 
 
 def test_out_of_memory_is_an_end() -> None:

@@ -99,7 +99,7 @@ def spoil(rows: pl.DataFrame, where: pl.Expr, column: str, value: int) -> pl.Dat
     return rows.with_columns(changed.cast(SLOT_EVENTS.schema[column]).alias(column))
 
 
-@settings(max_examples=25, suppress_health_check=RELAXED)
+@settings(max_examples=15, suppress_health_check=RELAXED)
 @given(seed=SEEDS, cpus=st.sampled_from([2, 3, 8]))
 def test_what_a_kernel_wrote_verifies_in_full(seed: int, cpus: int) -> None:
     """All calls match when they interleave test by test, with reuse, migration and flushes."""
@@ -114,7 +114,7 @@ def test_what_a_kernel_wrote_verifies_in_full(seed: int, cpus: int) -> None:
     assert found.tables["calls"]["mismatched"].sum() == 0
 
 
-@settings(max_examples=16, suppress_health_check=RELAXED)
+@settings(max_examples=8, suppress_health_check=RELAXED)
 @given(seed=SEEDS)
 def test_on_one_cpu_nothing_is_raced(seed: int) -> None:
     """If tasks change only where the ration ends, every slot is exact."""
@@ -159,7 +159,7 @@ def test_tasks_of_one_cpu_change_within_a_scan() -> None:
     assert found.tables["calls"]["raced"].sum() == 0
 
 
-@settings(max_examples=16, suppress_health_check=RELAXED)
+@settings(max_examples=8, suppress_health_check=RELAXED)
 @given(seed=SEEDS, cpus=st.sampled_from([1, 3]), data=st.data())
 def test_another_base_does_not_verify(seed: int, cpus: int, data: st.DataObject) -> None:
     """A stored base or a call's base that is off by one is a mismatch of a call."""
@@ -186,7 +186,7 @@ def test_another_base_does_not_verify(seed: int, cpus: int, data: st.DataObject)
     assert "lowest" not in found.first[0]
 
 
-@settings(max_examples=16, suppress_health_check=RELAXED)
+@settings(max_examples=8, suppress_health_check=RELAXED)
 @given(seed=SEEDS, cpus=st.sampled_from([1, 3]), data=st.data())
 def test_another_slot_does_not_verify(seed: int, cpus: int, data: st.DataObject) -> None:
     """A slot in place of one that was handed out once does not match."""
@@ -212,7 +212,7 @@ def test_another_slot_does_not_verify(seed: int, cpus: int, data: st.DataObject)
     assert found.tables["calls"]["mismatched"].sum() > 0
 
 
-@settings(max_examples=30, suppress_health_check=RELAXED)
+@settings(max_examples=15, suppress_health_check=RELAXED)
 @given(seed=SEEDS, data=st.data())
 def test_spoilt_rows_are_refused_or_judged(seed: int, data: st.DataObject) -> None:
     """Any value in a field gives a verdict, or one line that names a row."""

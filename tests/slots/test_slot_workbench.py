@@ -158,7 +158,7 @@ PHASES = st.tuples(st.one_of(FRAGMENTED, st.just([])), st.lists(PHASE, max_size=
 )
 
 
-@settings(max_examples=60, suppress_health_check=RELAXED)
+@settings(max_examples=30, suppress_health_check=RELAXED)
 @given(oracle=workbenches(), phases=PHASES)
 def test_c_and_oracle_count_the_same(oracle: Workbench, phases: list[tuple[Any, ...]]) -> None:
     """Every measure, page and base agrees with the plain model in any phases."""
@@ -167,7 +167,7 @@ def test_c_and_oracle_count_the_same(oracle: Workbench, phases: list[tuple[Any, 
         twins.phase(phase)
 
 
-@settings(max_examples=40, suppress_health_check=RELAXED)
+@settings(max_examples=20, suppress_health_check=RELAXED)
 @given(data=st.data(), oracle=workbenches())
 def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) -> None:
     """Any rows give the same counts, and rows that can never be done are found by both."""

@@ -297,7 +297,7 @@ DEVICE_STEPS = {
 }
 
 
-@settings(max_examples=80, suppress_health_check=RELAXED)
+@settings(max_examples=40, suppress_health_check=RELAXED)
 @given(config=configs(SLOTS), seed=st.integers(0, 2**32 - 1))
 def test_c_and_oracle_agree_on_devices(config: Config, seed: int) -> None:
     """Slots, bases, map and counters agree in any sequence of calls, frees and references."""
@@ -409,7 +409,7 @@ CACHE_STEPS = {
 }
 
 
-@settings(max_examples=50, suppress_health_check=RELAXED)
+@settings(max_examples=25, suppress_health_check=RELAXED)
 @given(
     config=configs(st.sampled_from([2000, 1400, 700, 330, 100, 2])),
     enabled=st.sampled_from([True, True, True, False]),

@@ -14,9 +14,9 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import difference
-from swapsim.claims.tables import RESULTS, SIMULATED_VERDICT, STANDING
+from swapsim.claims.tables import RESULTS
 from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES, printed_values
-from swapsim.patches.stall_decisions.tables import SIMULATED_CELLS
+from swapsim.patches.stall_decisions.tables import SIMULATED_CELLS, SIMULATED_VERDICTS
 
 FACTOR: Final = 2.0
 """Maximum ratio between a simulated and a printed size, either way."""
@@ -26,20 +26,6 @@ ZERO_SHARE: Final = 1 / 1000
 
 ZERO_MARGIN: Final = 1 / 20
 """Maximum of a simulated cell that is zero in the mail, as a share of the row's largest cell."""
-
-VERDICTS: Final[dict[str, pl.DataType]] = {
-    **dict.fromkeys(("table", "metric"), pl.String()),
-    "standing": STANDING.dtype,
-    "order": SIMULATED_VERDICT.dtype,
-    **dict.fromkeys(("inside", "cells"), pl.UInt8()),
-    **dict.fromkeys(("change", "points"), pl.Float64()),
-    **dict.fromkeys(("size", "direction"), SIMULATED_VERDICT.dtype),
-    "collapse": pl.Boolean(),
-    "note": pl.String(),
-}
-"""Of a row of the mail: whether its kernels are in the mail's order; the judged cells, and those
-within the allowed factor; the published and the simulated change from mmotm to the series in
-percent; whether they are as near as required and of one sign; whether only 3.9 collapses."""
 
 
 def cells(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -52,11 +38,11 @@ def cells(simulated: pl.DataFrame) -> pl.DataFrame:
 
 
 def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Judge each row of the mail's tables, also of those not modelled (VERDICTS)."""
+    """Judge each row of the mail's tables, also of those not modelled (SIMULATED_VERDICTS)."""
     found = list(_rows(simulated))
     alone = {row.rule["table"]: row for row in found if row.rule["metric"] == "Ops memcachetest-0M"}
     rows = [row.verdict(alone.get(row.rule["table"])) for row in found]
-    return pl.DataFrame(rows, schema=VERDICTS)
+    return SIMULATED_VERDICTS.check(pl.DataFrame(rows, schema=SIMULATED_VERDICTS.schema))
 
 
 def orders(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -128,7 +114,7 @@ class _Row:
         return "reproduced" if found["seen"] == claimed else "missed"
 
     def verdict(self, alone: "_Row | None") -> dict[str, Any]:
-        """Return the row of VERDICTS; ``alone`` is the round without a file."""
+        """Return the row of SIMULATED_VERDICTS; ``alone`` is the round without a file."""
         orders = {self.direction(*pair) for pair in self.ordered()}
         found: dict[str, Any] = {
             **{name: self.rule[name] for name in ("table", "metric", "standing", "note")},

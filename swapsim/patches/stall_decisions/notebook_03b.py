@@ -28,7 +28,7 @@ _CELL: Final = ["table", "metric", "rules"]
 
 
 def score(judged: pl.DataFrame) -> pl.DataFrame:
-    """Count the verdicts on the mail's rows (`judgement.VERDICTS`), table by table."""
+    """Count the verdicts on the mail's rows (SIMULATED_VERDICTS), table by table."""
     order, sized = pl.col("order"), pl.col("cells") > 0
     return judged.group_by("table", maintain_order=True).agg(
         rows=pl.len(),
@@ -175,8 +175,8 @@ def three_sources(
 ) -> pl.DataFrame:
     """Return three lines for each row of the mail: published, simulated and measured.
 
-    ``cells`` and ``judged`` are SIMULATED_CELLS and `judgement.VERDICTS`, ``measured`` RESULTS of
-    the lab, which has no NFS. Simulated ones are "mean [lowest, highest]" over the seeds, measured
+    ``cells`` and ``judged`` are SIMULATED_CELLS and SIMULATED_VERDICTS, ``measured`` RESULTS of the
+    lab, which has no NFS. Simulated figures are "mean [lowest, highest]" over the seeds, measured
     ones "median [low, high]"; there is a dash where a source has none.
     """
     published = printed(target, rows)
@@ -392,7 +392,7 @@ def verdict(
 ) -> str:
     """Return the lead of notebook 03b.
 
-    Of `judgement.VERDICTS`, ANSWERS, `lab_guest.compare_with_lab` and `differences`.
+    Of SIMULATED_VERDICTS, ANSWERS, `lab_guest.compare_with_lab` and `differences`.
     """
     rows = judged.filter(pl.col("standing") != "not modelled")
     by_size = rows.filter(pl.col("cells") > 0)
