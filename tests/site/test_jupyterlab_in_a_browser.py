@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 MAP = "00-map.ipynb"
 LONG = ("fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
+    "from swapsim import live\npanel = live.panel('tags')\npanel",
     "mapping.charts.work_by_site(mapping.per_page(sites['swap-w-seq']))",
     "print('begun')\nwhile True:\n    mapping.writeback_tags_of(shipped)",
 )
@@ -32,6 +33,7 @@ SETTINGS = {
 }
 LINK = "[a card, as the map links to it](../patches/01-writeback-tags/card.md)"
 CHART = ".jp-OutputArea .vega-embed svg"
+PANEL = "document.querySelector('.swapsim-live figure.panel')"
 STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 
 
@@ -127,3 +129,34 @@ def test_a_link_opens_a_card(server: str, tmp_path: Path) -> None:
         page.wait_for(f"document.querySelector({json.dumps(link)}) != null")
         page.evaluate(f"document.querySelector({json.dumps(link)}).click()")
         page.wait_for("jupyterapp.shell.currentWidget?.context?.path?.endsWith('card.md')")
+
+
+TURN = f"""
+(() => {{
+  const slider = {PANEL}.querySelector("input[name=writers]");
+  slider.value = %d;
+  slider.dispatchEvent(new Event("input"));
+  return true;
+}})()
+"""
+
+
+def test_a_panel_goes_on_when_its_kernel_has_ended(server: str, tmp_path: Path) -> None:
+    """What is turned in the browser reaches Python, and another turn needs no Python."""
+    with chromium.browser(tmp_path / "profile") as page:
+        page.open(server, width=1400, height=900)
+        page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
+        page.wait_for(f"{PANEL}?.classList.contains('drawn')")
+        page.evaluate(f"{PANEL}.scrollIntoView({{block: 'center'}})")
+        said = f"{PANEL}.querySelector('.figures').innerText"
+        first = page.evaluate(said)
+        page.picture(tmp_path / "panel.png")
+        page.evaluate(TURN % 0)
+        one = page.wait_for(f"{said} != {json.dumps(first)} && {said}")
+        kernel = "jupyterapp.shell.currentWidget.sessionContext"
+        page.evaluate(f"{kernel}.shutdown()")
+        page.wait_for(f"{kernel}.session == null")
+        page.evaluate(TURN % 5)
+        assert page.wait_for(f"{said} != {json.dumps(one)} && {said}") != first
+        assert [each for each in page.fetched if not each.startswith(("http://127", "blob:"))] == []
