@@ -43,10 +43,12 @@ def change(
     )
     zero = alt.Chart(alt.InlineData([{"change": 0}])).mark_rule(color="gray")
     marks: list[alt.Chart] = [zero.encode(x="change:Q"), band, dot]
+    last = max(published.values())
     for line, (name, each) in enumerate(published.items()):
         told = alt.Chart(alt.InlineData([{"change": each, "words": f"{name}: {each:+.1f} %"}]))
         marks.append(told.mark_rule(color=colours.PUBLISHED, strokeWidth=2).encode(x="change:Q"))
-        words = told.mark_text(align="left", dx=5, color=colours.PUBLISHED)
+        side = {"align": "left", "dx": 5} if each == last else {"align": "right", "dx": -5}
+        words = told.mark_text(color=colours.PUBLISHED, **side)
         marks.append(words.encode(x="change:Q", y=alt.value(6 + 13 * line), text="words:N"))
     return alt.layer(*marks).properties(width=WIDTH, height=20 + 26 * len(published))
 

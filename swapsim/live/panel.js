@@ -30,6 +30,10 @@ swapsim.live = (() => {
     return `${change.startsWith("-") ? "" : "+"}${change} ${unit}`.trim();
   }
 
+  // The text below the chart, a line for each figure.
+  const figures = (panel, rows) =>
+    panel.figures.map((each) => `${each.label}: ${figure(each, rows)}`);
+
   // As Python writes it.
   const python = (value) =>
     value === true ? "True" : value === false ? "False" : value == null ? "None"
@@ -167,7 +171,7 @@ swapsim.live = (() => {
       busy = false;
       play(shown);
     }
-    const texts = () => panel.figures.map((each) => `${each.label}: ${figure(each, shown.rows)}`);
+    const texts = () => figures(panel, shown.rows);
 
     const charted = () => ({
       ...panel.chart, datasets: { ...panel.chart.datasets, [panel.rowsName]: shown.rows },
@@ -220,5 +224,5 @@ swapsim.live = (() => {
     return Object.fromEntries(known.map(({ name }) => [name, given.get(name)]));
   }
 
-  return { start, show, addressedTo };
+  return { start, show, addressedTo, figures, asPython };
 })();

@@ -43,6 +43,11 @@ def in_node(settings: Settings) -> list[dict[str, Any]]:
     const settings = JSON.parse(fs.readFileSync(0));
     console.log({RUN.strip()}(read("core.wasm"), JSON.parse(read("core.json")), settings));
     """
+    found: list[dict[str, Any]] = json.loads(_node(load, settings))
+    return found
+
+
+def _node(load: str, settings: Any) -> str:
     done = subprocess.run(
         [str(NODE), "--input-type=commonjs", "-e", load],
         input=json.dumps(settings),
@@ -50,8 +55,23 @@ def in_node(settings: Settings) -> list[dict[str, Any]]:
         text=True,
         check=True,
     )
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    return done.stdout
+
+
+def evaluated(scripts: str, expression: str, settings: list[dict[str, Any]]) -> list[Any]:
+    """Return the value of an expression in node, which knows `core` and `settings`."""
+    *before, last = expression.strip().split("\n", 1)
+    load = f"""
+    const fs = require("fs");
+    {_program()};
+    const read = (name) => fs.readFileSync({json.dumps(str(LIVE))} + "/" + name);
+    const core = swapsim.core(read("core.wasm"), JSON.parse(read("core.json")));
+    const settings = JSON.parse(fs.readFileSync(0));
+    {scripts}
+    {"".join(before)}
+    console.log(JSON.stringify({last}));
+    """
+    return list(json.loads(_node(load, settings)))
 
 
 def in_chromium(page: Page, settings: Settings) -> list[dict[str, Any]]:
