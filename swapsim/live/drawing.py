@@ -143,6 +143,49 @@ def curves(
     return alt.layer(band, line, dots).properties(width=WIDTH, height=260)
 
 
+def table(
+    row: str, cells: Sequence[Mapping[str, str]], colour: Mapping[str, str], dark: Sequence[str]
+) -> alt.LayerChart:
+    """Draw a table: its rows by the column ``row``, and a column for each name in ``cells``.
+
+    A cell says which ``metric`` stands in which ``column``, what it ``means``, and what stands in
+    place of the number in ``text`` (empty: the number). The greatest of several metrics counts,
+    and a cell of zero is empty. ``colour`` is that of each meaning, ``dark`` has those under
+    white text.
+    """
+    fields = ["column", "means", "text"]
+    of = alt.LookupData(alt.InlineData([*cells]), key="metric", fields=fields)
+    summed = (
+        rows()
+        .transform_lookup("metric", of)
+        .transform_filter("isValid(datum.column)")
+        .transform_aggregate(most="max(value)", groupby=[row, *fields])
+        .transform_calculate(
+            cell="datum.most ? datum.means : ''", words="datum.most ? datum.text || datum.most : ''"
+        )
+        .encode(
+            x=alt.X(
+                "column:N",
+                title=None,
+                sort=[*dict.fromkeys(cell["column"] for cell in cells)],
+                axis=alt.Axis(orient="top", labelAngle=-60, labelLimit=200),
+            ),
+            y=alt.Y(f"{row}:N", title=None, sort=None),
+            tooltip=[f"{row}:N", "column:N", alt.Tooltip("most:Q", title="value")],
+        )
+    )
+    scale = alt.Scale(domain=[*colour, ""], range=[*colour.values(), colours.FAINT])
+    key = alt.Legend(orient="bottom", columns=2, values=[*colour])
+    boxes = summed.mark_rect(stroke="white", strokeOpacity=0.4).encode(
+        color=alt.Color("cell:N", title=None, scale=scale, legend=key)
+    )
+    on_dark = f"indexof({[*dark]}, datum.cell) >= 0"
+    words = summed.mark_text(fontSize=11).encode(
+        text="words:N", color=alt.condition(on_dark, alt.value("white"), alt.value("black"))
+    )
+    return alt.layer(boxes, words).properties(width=alt.Step(28), height=alt.Step(20))
+
+
 def legend(names: Sequence[str]) -> alt.Legend:
     """Return a legend below the chart."""
     return alt.Legend(orient="bottom", columns=2 if len(names) > 4 else len(names))

@@ -114,7 +114,9 @@
       congested: constants.SWS_STALL_CONGESTED,
     };
     const named = (flags) => Object.keys(bits).filter((name) => flags & bits[name]);
-    const pages = setting.pages.flatMap((page) => Array(page.count).fill(page));
+    const pages = Object.entries(setting.counts)
+      .flatMap(([words, count]) => Array(count).fill(setting.kinds[words]));
+    if (!pages.length) throw new Error("the list is empty: give at least one page");
     const rows = [];
     for (const rules of setting.rules) {
       let flags = setting.flags.reduce((sum, name) => sum | bits[name], 0);
@@ -127,20 +129,17 @@
     return rows;
   }
 
-  // A row for each rule set and meeting: counters, throttles and flags at the end of the list.
+  // Counters, and the flags and throttles at the end of the list, for each rule set and meeting.
   models.stall = (core, setting) =>
-    processed(core, setting, (labels, end, named) => [{
-      ...labels,
-      ...Object.fromEntries(SUMS.map((name) => [name, end.counts[name]])),
-      slept: end.slept,
-      sleeps: end.sleeps,
-      flags_before: named(end.flags),
-      flags_set: named(end.set),
-      flags_after: named(end.after),
-      written: end.written,
-      freed: end.freed,
-      freed_under_writeback: end.freed_under_writeback,
-    }]);
+    processed(core, setting, (labels, end, named) => {
+      const { slept, written, freed, freed_under_writeback } = end;
+      const metrics = SUMS.map((name) => [name, end.counts[name]]);
+      metrics.push(...Object.entries({ slept, written, freed, freed_under_writeback }));
+      for (const name of named(~0)) metrics.push([`flag ${name}`, +named(end.set).includes(name)]);
+      for (const name of core.names("sws_stall_sleep_name"))
+        metrics.push([`throttle ${name}`, +end.sleeps.includes(name)]);
+      return metrics.map(([metric, value]) => ({ ...labels, metric, value }));
+    });
 
   // A row for each rule set, meeting and page: its outcome.
   models.stall_pages = (core, setting) =>

@@ -2,12 +2,17 @@
 """One list of reclaim, decided by each rule set."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
-from swapsim.ffi import STALL_RULES
+from swapsim.ffi import STALL_FLAGS, STALL_RULES, STALL_SLEEPS
 from swapsim.patches.stall_decisions.lists import Processed, make_list, process_list
+
+_COUNTS: Final = (
+    *("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken", "file_taken"),
+    *("slept", "written", "freed", "freed_under_writeback"),
+)
 
 
 def setting(
@@ -20,11 +25,17 @@ def setting(
 ) -> dict[str, Any]:
     """Return a list of pages in words (`make_list`) and its context as a setting.
 
-    Each kind is an entry of ``pages``, whose ``count`` a control changes.
+    ``counts`` has the number of pages of each kind, in the order in which they are scanned: a
+    control changes it. ``kinds`` has the flags of such a page, which only JavaScript needs.
     """
-    pages = [make_list(kind).drop("place") for kind in kinds]
+    counts: dict[str, int] = {}
+    for kind in kinds:
+        number, words = kind.split(maxsplit=1)
+        counts[words] = counts.get(words, 0) + int(number)
+    pages = {words: make_list(f"1 {words}").drop("place").row(0, named=True) for words in counts}
     return {
-        "pages": [page.row(0, named=True) | {"count": page.height} for page in pages],
+        "counts": counts,
+        "kinds": pages,
         "rules": [*rules],
         "priority": priority,
         "kswapd": kswapd,
@@ -34,7 +45,7 @@ def setting(
 
 
 def _processed(values: Mapping[str, Any]) -> Processed:
-    kinds = [f"{kind['count']} {kind['page']}" for kind in values["pages"] if kind["count"]]
+    kinds = [f"{count} {words}" for words, count in values["counts"].items() if count]
     return process_list(
         make_list(*kinds),
         values["rules"],
@@ -46,8 +57,20 @@ def _processed(values: Mapping[str, Any]) -> Processed:
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a row for each rule set and meeting: `Processed.ends`."""
-    return _processed(values).ends
+    """Return ``meeting, rules, metric, value`` of `Processed.ends`.
+
+    A flag that is set and a throttle that is requested have the value 1, and others 0.
+    """
+    words = {"flag": ("flags_set", STALL_FLAGS), "throttle": ("sleeps", STALL_SLEEPS)}
+    done = [
+        pl.col(column).list.contains(name).cast(pl.Int64).alias(f"{kind} {name}")
+        for kind, (column, names) in words.items()
+        for name in names
+    ]
+    ends = _processed(values).ends.select("meeting", "rules", *_COUNTS, *done).with_row_index()
+    labels = ["index", "meeting", "rules"]
+    long = ends.unpivot(index=labels, variable_name="metric")
+    return long.sort("index", maintain_order=True).drop("index")
 
 
 def pages(values: Mapping[str, Any]) -> pl.DataFrame:

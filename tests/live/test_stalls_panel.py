@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of patch C shows the list of notebook 03, and each decision has a column."""
+
+from itertools import product
+
+import polars as pl
+import pytest
+
+from swapsim.live.models import stall
+from swapsim.live.panel import configs, run
+from swapsim.live.panels import stalls
+from swapsim.patches.stall_decisions.lists import make_list, process_list
+
+DIRTY = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing")
+OTHERS = ("1 dirty clean-buffers", "1 clean committing", "2 clean")
+
+
+def test_first_state_is_the_list_of_the_notebook() -> None:
+    """Its first state has the counts of the notebook's list at the second meeting."""
+    panel = stalls.panel()
+    found = run(panel, panel.first).pivot("metric", index="rules", values="value")
+    pages = make_list(*DIRTY, *OTHERS)
+    ends = process_list(pages, priority=10, flags=["writeback"], meetings=2).ends
+    wanted = ends.filter(meeting=2)
+    for name in ("rules", "dirty", "congested", "slept", "written", "freed_under_writeback"):
+        assert found[name].to_list() == wanted[name].to_list(), name
+    sets = wanted["flags_set"].list.contains("tail_lru_dirty").cast(pl.Int64)
+    assert found["flag tail_lru_dirty"].to_list() == sets.to_list()
+
+
+OF_LIST = ("taken", "file_taken")
+"""Metrics that are no decision: the pages of the list."""
+COUNTS = ({}, {"dirty": "0", "writing_marked": "8"}, {"dirty": "8", "writing": "0"})
+
+
+@pytest.mark.parametrize("turned", COUNTS, ids=str)
+def test_no_decision_is_left_out(turned: dict[str, str]) -> None:
+    """Each metric that is not zero somewhere has a column in the table."""
+    panel = stalls.panel()
+    names = ("others", "caller")
+    values = {control.name: control.values for control in panel.controls}
+    for chosen in product(*(values[name] for name in names)):
+        setting = panel.first | turned | dict(zip(names, chosen, strict=True))
+        ((_, config),) = configs(panel, setting, 1)
+        rows = stall.rows(config).filter(pl.col("value") > 0, meeting=2)
+        assert {*rows["metric"]} <= {*panel.columns["metric"], *OF_LIST}
