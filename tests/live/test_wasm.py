@@ -21,9 +21,10 @@ from swapsim import slots
 from swapsim.errors import SwapsimError
 from swapsim.ffi import CLUSTER_RULES, LOCK_KINDS, POLICIES, SLOTS_KERNELS, STALL_FLAGS, STALL_RULES
 from swapsim.io.paths import repository_root
-from swapsim.live import panel, panels
+from swapsim.live import panels
 from swapsim.live.models import MODELS, bases, clusters, locks, machine, stall
 from swapsim.live.models import slots as live_slots
+from swapsim.live.panel import configs
 from swapsim.machine import MachineConfig, anchors
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.patches.stall_decisions.lists import WORDS
@@ -185,7 +186,7 @@ def of_panels() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the runs of each panel's first state."""
     for module in pkgutil.iter_modules(panels.__path__, f"{panels.__name__}."):
         made = import_module(module.name).panel()
-        for _, config in panel.configs(made, made.first, 1):
+        for _, config in configs(made, made.first, 1):
             yield made.model, dict(config)
 
 
