@@ -9,7 +9,7 @@
     if (begun.has(figure)) return;
     core ??= swapsim.live.start(swapsim.bundle);
     const panel = JSON.parse(figure.querySelector("script").textContent);
-    const draw = (place, chart) => drawFitted(place, chart, figure.clientWidth);
+    const draw = (place, chart) => drawFitted(figure, place, chart);
     const setting = swapsim.live.addressedTo(panel) ?? {};
     begun.set(figure, swapsim.live.show(figure, panel, { ask: core.ask, draw, setting, addressed: true }));
   }

@@ -101,6 +101,14 @@ class Page:
             modifiers=2 if ctrl else 0,
         )  # fmt: skip
 
+    def press(self, key: str, number: int) -> None:
+        """Press a key, by its name and its number, in the element that has the focus."""
+        for kind in ("keyDown", "keyUp"):
+            self._ask(
+                "Input.dispatchKeyEvent",
+                type=kind, key=key, code=key, windowsVirtualKeyCode=number,
+            )  # fmt: skip
+
     def write(self, text: str) -> None:
         """Type a text into the element that has the focus."""
         self._ask("Input.insertText", text=text)

@@ -55,6 +55,8 @@ SETTLED = """
   return room && Math.min(natural, room) == Math.min(natural, figure.clientWidth);
 })
 """
+OWN = ("file:", "data:", "blob:")
+"""Addresses that need no network; a blob is the worker of a page's panels."""
 FRAME = "new Promise((next) => requestAnimationFrame(() => setTimeout(() => next(true))))"
 TALL = 60_000
 """Height of a window in which all charts of a page are drawn."""
@@ -104,12 +106,12 @@ def test_what_is_too_wide_is_made_to_fit(pages: Path, browser: Page, width: int)
     """Code, a table, a diagram, a print, a chart; and nothing is fetched."""
     browser.open((pages / "00-one.html").as_uri(), width=width, height=TALL)
     assert cut_off(browser) == []
-    assert all(address.startswith(("file:", "data:")) for address in browser.fetched)
+    assert all(address.startswith(OWN) for address in browser.fetched)
     assert browser.complaints == []
 
 
 PAGES = [
-    *("index", "claims", "rules", "words", "patch-03-stall-decisions"),
+    *("index", "live", "claims", "rules", "words", "patch-03-stall-decisions"),
     *(path.stem for path in sorted(notebooks_root().glob("*.ipynb"))),
 ]
 
@@ -127,7 +129,7 @@ def test_nothing_of_a_page_is_cut_off(stored: Path, browser: Page, name: str) ->
         assert cut_off(browser) == [], f"at {width} pixels"
         if width > 420:
             assert browser.evaluate("document.querySelectorAll('.stacked').length") == 0
-    assert all(address.startswith(("file:", "data:")) for address in browser.fetched)
+    assert all(address.startswith(OWN) for address in browser.fetched)
     assert browser.complaints == []
 
 
@@ -150,7 +152,7 @@ def test_what_is_cut_off_is_found(stored: Path, browser: Page) -> None:
 
 def test_a_chart_speaks_at_the_mouse(pages: Path, browser: Page) -> None:
     """Its script draws it in place of the picture, in the page's colours."""
-    browser.open((pages / "index.html").as_uri(), height=3000, dark=True)
+    browser.open((pages / "00-one.html").as_uri(), height=3000, dark=True)
     browser.wait_for(DRAWN)
     browser.evaluate("document.querySelector('figure.drawn').scrollIntoView({block: 'center'})")
     x, y = browser.middle_of("figure.drawn .role-mark path")
@@ -261,14 +263,70 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     assert browser.complaints == []
 
 
-def test_without_scripts_and_on_paper_a_chart_is_a_picture(pages: Path, browser: Page) -> None:
-    """Its alternative text is its title."""
+@pytest.mark.parametrize(
+    ("name", "begins"), [("00-one", "A wide chart"), ("index", "What are tags worth")]
+)
+def test_without_scripts_and_on_paper_a_chart_is_a_picture(
+    pages: Path, browser: Page, name: str, begins: str
+) -> None:
+    """So is a panel. The alternative text is the title, or the question and its figures."""
+    page = (pages / f"{name}.html").as_uri()
     with browser.without_scripts():
-        browser.open((pages / "index.html").as_uri())
+        browser.open(page)
         assert browser.evaluate(SHOWN) == ["block"]
-    browser.open((pages / "index.html").as_uri(), height=3000)
+    browser.open(page, height=3000)
     browser.wait_for(DRAWN)
     browser.on_paper()
     assert browser.evaluate(SHOWN) == ["block"]
-    text = browser.evaluate("document.querySelector('figure.chart img').alt")
-    assert text.startswith("A picture.")
+    assert browser.evaluate("document.querySelector('figure.chart img').alt").startswith(begins)
+    controls = "getComputedStyle(document.querySelector('.controls') ?? document.head).display"
+    assert browser.evaluate(controls) == "none"
+
+
+SAID = "document.querySelector('figure.panel .figures').innerText"
+SLIDER = "document.querySelector('figure.panel input[name=writers]')"
+BUTTON = """
+[...document.querySelectorAll("figure.panel button")]
+  .find((each) => /%s/.test(each.textContent)).click()
+"""
+
+
+def test_a_panel_follows_its_keys_its_address_and_its_buttons(pages: Path, browser: Page) -> None:
+    """An arrow key turns a slider, a sent address has its state, a button takes it back."""
+    page = (pages / "index.html").as_uri()
+    browser.open(page, height=3000)
+    first = browser.wait_for(f"document.querySelector('figure.panel.drawn') && {SAID}")
+    browser.evaluate(f"{SLIDER}.focus()")
+    browser.press("ArrowRight", 39)
+    turned = browser.wait_for(f"{SAID} != {json.dumps(first)} && {SAID}")
+    assert browser.evaluate(f"{SLIDER}.getAttribute('aria-valuetext')") == "16"
+    sent = browser.evaluate("location.href")
+    assert sent == f"{page}#panel=tags&writers=16"
+    browser.evaluate(BUTTON % "Python")
+    browser.wait_for("document.querySelector('figure.panel pre').innerText.includes('writers=16')")
+    browser.open("about:blank")
+    browser.open(sent, height=3000)
+    browser.wait_for(
+        f"document.querySelector('figure.panel.drawn') && {SAID} == {json.dumps(turned)}"
+    )
+    browser.evaluate(BUTTON % "Back")
+    browser.wait_for(f"{SAID} == {json.dumps(first)}")
+    assert browser.evaluate("location.href") == page
+    assert browser.complaints == []
+
+
+def test_a_setting_without_constants_is_one_line(pages: Path, browser: Page) -> None:
+    """The panel says so, and goes on with the next setting."""
+    sent = f"{(pages / 'index.html').as_uri()}#panel=tags&tag_share=0.01&map_share=0.8"
+    browser.open(sent, height=3000)
+    browser.wait_for("document.querySelector('figure.panel.failed') != null")
+    assert "no constants meet the base column" in browser.evaluate(SAID)
+    browser.evaluate(BUTTON % "Back")
+    browser.wait_for("document.querySelector('figure.panel.drawn:not(.failed)') != null")
+
+
+def test_a_page_without_panels_loads_no_panel(pages: Path, browser: Page) -> None:
+    """And one with panels at most 100 KB more."""
+    browser.open((pages / "words.html").as_uri())
+    assert not [address for address in browser.fetched if address.endswith("live.js")]
+    assert (pages / "live.js").stat().st_size <= 100 * 1024

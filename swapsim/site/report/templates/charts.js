@@ -139,7 +139,14 @@ async function embedded(place, spec, room) {
 }
 
 // For the panels of live.js, which draw the same chart again and again.
-globalThis.drawFitted = async (place, spec, room) => (await embedded(place, spec, room)).view;
+globalThis.drawFitted = async (figure, place, spec) => {
+  const room = figure.clientWidth;
+  const inside = getComputedStyle(figure);
+  const free = room - parseFloat(inside.paddingLeft) - parseFloat(inside.paddingRight);
+  const { view, natural } = await embedded(place, spec, free);
+  Object.assign(figure.dataset, { natural, room });
+  return view;
+};
 
 async function draw(figure) {
   const spec = JSON.parse(figure.querySelector("script").textContent);
