@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of patch D's bases: where CPUs get slots, and whether they meet (notebooks 04, 05)."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from swapsim.charts.colours import CPUS
+from swapsim.charts.quick import alt
+from swapsim.ffi import POLICIES
+from swapsim.live import drawing
+from swapsim.live.models import slots as model
+from swapsim.live.panel import Figure, Panel, choice, slider
+from swapsim.patches.cluster_next import studies
+from swapsim.slots.config import ChurnConfig, SlotsConfig
+from swapsim.slots.workbench import GIGABYTE_SLOTS
+
+_SMALLER: Final = 16
+"""Ratio of the slots of notebook 04's device to those of the panel's, in each trunk."""
+
+_SHIFT: Final = studies.DEVICE.trunk_shift - (_SMALLER.bit_length() - 1)
+_DEVICE: Final = replace(
+    studies.DEVICE, slots=studies.DEVICE.slots // _SMALLER, trunk_shift=_SHIFT, cluster_size=256
+)
+_AGES: Final = tuple(2**n for n in range(14, 20))
+_CHURN: Final = replace(studies.CHURN, pages=studies.CHURN.pages // _SMALLER)
+_FRAMES: Final = 50
+_FILLS: Final = (30, 40, 48, 60, 70, 80, 90)
+_MIB: Final = GIGABYTE_SLOTS // 1024
+_TIMES: Final = f"times {_SMALLER}"
+
+
+def _trunk(shift: int) -> str:
+    return f"{(1 << shift) // _MIB} MiB, {_DEVICE.slots >> shift} trunks"
+
+
+def _chart() -> alt.VConcatChart:
+    """Return each CPU's slots over the device, above the share of them that meets another CPU."""
+    first = (
+        drawing.rows()
+        .transform_filter("datum.seed === 1")
+        .transform_calculate(since=f"{_SMALLER} * datum.pages")
+    )
+    x = alt.X(
+        "since:Q", title=f"pages swapped out since the fill, {_TIMES}", axis=alt.Axis(format="~s")
+    )
+    place = (
+        first.transform_filter("datum.metric === 'slot'")
+        .transform_calculate(
+            cpu=f"'' + datum.task % {len(CPUS)}",
+            place=f"isValid(datum.value) ? datum.value / {_MIB} : null",
+        )
+        .mark_square(size=13, opacity=0.9, invalid="show")
+        .encode(
+            x=x.title(None),
+            y=alt.Y(
+                "place:Q",
+                title="place on the device, MiB",
+                scale=alt.Scale(domain=[0, _DEVICE.slots // _MIB]),
+            ),
+            color=alt.Color("cpu:N", scale=alt.Scale(range=[*CPUS]), legend=None),
+            tooltip=[
+                alt.Tooltip("task:Q", title="CPU"),
+                alt.Tooltip("place:Q", title="MiB", format=".1f"),
+                alt.Tooltip("since:Q", title="pages", format=",d"),
+            ],
+        )
+        .properties(width=drawing.WIDTH, height=260)
+    )
+    shared = (
+        first.transform_filter("datum.metric === 'shared'")
+        .transform_calculate(percent="isValid(datum.value) ? 100 * datum.value : null")
+        .mark_line(interpolate="step-before", invalid="break-paths-show-domains")
+        .encode(
+            x=x,
+            y=alt.Y("percent:Q", title="in another's trunk, %", scale=alt.Scale(domain=[0, 100])),
+        )
+        .properties(width=drawing.WIDTH, height=90)
+    )
+    return place & shared
+
+
+def _share(metric: str, label: str) -> Figure:
+    return Figure(label=label, where={"metric": metric}, scale=100.0)
+
+
+def panel() -> Panel:
+    """Return the panel of notebook 04's section on the age of V1."""
+    metrics = ("trunk.shared", "lock.moved.add", "scanned")
+    base: dict[str, Any] = model.setting(_DEVICE, _CHURN, frames=_FRAMES, metrics=metrics)
+    age = slider("age", f"pages swapped out before the count, {_TIMES}", _AGES, 2**18)
+    return Panel(
+        name="trunks",
+        question="Do CPUs meet in a trunk?",
+        notebook="04-percpu-cluster-next",
+        limits=f"Counts, no time. The device is a {_SMALLER}th of notebook 04's in each trunk, "
+        "with as many trunks, so pages are multiplied by that. The picture is of one seed; the "
+        "figures are medians of five, of the last pages alone.",
+        model="slots",
+        base=base,
+        defaults={
+            **model.setting(SlotsConfig(), ChurnConfig(), frames=_FRAMES, metrics=metrics),
+            "seed": None,
+        },
+        controls=(
+            choice("policy", "policy", POLICIES, "percpu"),
+            slider("cpus", "CPUs", (1, 2, 4, 8, 16, 32), _DEVICE.possible_cpus),
+            slider("trunk", "size of a trunk", map(_trunk, range(9, 14)), _trunk(_SHIFT)),
+            slider("fill", "slots in use, %", _FILLS, round(100 * _CHURN.used_share)),
+            replace(age, released=True),
+        ),
+        sets=(
+            (("policy",), {name: {"policy": name} for name in POLICIES}),
+            (("cpus",), {str(n): {"possible_cpus": n} for n in (1, 2, 4, 8, 16, 32)}),
+            (("trunk",), {_trunk(n): {"trunk_shift": n} for n in range(9, 14)}),
+            (("fill",), {str(n): {"used_share": n / 100} for n in _FILLS}),
+            (("age",), {str(n): {"warm_up_pages": n // _SMALLER} for n in _AGES}),
+        ),
+        columns={"metric": ["slot", "shared", *metrics]},
+        chart=drawing.specification(_chart()),
+        figures=(
+            _share("trunk.shared", "slots in the trunk of another CPU's last slot"),
+            _share("lock.moved.add", "additions that fetch the lock's line from another CPU"),
+            Figure(
+                label="slots tested for one that is handed out",
+                where={"metric": "scanned"},
+                unit="",
+                digits=2,
+            ),
+        ),
+        head="from swapsim import slots\nfrom swapsim.live.models.slots import configs",
+        call="slots.measure(*configs({fields}))",
+        steps="pages",
+    )
