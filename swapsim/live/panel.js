@@ -187,10 +187,13 @@ swapsim.live = (() => {
     }
 
     // The same rows as a moving picture: those of later steps have no value yet, so that axes stay.
+    // They are copied without their symbols, by which Vega would take them for those that it has.
     async function play({ rows, number }) {
       if (!panel.steps || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
       const { steps, rowsName } = panel;
-      const until = (end) => rows.map((row) => row[steps] <= end ? row : { ...row, value: null });
+      const until = (end) => rows.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([name, is]) =>
+          [name, name == "value" && row[steps] > end ? null : is])));
       const ends = new Set(rows.filter((row) => row.seed == 1).map((row) => row[steps]));
       for (const end of [...ends, Infinity]) {
         await new Promise(requestAnimationFrame);

@@ -49,7 +49,7 @@ def _chart() -> alt.VConcatChart:
             cpu=f"'' + datum.task % {len(CPUS)}",
             place=f"isValid(datum.value) ? datum.value / {_MIB} : null",
         )
-        .mark_square(size=13, opacity=0.9, invalid="show")
+        .mark_square(size=13, opacity=0.9, invalid="break-paths-show-domains")
         .encode(
             x=x.title(None),
             y=alt.Y(
@@ -76,7 +76,7 @@ def _chart() -> alt.VConcatChart:
         )
         .properties(width=drawing.WIDTH, height=90)
     )
-    return place & shared
+    return (place & shared).resolve_scale(x="shared")
 
 
 def _share(metric: str, label: str) -> Figure:
@@ -87,7 +87,7 @@ def panel() -> Panel:
     """Return the panel of notebook 04's section on the age of V1."""
     metrics = ("trunk.shared", "lock.moved.add", "scanned")
     base: dict[str, Any] = model.setting(_DEVICE, _CHURN, frames=_FRAMES, metrics=metrics)
-    age = slider("age", f"pages swapped out before the count, {_TIMES}", _AGES, 2**18)
+    age = slider("age", f"age: pages swapped out, {_TIMES}", _AGES, 2**18)
     return Panel(
         name="trunks",
         question="Do CPUs meet in a trunk?",
