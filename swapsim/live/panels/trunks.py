@@ -127,7 +127,7 @@ def panel() -> Panel:
                 digits=2,
             ),
         ),
-        head="from swapsim import slots\nfrom swapsim.live.models.slots import configs",
-        call="slots.measure(*configs({fields}))",
+        head="from swapsim.live.models import slots",
+        call="slots.rows(slots.setting(*slots.configs({fields})))",
         steps="pages",
     )
