@@ -76,7 +76,8 @@ def _chart() -> alt.VConcatChart:
         )
         .properties(width=drawing.WIDTH, height=90)
     )
-    return (place & shared).resolve_scale(x="shared")
+    both: alt.VConcatChart = (place & shared).resolve_scale(x="shared")
+    return both
 
 
 def _share(metric: str, label: str) -> Figure:
