@@ -156,12 +156,12 @@ def test_only_io_decodes_files() -> None:
 
 
 def test_each_source_names_its_licence() -> None:
-    """Every Python, C and shell source begins with its SPDX line."""
+    """Every Python, C, JavaScript and shell source begins with its SPDX line."""
     root = PACKAGE.parent
     sources = [
         path
         for folder in ("swapsim", "corelib", "tests", "data/capture")
-        for pattern in ("*.py", "*.c", "*.h", "CMakeLists.txt", "*.sh")
+        for pattern in ("*.py", "*.c", "*.h", "*.js", "CMakeLists.txt", "*.sh")
         for path in (root / folder).rglob(pattern)
     ]
     assert len(sources) > 30
