@@ -45,10 +45,10 @@ def change(
     marks: list[alt.Chart] = [zero.encode(x="change:Q"), band, dot]
     last = max(published.values())
     for line, (name, each) in enumerate(published.items()):
-        told = alt.Chart(alt.InlineData([{"change": each, "words": f"{name}: {each:+.1f} %"}]))
-        marks.append(told.mark_rule(color=colours.PUBLISHED, strokeWidth=2).encode(x="change:Q"))
+        printed = alt.Chart(alt.InlineData([{"change": each, "words": f"{name}: {each:+.1f} %"}]))
+        marks.append(printed.mark_rule(color=colours.PUBLISHED, strokeWidth=2).encode(x="change:Q"))
         side = {"align": "left", "dx": 5} if each == last else {"align": "right", "dx": -5}
-        words = told.mark_text(color=colours.PUBLISHED, **side)
+        words = printed.mark_text(color=colours.PUBLISHED, **side)
         marks.append(words.encode(x="change:Q", y=alt.value(6 + 13 * line), text="words:N"))
     return alt.layer(*marks).properties(width=WIDTH, height=20 + 26 * len(published))
 

@@ -58,7 +58,7 @@ class LivePanel:
         chart = dict(self.panel.chart)
         return png(chart | {"datasets": chart.get("datasets", {}) | data})
 
-    def told(self) -> dict[str, Any]:
+    def for_page(self) -> dict[str, Any]:
         """Return all that a page needs to show the panel with this setting."""
         return {**engine.as_json(self.panel), "setting": self.setting}
 
@@ -67,15 +67,18 @@ class LivePanel:
         """The widget of JupyterLab; what is turned in the browser becomes the setting."""
         from swapsim.live.widget import widget
 
-        made = widget(self.told())
+        made = widget(self.for_page())
         made.observe(lambda change: self.setting.update(change.new), "setting")
         return made
 
     def stored(self) -> dict[str, Any]:
         """Return what a stored notebook has of the panel without its picture, by MIME type."""
         figures = self.figures()
-        told = {"panel": self.panel.name, "setting": dict(self.setting), "figures": figures}
-        return {MIME: plain_numbers(told), "text/plain": "\n".join((self.panel.question, *figures))}
+        stored = {"panel": self.panel.name, "setting": dict(self.setting), "figures": figures}
+        return {
+            MIME: plain_numbers(stored),
+            "text/plain": "\n".join((self.panel.question, *figures)),
+        }
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         if os.environ.get("SWAPSIM_PICTURES") == "no":

@@ -29,6 +29,6 @@ def _class() -> type[anywidget.AnyWidget]:
     return LiveWidget
 
 
-def widget(told: Mapping[str, Any]) -> anywidget.AnyWidget:
-    """Return the widget of a panel (`LivePanel.told`)."""
-    return _class()(panel=dict(told), setting=told["setting"])
+def widget(panel: Mapping[str, Any]) -> anywidget.AnyWidget:
+    """Return the widget of a panel (`LivePanel.for_page`)."""
+    return _class()(panel=dict(panel), setting=panel["setting"])

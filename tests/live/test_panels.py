@@ -22,7 +22,7 @@ DRAWN = 12
 """Settings of each panel that are drawn, next to its first one."""
 
 PAGE = """
-const panel = JSON.parse(told);
+const panel = JSON.parse(text);
 settings.map((setting) => {
   try {
     const rows = swapsim.configs.run(core, panel, setting, 1);
@@ -59,10 +59,10 @@ def test_a_page_says_what_python_says(name: str) -> None:
     """Rows bit for bit, figures and Python text letter for letter; a refusal is one, too."""
     shown = live.panel(name)
     chosen = list(settings(shown))
-    told = json.dumps(shown.told())
+    text = json.dumps(shown.for_page())
     parts = [script.text(part) for part in ("configs.js", "panel.js")]
     found = engines.evaluated(
-        "\n".join((*parts, f"const told = {json.dumps(told)};")), PAGE, chosen
+        "\n".join((*parts, f"const text = {json.dumps(text)};")), PAGE, chosen
     )
     expected = [natively(shown, setting) for setting in chosen]
     assert [plain(each) for each in found] == [plain(each) for each in expected]

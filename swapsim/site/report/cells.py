@@ -220,11 +220,11 @@ def figure(output: Mapping[str, Any]) -> str:
 def _panel(data: Mapping[str, Any]) -> str:
     """Return a panel: its picture and, for the script, all that it is made of."""
     stored = data[live.MIME]
-    told = _script(shown_panel(stored).told())
+    panel = _script(shown_panel(stored).for_page())
     picture = _image(data["image/png"], data["text/plain"])
     return (
         f'<figure class="chart panel" id="{stored["panel"]}">{picture}'
-        f'<script type="application/json">{told}</script></figure>'
+        f'<script type="application/json">{panel}</script></figure>'
     )
 
 
