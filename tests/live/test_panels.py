@@ -69,7 +69,7 @@ def test_a_page_says_what_python_says(name: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return JSON in which a whole number is an int, whoever wrote it."""
+    """Return JSON in which a whole number is an int, in JavaScript's and in Python's."""
     return json.loads(json.dumps(value), parse_float=number)
 
 

@@ -35,7 +35,7 @@ COUNTS = ({}, {"dirty": "0", "writing_marked": "8"}, {"dirty": "8", "writing": "
 
 @pytest.mark.parametrize("turned", COUNTS, ids=str)
 def test_no_decision_is_left_out(turned: dict[str, str]) -> None:
-    """Each metric that is not zero somewhere has a column in the table."""
+    """Each metric that is not zero in some place has a column in the table."""
     panel = stalls.panel()
     names = ("others", "caller")
     values = {control.name: control.values for control in panel.controls}
