@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of bases has the signs of notebooks 04 and 05."""
+
+import pytest
+
+from swapsim.live.panel import run
+from swapsim.live.panels import bases
+from swapsim.patches.cluster_next import studies
+
+PANEL = bases.panel()
+OLD = {"age": str(studies.RACE_AGES_MS[-1])}
+CASES = {
+    "young": ({}, "rises", "rises"),
+    "aged, just under half full": (OLD, "either", "rises"),
+    "aged, above half full": ({**OLD, "fill": str(studies.ABOVE_HALF)}, "falls", "rises"),
+}
+"""Where -> what is turned, and the signs of the gains of V1 and of the merged rule."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_gains_over_the_seeds_have_the_signs_of_the_notebooks(case: str) -> None:
+    """V1 gains while it is young, and loses on an aged device that is more than half full."""
+    turned, *signs = CASES[case]
+    rows = run(PANEL, PANEL.first | turned).filter(metric="swap_out")
+    by_policy = rows.pivot("policy", index="seed", values="value")
+    for policy, sign in zip(studies.POSTED[1:], signs, strict=True):
+        gains = (by_policy[policy] - by_policy["shared"]).to_list()
+        found = "rises" if min(gains) > 0 else "falls" if max(gains) < 0 else "either"
+        assert found == sign, policy
