@@ -143,6 +143,64 @@ def curves(
     return alt.layer(band, line, dots).properties(width=WIDTH, height=260)
 
 
+def areas(x: tuple[str, str], y: str, by: str, case: str, colour: Mapping[str, str]) -> alt.Chart:
+    """Draw the parts of a whole over time, stacked, a row for each case: means over the seeds.
+
+    ``x`` is the formula of the time with its words; ``by`` is the column of the parts.
+    """
+    formula, words = x
+    heading = alt.Header(labelOrient="top", labelAnchor="start", labelPadding=2)
+    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
+    chart: alt.Chart = (
+        rows()
+        .transform_filter(f"indexof({[*colour]}, datum.{by}) >= 0")
+        .transform_calculate(time=formula, order=f"indexof({[*colour]}, datum.{by})")
+        .transform_aggregate(mean="mean(value)", groupby=[case, "time", by, "order"])
+        .mark_area()
+        .encode(
+            x=alt.X("time:Q", title=words, axis=alt.Axis(tickCount=4)),
+            y=alt.Y("mean:Q", title=y, stack="zero"),
+            color=alt.Color(f"{by}:N", title=None, scale=scale, legend=legend([*colour])),
+            order="order:Q",
+            row=alt.Row(f"{case}:N", title=None, sort=None, header=heading),
+            tooltip=["time:Q", f"{by}:N", alt.Tooltip("mean:Q", format=".1f", title=y)],
+        )
+        .properties(width=WIDTH, height=90)
+    )
+    return chart
+
+
+def groups(
+    metric: str, x: Mapping[str, str], y: str, case: str, colour: Mapping[str, str]
+) -> alt.LayerChart:
+    """Draw a bar for each name and case: the median over the seeds, with a line of their range.
+
+    ``x`` has the word of each value of ``name``.
+    """
+    words = [{"name": name, "word": word} for name, word in x.items()]
+    of = alt.LookupData(alt.InlineData(words), key="name", fields=["word"])
+    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
+    summed = (
+        rows(metric=metric)
+        .transform_lookup("name", of)
+        .transform_aggregate(
+            low="min(value)", middle="median(value)", high="max(value)", groupby=["word", case]
+        )
+        .encode(
+            x=alt.X("word:N", title=None, sort=[*x.values()], axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset(f"{case}:N", sort=[*colour]),
+        )
+    )
+    tips = [alt.Tooltip(f"{name}:Q", format=".1f") for name in _RANGE]
+    bars = summed.mark_bar().encode(
+        y=alt.Y("middle:Q", title=y),
+        color=alt.Color(f"{case}:N", title=None, scale=scale, legend=legend([*colour])),
+        tooltip=["word:N", f"{case}:N", *tips],
+    )
+    ends = summed.mark_rule(strokeWidth=2, color="gray").encode(y="low:Q", y2="high:Q")
+    return alt.layer(bars, ends).properties(width=WIDTH, height=150)
+
+
 def table(
     row: str, cells: Sequence[Mapping[str, str]], colour: Mapping[str, str], dark: Sequence[str]
 ) -> alt.LayerChart:

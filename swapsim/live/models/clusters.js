@@ -64,6 +64,14 @@
     return stages;
   }
 
+  // The requests are those of the setting before, if it differs in its rules only.
+  let last = {};
+  function requestsOf(core, { rules, switches, return_cache, ...setting }, kinds) {
+    const of = JSON.stringify(setting);
+    if (last.of !== of) last = { of, stages: stagesOf(core, setting, kinds) };
+    return last.stages;
+  }
+
   const COLUMNS = { process: "u32", cpu: "u16", step: "u8", order: "u8", page: "u32", n: "u32" };
 
   function columns(core, rows) {
@@ -90,9 +98,9 @@
 
   models.clusters = function (core, setting) {
     const kinds = kindsOf(setting);
-    const made = stagesOf(core, setting, kinds);
-    const last = (rows) => rows.reduce((end, row) => Math.max(end, row[4] + row[5]), 0);
-    const pages = Math.max(...made.map(last));
+    const made = requestsOf(core, setting, kinds);
+    const end = (rows) => rows.reduce((most, row) => Math.max(most, row[4] + row[5]), 0);
+    const pages = Math.max(...made.map(end));
     const stages = made.map((rows) => [columns(core, rows), rows.length]);
     const lists = core.names("sws_cluster_list_name").map((name) => name.replace(/\d+$/, ""));
     const totals = core.alloc("sws_cluster_folios_totals");
@@ -117,6 +125,15 @@
             add(count, String(order), now[count][order] - before[count][order]);
         before = now;
       });
+      const share = (name, orders) => {
+        const sum = (count) => orders.reduce((all, order) => all + before[count][order], 0);
+        const tried = sum("swapped_out") + sum("fallbacks");
+        const value = tried ? (100 * sum("fallbacks")) / tried : null;
+        found.push({ rules, stage: stages.length, metric: "split", name, value });
+      };
+      const orders = kinds.slice(1).map(({ order }) => order);
+      for (const order of orders) share(String(order), [order]);
+      share("all", orders);
     }
     return found;
   };

@@ -19,6 +19,7 @@ from swapsim.ffi import CLUSTER_RULES
 from swapsim.ffi import FOLIO_STEPS as STEPS
 from swapsim.live import _native
 
+_COUNTED: Final = ("swapped_out", "fallbacks")
 SINGLES: Final = 16
 """Single pages that are mapped in one step."""
 
@@ -60,6 +61,8 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
     """Return ``rules, stage, metric, name, value``: clusters by list, and folios by order.
 
     ``metric`` is clusters at the end of the stage, swapped_out or fallbacks (split) of the stage.
+    Rows ``split`` of the last stage are the percentages that were split in all stages, null
+    without folios.
     """
     found = folios.run(
         _stream(values),
@@ -68,19 +71,32 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
         return_cache=values["return_cache"],
     )
     lists = summed_lists(found.lists).drop("in_use").rename({"seq": "stage"})
-    by, metrics = ["rules", "stage"], ["swapped_out", "fallbacks"]
+    by = ["rules", "stage"]
     parts = [lists.unpivot(index=by, variable_name="name").with_columns(metric=pl.lit("clusters"))]
     for order, _ in values["orders"]:
         # A stage without such folios has no row.
-        counted = found.out.filter(order=order).select(*by, *metrics)
+        counted = found.out.filter(order=order).select(*by, *_COUNTED)
         counts = lists.select(by).join(counted, on=by, how="left", maintain_order="left")
-        long = counts.fill_null(0).unpivot(metrics, index=by, variable_name="metric")
+        long = counts.fill_null(0).unpivot(_COUNTED, index=by, variable_name="metric")
         parts.append(long.with_columns(name=pl.lit(str(order))))
     names = [*by, "metric", "name", "value"]
+    parts.append(_split(pl.concat(part.select(names) for part in parts[1:])).select(names))
     ranks = {name: rank for rank, name in enumerate(values["rules"])}
     rank = pl.col("rules").cast(pl.String).replace_strict(ranks)
     frame = pl.concat([part.select(names) for part in parts], how="vertical_relaxed")
     return frame.sort(rank, "stage", maintain_order=True)
+
+
+def _split(counts: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of folios that are split, by order and of all."""
+    both = pl.concat([counts, counts.with_columns(name=pl.lit("all"))])
+    sums = both.group_by("rules", "name", maintain_order=True).agg(
+        *(pl.col("value").filter(metric=name).sum().alias(name) for name in _COUNTED),
+        stage=pl.max("stage"),
+    )
+    tried = pl.sum_horizontal(_COUNTED)
+    share = pl.when(tried > 0).then(100 * pl.col("fallbacks") / tried)
+    return sums.with_columns(metric=pl.lit("split"), value=share)
 
 
 @dataclass(slots=True)

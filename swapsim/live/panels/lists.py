@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of lists of clusters: which list comes first, and what that splits (notebook 07)."""
+
+from typing import Final
+
+from swapsim.charts import colours
+from swapsim.clusters._native import switches_of
+from swapsim.clusters.requests import CLUSTER
+from swapsim.live import drawing
+from swapsim.live.models import clusters as model
+from swapsim.live.panel import Figure, Panel, choice, slider
+
+_OLD, _NEW, _OWN = "6.12", "7.3", "7.3, changed"
+_CASES: Final = dict(zip((_OLD, _NEW, _OWN), colours.ramp(3), strict=True))
+_FIRST: Final = {"free clusters": False, "nonfull clusters": True}
+_TRIES: Final = (0, 1, 2, 4, 8)
+_FILLS: Final = (40, 50, 62, 70, 75, 80, 85, 90, 95)
+_SHARES: Final = (25, 50, 75, 86, 95, 100)
+_SIZES: Final = {
+    **{str(order): f"{4 << order} KiB" for order in range(2, 9)},
+    "9": "2 MiB",
+    "all": "all",
+}
+_MIXES: Final = {
+    "32 KiB to 2 MiB, in equal parts": (3, 4, 5, 6, 7, 9),
+    "16 to 128 KiB": (2, 3, 4, 5),
+    "64 KiB": (4,),
+    "64 KiB and 2 MiB": (4, 9),
+    "2 MiB": (9,),
+}
+_CLUSTERS: Final = 64
+_STAGES: Final = 8
+_USUAL: Final = next(iter(_MIXES))
+
+
+def _orders(orders: tuple[int, ...]) -> dict[str, list[list[int]]]:
+    return {"orders": [[order, 1] for order in orders]}
+
+
+def panel() -> Panel:
+    """Return the panel of lists of clusters."""
+    turned = ("nonfull_first", "frag_all", "frag_tries")
+    kept = {
+        name: {"switches": {switch: switches_of(name)[switch] for switch in turned}}
+        for name in (_OLD, _NEW)
+    }
+    tries = {str(count): {"frag_all": False, "frag_tries": count} for count in _TRIES}
+    tries["all"] = {"frag_all": True}
+    over_time = drawing.areas(
+        ("datum.stage / 4", "times the device was written"),
+        "clusters",
+        "name",
+        "case",
+        {name: shade for name, shade in colours.CLUSTERS.items() if name != "discard"},
+    )
+    split = drawing.groups("split", _SIZES, "folios split, %", "case", _CASES)
+    return Panel(
+        name="lists",
+        question="Which list first?",
+        notebook="07-newer-kernels",
+        limits=f"A device of {_CLUSTERS} clusters (128 MiB) from empty on, written "
+        f"{_STAGES // 4} times by four CPUs that give back random folios: sizes and fill of "
+        "notebook 07's harder test, but not its requests, and nothing is read back.",
+        model="clusters",
+        base=model.setting([_NEW], slots=_CLUSTERS * CLUSTER, cpus=4, stages=_STAGES),
+        cases=(
+            ({"case": _OLD}, {"rules": [_OLD], **kept[_OLD]}),
+            ({"case": _NEW}, kept[_NEW]),
+            ({"case": _OWN}, {}),
+        ),
+        controls=(
+            choice("first", "changed: taken first", _FIRST, "free clusters"),
+            slider("tries", "changed: frag clusters tried", tries, 1),
+            slider("fill", "slots in use, %", _FILLS, 62),
+            slider("share", "pages in large folios, %", _SHARES, 86),
+            choice("sizes", "sizes of large folios", _MIXES, _USUAL),
+        ),
+        sets=(
+            (("first",), {name: {"switches": {turned[0]: on}} for name, on in _FIRST.items()}),
+            (("tries",), {name: {"switches": fields} for name, fields in tries.items()}),
+            (("fill",), {str(fill): {"fill_percent": fill} for fill in _FILLS}),
+            (("share",), {str(share): {"large_percent": share} for share in _SHARES}),
+            (("sizes",), {name: _orders(orders) for name, orders in _MIXES.items()}),
+        ),
+        columns={"metric": ["clusters", "split"]},
+        chart=drawing.specification((over_time & split).resolve_scale(color="independent")),
+        figures=tuple(
+            Figure(
+                label=f"{words} split, {case}",
+                where={"case": case, "metric": "split", "name": name},
+            )
+            for name, words in (("all", "folios"), ("9", "folios of 2 MiB"))
+            for case in _CASES
+        ),
+        head="from swapsim.live.models import clusters",
+        call="clusters.rows(dict({fields}))",
+    )
