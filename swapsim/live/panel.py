@@ -14,6 +14,7 @@ The same panel runs in the page (``panel.js``) and here, with the same rows bit 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from decimal import ROUND_HALF_UP, Decimal
 from statistics import median
 from typing import Any, Final
 
@@ -224,7 +225,10 @@ def _median(rows: pl.DataFrame, where: Mapping[str, Any]) -> float | None:
 def _text(value: float | None, figure: Figure, *, sign: bool = False) -> str:
     if value is None:
         return "none"
-    shown = f"{value * (1 if sign else figure.scale):{'+' if sign else ''}z.{figure.digits}f}"
+    scaled = Decimal(value * (1 if sign else figure.scale))
+    # As JavaScript rounds: a half goes away from zero.
+    rounded = scaled.quantize(Decimal(1).scaleb(-figure.digits), ROUND_HALF_UP)
+    shown = f"{rounded:{'+' if sign else ''}z.{figure.digits}f}"
     return f"{shown} {figure.unit}".strip()
 
 
