@@ -12,10 +12,10 @@ from swapsim.charts import colours
 from swapsim.charts.quick import alt
 from swapsim.claims import published_claims
 from swapsim.ffi import FRAMES_KEPT
-from swapsim.live import devices, drawing
+from swapsim.live import drawing
 from swapsim.live.models import machine as model
-from swapsim.live.panel import Figure, Panel, choice, slider
-from swapsim.machine import MachineConfig, what_if
+from swapsim.live.panel import Figure, Panel, slider
+from swapsim.machine import MachineConfig
 from swapsim.patches.cluster_next import machines, mails, studies
 
 _SMALLER: Final = 16
@@ -43,25 +43,17 @@ _MACHINE: Final = replace(
     warmup_ns=0,
     duration_ns=1_500_000,
 )
-_WALKERS: Final = (2, 4, 8, 16, 32)
+_WALKERS: Final = (4, 8, 12, 16)
 _FILLS: Final = (30, studies.UNDER_HALF, 55, 60, studies.ABOVE_HALF, 80)
 _AGES_MS: Final = (80, *studies.RACE_AGES_MS[1:3], 300, 400, 600, 800)
-_DEVICES: Final = {
-    name: fields
-    for name, fields in devices.FIELDS.items()
-    if fields["channels"] in (0, what_if.CHANNELS[0])
-}
 _OUT: Final = "swap_out"
 _WAIT: Final = "wait.walker"
 _SHARED: Final = {"policy": _POLICIES[0]}
 
 
-def _memory(walkers: int, fill: int, device: str) -> dict[str, int]:
+def _memory(walkers: int, fill: int) -> dict[str, int]:
     """Return the least memory, so that it is full early, and the pages that fill the device."""
-    cpus = replace(
-        _MACHINE, walkers=walkers, channels=_DEVICES[device]["channels"], frames=2**16
-    ).cpus
-    frames = 2 * FRAMES_KEPT * cpus
+    frames = 2 * FRAMES_KEPT * (walkers + 1)
     return {
         "walkers": walkers,
         "frames": frames,
@@ -155,18 +147,13 @@ def panel() -> Panel:
                 slider("age", f"age: ms since the fill, times {_SMALLER}", _AGES_MS, young),
                 released=True,
             ),
-            choice("device", "device", _DEVICES, devices.MEMORY),
         ),
         sets=(
             (
-                ("walkers", "fill", "device"),
-                {
-                    "|".join(map(str, each)): _memory(*each)
-                    for each in product(_WALKERS, _FILLS, _DEVICES)
-                },
+                ("walkers", "fill"),
+                {f"{n}|{fill}": _memory(n, fill) for n, fill in product(_WALKERS, _FILLS)},
             ),
             (("age",), {str(ms): {"warmup_ns": ms * 1_000_000 // _SMALLER} for ms in _AGES_MS}),
-            (("device",), _DEVICES),
         ),
         columns={"metric": [_OUT, _WAIT]},
         chart=drawing.specification(_chart()),

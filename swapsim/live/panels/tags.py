@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The panel of patch A: what tags are worth, and where the wait goes (notebook 01)."""
 
+from itertools import product
 from typing import Any, Final
 
 import polars as pl
@@ -8,7 +9,7 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.claims import published_claims
 from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES
-from swapsim.live import devices, drawing
+from swapsim.live import drawing
 from swapsim.live.models import machine as model
 from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.machine import MachineConfig, summary, what_if
@@ -18,6 +19,11 @@ from swapsim.patches.writeback_tags import fits, prediction, studies
 _WRITERS: Final = (1, 2, 4, 8, 16, 32, 64)
 _KERNELS: Final = ("4.8", "5.8", "6.1")
 _TRUNKS: Final = {f"{2 ** (shift - 8)} MB": shift for shift in what_if.TRUNK_SHIFTS}
+_DRIVES: Final = {
+    f"drive: {count} pages at a time, {latency} us each": (count, latency)
+    for latency, count in product(what_if.LATENCIES_US, what_if.CHANNELS)
+}
+_MEMORY: Final = "as fast as memory"
 _KEPT, _NONE = colours.TAGS
 _SWAP_OUT: Final = "swap_out"
 _RATE: Final[dict[str, Any]] = {"unit": "GB/s", "digits": 2, "scale": 2.0**-20}
@@ -50,6 +56,14 @@ def _constants() -> dict[str, dict[str, Any]]:
     }
 
 
+def _devices() -> dict[str, dict[str, Any]]:
+    drives = {
+        name: {"channels": count, "costs": {"channel_ns": 1000 * latency}}
+        for name, (count, latency) in _DRIVES.items()
+    }
+    return {_MEMORY: {"channels": 0}} | drives
+
+
 def _parts() -> dict[str, str]:
     """Return the part of a page's time of which each metric is."""
     words = {"wait": "waited for", "hold": "held"}
@@ -76,7 +90,7 @@ def panel() -> Panel:
         question="What are tags worth, and where does the wait go?",
         notebook="01-writeback-tags",
         limits="A window of 5 simulated ms, not the mail's run. Costs are fitted to its base "
-        "column alone, again for each pair of shares, and stay for other kernels and devices.",
+        "column alone, anew for each pair of shares, and stay for other kernels and devices.",
         model="machine",
         base=model.setting(_USUAL) | _WINDOW,
         defaults=model.setting(MachineConfig(walkers=0, writers=1)),
@@ -89,14 +103,14 @@ def panel() -> Panel:
             slider("map_share", "map byte : hold for add", _MAPS, prediction.MAP_SHARE),
             slider("trunk", "size of a trunk, from 5.8 on", _TRUNKS, "64 MB"),
             choice("kernel", "kernel", _KERNELS, _USUAL.kernel),
-            choice("device", "device", devices.FIELDS, devices.MEMORY),
+            choice("device", "device", (_MEMORY, *_DRIVES), _MEMORY),
         ),
         sets=(
             (("writers",), {str(n): {"writers": n, "frames": _frames(n)} for n in _WRITERS}),
             (("tag_share", "map_share"), _constants()),
             (("trunk",), {name: {"trunk_shift": shift} for name, shift in _TRUNKS.items()}),
             (("kernel",), {name: {"kernel": name} for name in _KERNELS}),
-            (("device",), devices.FIELDS),
+            (("device",), _devices()),
         ),
         columns={"metric": [_SWAP_OUT, "busy", *parts]},
         chart=drawing.specification(chart),
