@@ -90,7 +90,7 @@ def panel() -> Panel:
         question="What are tags worth, and where does the wait go?",
         notebook="01-writeback-tags",
         limits="A window of 5 simulated ms, not the mail's run. Costs are fitted to its base "
-        "column alone, anew for each pair of shares, and stay for other kernels and devices.",
+        "column alone, again for each pair of shares, and stay for other kernels and devices.",
         model="machine",
         base=model.setting(_USUAL) | _WINDOW,
         defaults=model.setting(MachineConfig(walkers=0, writers=1)),
