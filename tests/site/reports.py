@@ -2,6 +2,7 @@
 """Reports for tests: of few and short notebooks, or of the stored outputs of all of them."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import altair as alt
@@ -17,7 +18,7 @@ from swapsim.io.paths import notebooks_root
 from swapsim.patches.newer_kernels.today import COLUMNS
 from swapsim.site import overview
 from swapsim.site.notebooks import results_of
-from swapsim.site.report import build, current, reference, writing
+from swapsim.site.report import build, current, pages, reference, writing
 from swapsim.site.report.pages import Claim, Figure, Verdicts
 
 MAIL = "A-no-writeback-tags-with-diff"
@@ -39,6 +40,10 @@ FIGURES = (
 )
 
 
+_around, _panel = cache(current.surroundings), cache(pages.panel_figure)
+"""What is the same in each report of the tests, and takes seconds."""
+
+
 def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out bandwidth") -> Path:
     """Return the folder of the notebooks that are reported, below a root."""
     judged = {"patch": "01-writeback-tags", "mail": MAIL, "simulated_verdict": "reproduced"}
@@ -54,6 +59,8 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out ban
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
     for module in (build, current):
         monkeypatch.setattr(module, "notebooks_root", lambda: root / "notebooks")
+        monkeypatch.setattr(module, "surroundings", _around)
+    monkeypatch.setattr(pages, "panel_figure", _panel)
     monkeypatch.setattr(reference, "modules", lambda: ["swapsim", "swapsim.errors"])
     (root / "notebooks").mkdir()
     return root / "notebooks"
