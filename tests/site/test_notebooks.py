@@ -6,6 +6,7 @@ import bisect
 import itertools
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -27,6 +28,7 @@ CHARACTERS = 100
 """The longest line of code that fits the report's column."""
 
 
+@cache
 def read(path: Path) -> nbformat.NotebookNode:
     """Return a notebook that is valid by its own format."""
     notebook = nbformat.read(path, as_version=4)
