@@ -38,12 +38,6 @@ _GRID: Final = "rgba(128, 128, 128, 0.22)"
 _LINE: Final = "rgba(128, 128, 128, 0.8)"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
-COUNTS: Final = alt.Scale(type="symlog", constant=1000)
-COUNTS_AXIS: Final = alt.Axis(
-    values=[0, *(10**power for power in range(3, 10))], labelExpr="format(datum.value, '~s')"
-)
-"""For counts from zero to millions."""
-
 
 @alt.theme.register("swapsim", enable=True)
 def _theme() -> alt.theme.ThemeConfig:

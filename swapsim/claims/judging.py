@@ -6,7 +6,6 @@ real kernel counts, or by an exact replay of it. Kinds, rules and tolerances are
 data/published before a result is judged (its README.md).
 """
 
-import re
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -60,7 +59,6 @@ of two figures without a stored tolerance. That of patch 03's cells since before
 NOTHING_SHARE: Final = 1 / 20
 """Largest figure that counts as the nothing that is printed, as a share of its row's largest."""
 
-_WORD: Final = re.compile(r"(falls|rises|stays)\b")
 _BY_INTERVAL: Final = ("direction", "guess")
 
 
@@ -76,28 +74,10 @@ def three_columns(
 ) -> pl.DataFrame:
     """Judge the answers to claims by the rule of each claim's kind, and name why one is missing.
 
-    Parameters
-    ----------
-    claims : polars.DataFrame
-        Schema CLAIMS.
-    answers : polars.DataFrame
-        Schema ANSWERS, at most one for a claim and source; those of other claims are left out.
-    tolerances : polars.DataFrame
-        Schema TOLERANCES.
-    chances : polars.DataFrame, optional
-        Schema CHANCES.
-    kinds, reasons : polars.DataFrame, optional
-        Schemas KINDS and REASONS; default: those of data/published.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema THREE_COLUMNS, one row per claim, in the order of the claims.
-
-    Raises
-    ------
-    InputError
-        A table does not have its schema; a claim has no kind, or two answers of one source.
+    Answers are at most one for a claim and source; those of other claims are left out. Kinds and
+    reasons are by default those of data/published. The result, THREE_COLUMNS, has a row per claim
+    in the order of the claims. An InputError says that a table does not have its schema, or that a
+    claim has no kind, or two answers of one source.
     """
     CLAIMS.check(claims)
     TOLERANCES.check(tolerances)
@@ -182,12 +162,6 @@ def _direction_of_change() -> pl.Expr:
         .otherwise(pl.lit("rises"))
         .cast(DIRECTION.dtype)
     )
-
-
-def stated_direction(metric: str) -> str | None:
-    """Return the direction at the end of a claim's words: falls, rises, stays, or None."""
-    word = _WORD.match(metric.rpartition(": ")[2])
-    return word[1] if word else None
 
 
 def _nothing(claims: pl.DataFrame) -> pl.DataFrame:

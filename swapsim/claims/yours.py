@@ -45,26 +45,15 @@ _TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
 
 @checked
 def your_runs(path: Path | str) -> pl.DataFrame:
-    """Read a user's measurements.
+    """Read a user's measurements (YOUR_RUNS).
 
-    Parameters
-    ----------
-    path : Path or str
-        A CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a run, or
-        with ``metric, base, patched, unit``, a line a metric; or a folder with results of lkp-tests
-        or of mmtests, or with counters of large folios (`claims.mthp`), for two
-        kernels or more. A metric has the name that its tool or a mail gives it, or that of a claim.
+    The path is a CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a
+    run, or with ``metric, base, patched, unit``, a line a metric; or a folder with results of
+    lkp-tests or of mmtests, or with counters of large folios (`claims.mthp`), for two kernels or
+    more. A metric has the name that its tool or a mail gives it, or that of a claim.
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema YOUR_RUNS.
-
-    Raises
-    ------
-    InputError
-        There is no such file or folder, or no known result in it; or naming file, line and field of
-        the first row that does not fit.
+    An InputError says that there is no such file, folder or known result, or names file, line and
+    field of the first row that does not fit.
     """
     path = Path(path)
     if path.is_dir():

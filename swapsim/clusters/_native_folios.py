@@ -14,7 +14,6 @@ from swapsim.ffi import CLUSTER_LISTS, structs
 from swapsim.ffi.structs import check, new
 
 PROCESSES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PROCESSES_MAX
-PAGES_MAX: Final[int] = lib.SWS_CLUSTER_FOLIOS_PAGES_MAX
 
 COUNTS: Final = ("mapped", "swapped_in", "swapped_out", "fallbacks")
 """The counts by order, of ``struct sws_cluster_folios_totals``."""

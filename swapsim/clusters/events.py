@@ -82,21 +82,9 @@ class ClusterRows:
 
 @checked
 def cluster_rows(folder: Path | str) -> ClusterRows:
-    """Read the events and devices of a trace of a cluster allocator.
+    """Read the events and devices of a trace folder of a cluster allocator.
 
-    Parameters
-    ----------
-    folder : Path or str
-        A trace folder with both tables.
-
-    Returns
-    -------
-    ClusterRows
-
-    Raises
-    ------
-    InputError
-        A table is missing, the recording lost events, or as for `check_cluster_rows`.
+    InputError: a table is missing, the recording lost events, or as for `check_cluster_rows`.
     """
     require_events(folder, "clusters")
     for lost in _losses(provenance(folder)):

@@ -294,18 +294,7 @@ def _lists(rules: str, served: Served) -> pl.DataFrame:
 
 @checked
 def summed_lists(lists: pl.DataFrame) -> pl.DataFrame:
-    """Sum the clusters of a device's lists over the orders: free, full, discard, nonfull, frag.
-
-    Parameters
-    ----------
-    lists : polars.DataFrame
-        Schema CLUSTER_LISTS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CLUSTER_LIST_SUMS, one row per rule set and sampled row.
-    """
+    """Sum the clusters of a device's CLUSTER_LISTS over the orders (CLUSTER_LIST_SUMS)."""
     CLUSTER_LISTS.check(lists)
     kind = pl.col("list").cast(pl.String).str.strip_chars_end("0123456789")
     kinds = [name for name in CLUSTER_LIST_SUMS.schema if name not in lists.columns]

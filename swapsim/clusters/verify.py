@@ -157,22 +157,9 @@ def _last_events(rows: ClusterRows, found: Mismatch) -> pl.DataFrame:
 
 @checked
 def verified_clusters(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Verify several traces of cluster allocators, each by the rules of its kernel.
+    """Verify traces by name (VERIFIED_CLUSTERS), each by the rules of its kernel.
 
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema VERIFIED_CLUSTERS, one row per trace.
-
-    Raises
-    ------
-    InputError
-        As for `verify_clusters`.
+    InputError as for `verify_clusters`.
     """
     return verified(folders, _verified, VERIFIED_CLUSTERS)
 

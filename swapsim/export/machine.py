@@ -97,20 +97,9 @@ class MachineFile:
 def machine_config(path: Path | str) -> MachineFile:
     """Read a machine from a TOML file.
 
-    Parameters
-    ----------
-    path : Path or str
-        Its keys are fields of `config.MachineConfig`; those of its table ``[costs]`` are names of
-        data/costs.csv, in ns. Other fields have their defaults.
-
-    Returns
-    -------
-    MachineFile
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or a field is unknown or does not fit.
+    Its keys are fields of `config.MachineConfig`; those of its table ``[costs]`` are names of
+    data/costs.csv, in ns. InputError: the file cannot be read, or a field is unknown or does not
+    fit.
     """
     path = Path(path)
     settings = io.read_toml(path)

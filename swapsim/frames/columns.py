@@ -28,14 +28,11 @@ TOLERANCE: Final = Column(
 )
 LOW: Final = Column("low", pl.Float64, "lower end of the range or interval", BY_ROW)
 HIGH: Final = Column("high", pl.Float64, "upper end of the range or interval", BY_ROW)
-FLIPS: Final = Column("flips", pl.Boolean, "whether the range contains both signs")
 NOTE: Final = Column("note", pl.String, "explanation in words")
 
 FACTOR: Final = Column("factor", pl.String, "parameter that is varied")
-SETTING: Final = Column("setting", pl.Float64, "value to which the factor is set", BY_ROW)
 
 NODES: Final = Column("nodes", pl.UInt64, "nodes of the tree touched under the lock")
 TAG_WORDS: Final = Column("tag_words", pl.UInt64, "words of tags touched under the lock")
 LAZYFREE: Final = Column("lazyfree", pl.Boolean, "whether it was freed lazily, so needs no swap")
-SWAP_USED: Final = Column("swap_used", pl.UInt32, "swap slots in use")
 PAGES: Final = Column("pages", pl.UInt32, "number of pages of 4 KiB")

@@ -41,18 +41,10 @@ _QUANTITIES: Final = {
 
 @checked
 def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return where the CPUs' time goes between two pages swapped out.
+    """Return where the CPUs' time goes between two pages swapped out, in a run of each kernel.
 
-    Parameters
-    ----------
-    runs : mapping of str to polars.DataFrame
-        Name of a kernel -> one run of it (`run.run`).
-
-    Returns
-    -------
-    polars.DataFrame
-        ``kernel, part, microseconds, percent``: the parts of each kernel in the same order, and
-        their shares in the sum. A hold of si->lock includes the waits and holds inside it.
+    The columns are ``kernel, part, microseconds, percent``: the parts of each kernel in one order,
+    and their shares in the sum. A hold of si->lock includes the waits and holds inside it.
     """
     require_some(runs, "runs")
     return pl.concat(_parts(kernel, run) for kernel, run in runs.items())

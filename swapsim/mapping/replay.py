@@ -255,17 +255,9 @@ def replay_rows(
 
 @checked
 def per_page(sites: pl.DataFrame) -> pl.DataFrame:
-    """Divide the counts of each site by the pages written in its flow.
+    """Divide the counts of LOCK_SITES by the pages written in their flow (LOCK_SITES_PER_PAGE).
 
-    Parameters
-    ----------
-    sites : polars.DataFrame
-        Schema LOCK_SITES.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema LOCK_SITES_PER_PAGE, without the swap pages that were not written.
+    Swap pages that were not written have no rows.
     """
     LOCK_SITES.check(sites)
     pages = sites.filter(pl.col("site") == "start").select(

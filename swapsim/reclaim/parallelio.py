@@ -69,23 +69,9 @@ LAB_GUEST: Final = files.ConstantsFile(
 
 @checked
 def constants(root: Path | None = None) -> pl.DataFrame:
-    """Read the constants of the mail's machine (data/reclaim.csv).
+    """Read the constants of the mail's machine (CONSTANTS), costs first, from data/reclaim.csv.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of reclaim.csv; default: data.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CONSTANTS, one row per constant: first the costs.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit, or the constant that is
-        missing.
+    An InputError names file, line and field of the first row that does not fit, or what is missing.
     """
     return files.read(MAIL, root)
 
@@ -191,18 +177,8 @@ def _of_the_same_name(constants: dict[str, int]) -> dict[str, Any]:
 def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     """Return a config with a share of the memory, the pool, the files and the time.
 
-    The disk is as fast as before, so each page of a file takes as long.
-
-    Parameters
-    ----------
-    config : ReclaimConfig
-    share : float
-        Above 0, up to 1.
-
-    Raises
-    ------
-    ConfigError
-        A share that is not above 0 and up to 1, or one that leaves too little.
+    The disk is as fast as before, so each page of a file takes as long. A ConfigError says that the
+    share is not above 0 and up to 1, or leaves too little.
     """
     check_share("share", share)
     parts: dict[str, Any] = {name: int(getattr(config, name) * share) for name in _SHRUNK}

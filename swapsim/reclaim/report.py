@@ -39,23 +39,12 @@ def _counted(counters: Mapping[str, int], *rows: str) -> Iterator[tuple[str, int
 
 @checked
 def vmstat(result: Result) -> pl.DataFrame:
-    """Return the rows of the mail's vmstat block that are simulated.
+    """Return ``metric`` and ``value`` of the mail's vmstat block, as far as it is simulated.
 
-    Parameters
-    ----------
-    result : Result
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns ``metric`` and ``value``, over all rounds with the warm-up: faults, swap, pages
-        scanned and reclaimed, velocities in pages per second of simulated time, writes from
-        reclaim, and the disk's traffic in KiB, which the mail calls sectors.
-
-    Source
-    ------
-    mmtests' report: efficiency is 100 * reclaimed / scanned, 100 where nothing was scanned; pages
-    written from reclaim are those of files and those of swap.
+    They are of all rounds with the warm-up: faults, swap, pages scanned and reclaimed, velocities
+    in pages per second of simulated time, writes from reclaim (of files and of swap), and the
+    disk's traffic in KiB, which the mail calls sectors. An efficiency is 100 where nothing was
+    scanned.
     """
     counters = dict(result.counters.select(["name", "value"]).iter_rows())
     sums = dict(zip(result.zones.columns[1:], result.zones.drop("zone").sum().row(0), strict=True))
@@ -86,24 +75,11 @@ def vmstat(result: Result) -> pl.DataFrame:
 
 @checked
 def ops(result: Result, warm_up: int = WARM_UP) -> pl.DataFrame:
-    """Return the rows of the mail's parallelio table.
+    """Return ``metric`` and ``value`` of the mail's parallelio table, without the warm-up's rounds.
 
-    Parameters
-    ----------
-    result : Result
-    warm_up : int
-        Rounds at the start that are not reported.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns ``metric`` and ``value``: for each size, named by its file in MiB, operations per
-        second, seconds for the file, pages swapped in and out, and swapped in, faults.
-
-    Source
-    ------
-    mmtests' ExtractParallelio of May 2013: of the iterations of a size, the one with the fewest
-    operations per second is printed, with its own other figures; of equal ones the first.
+    For each size, named by its file in MiB: operations per second, seconds for the file, pages
+    swapped in and out, and swapped in, faults. As in mmtests' ExtractParallelio of May 2013, of the
+    iterations of a size the first one with the fewest operations per second is reported.
     """
     rows: list[tuple[str, float]] = []
     worst = (
@@ -142,22 +118,10 @@ def _efficiency(sums: Mapping[str, int], caller: str) -> int:
 
 @checked
 def iostat(result: Result) -> pl.DataFrame:
-    """Return the rows of the mail's disk table.
+    """Return ``metric`` and ``value`` of the mail's disk table, as mmtests prints iostat's lines.
 
-    Parameters
-    ----------
-    result : Result
-        Sampled at least every SAMPLE_NS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns ``metric`` and ``value``: the queue's length in requests and waits in ms, the mean
-        and the maximum over the samples. A sample without a request counts as 0, as in iostat.
-
-    Source
-    ------
-    mmtests' iostat monitor: a line every 10 s; a wait is that of the requests done in a sample.
+    They are the queue's length in requests and waits in ms, mean and maximum over samples of 10 s;
+    one without a request counts as 0. The result is sampled at least every SAMPLE_NS.
     """
     sample = pl.col("t_ns").sub(1).clip(0).floordiv(SAMPLE_NS).alias("sample")
     sums = result.activity.select("t_ns", *_SUMS).cast(pl.Int64)

@@ -142,18 +142,10 @@ def traced_device(folder: Path | str) -> SlotsConfig:
 
 @checked
 def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """List the slots that the kernel of each trace handed out, in order.
+    """List the slots that the kernel of each trace handed out, in order, run after run.
 
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a run -> its trace folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run, nth`` (the position in the order of the run), ``cpu, pid, offset, trunk`` and
-        ``mebibytes`` (the place on the device), run after run.
+    The columns are ``run, nth`` (the position in the order of the run), ``cpu, pid, offset,
+    trunk``, and ``mebibytes`` (the place on the device).
     """
     require_some(folders, "folders")
     return pl.concat(_handed_out(name, folder) for name, folder in folders.items())
@@ -179,42 +171,21 @@ def _handed_out(name: str, folder: Path) -> pl.DataFrame:
 
 @checked
 def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
-    """Return about `points` slots of each run, evenly spaced, for a chart.
-
-    Parameters
-    ----------
-    handed_out : polars.DataFrame
-        As `handed_out` returns.
-    points : int
-        At least 1.
-    """
+    """Return about `points` slots of each run of `handed_out`, evenly spaced, for a chart."""
     every = (pl.len().over("run") // points).clip(lower_bound=1)
     return handed_out.filter(pl.col("nth") % every == 0)
 
 
 @checked
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
-    """Return what each task of a real kernel requested: pages out and pages in.
+    """Return what each task of a slot trace requested: pages out and pages in (REQUESTS).
 
-    Each slot handed out is a page out, each slot freed is that page in. Where the slots lay, and
-    in which order the tasks ran, is dropped: the order is that of an emulator's time slices.
+    Each slot handed out is a page out, each slot freed is that page in. Where the slots lay, and in
+    which order the tasks ran, is dropped: the order is that of an emulator's time slices. Tasks and
+    address spaces are numbered as they appear.
 
-    Parameters
-    ----------
-    source : polars.DataFrame, Path or str
-        SLOT_EVENTS, or a trace folder that has them.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema REQUESTS, one row per slot handed out or freed, in the order of the trace; tasks and
-        address spaces are numbered as they appear.
-
-    Raises
-    ------
-    InputError
-        The table is not SLOT_EVENTS; its rows are out of order; or a slot, named by its seq, is
-        handed out twice, or freed without being handed out.
+    An InputError says that the table is not SLOT_EVENTS, that its rows are out of order, or that a
+    slot, named by its seq, is handed out twice, or freed without being handed out.
     """
     if isinstance(source, pl.DataFrame):
         return _requests(source)

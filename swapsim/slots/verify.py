@@ -177,22 +177,9 @@ def _cpus_of(rows: pl.DataFrame) -> int:
 
 @checked
 def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Compare the slots of each trace with those of the model.
+    """Compare the slots of traces, by name, with those of the model (VERIFIED_SLOTS).
 
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema VERIFIED_SLOTS, one row per trace.
-
-    Raises
-    ------
-    InputError
-        As for `verify_slots` and `slot_set_up`.
+    InputError as for `verify_slots` and `slot_set_up`.
     """
     return verified(folders, _verified, VERIFIED_SLOTS)
 

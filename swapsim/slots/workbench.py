@@ -96,18 +96,8 @@ def _fairness(counts: Counts) -> float | None:
 def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:
     """Run a workload with a policy under observation, and refuse a policy that fails.
 
-    Parameters
-    ----------
-    policy : Policy
-    device : SlotsConfig
-        Its policy is ignored.
-    workload : FillConfig, ChurnConfig or StreamsConfig
-
-    Raises
-    ------
-    InputError
-        The policy raises, does not end, or returns neither a slot nor next nor base; or its
-        ``initial`` returns no slot. Naming its file or cell, the line, and the call.
+    An InputError names its file or cell, the line and the call: the policy raises, does not end, or
+    returns neither a slot nor next nor base; or its ``initial`` returns no slot.
     """
     observed = Observation(policy)
     try:
@@ -363,18 +353,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 @checked
 def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
-    """Return the probability that no two CPUs share a trunk if each draws one at random.
-
-    Parameters
-    ----------
-    cpus, trunks : int
-        From 1.
-
-    Raises
-    ------
-    InputError
-        One of them is below 1.
-    """
+    """Return the probability that no two CPUs share a trunk if each draws one at random."""
     for name, value in (("cpus", cpus), ("trunks", trunks)):
         if value < 1:
             raise InputError(f"{value} is too few: choose at least 1", field=name)

@@ -122,24 +122,10 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
 @checked
 @interrupt.recording()
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
-    """Decide each list of a trace by each set of rules.
+    """Decide each list of a trace by each set of rules (DECIDED_LISTS), rule set after rule set.
 
-    Parameters
-    ----------
-    source : ReclaimRows, Path or str
-        The tables, or the trace folder of them.
-    progress : bool
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema DECIDED_LISTS, rule set after rule set.
-
-    Raises
-    ------
-    InputError
-        As for `reclaim_rows`; a list or a pass is not as a recording can hold it; or no list is
-        complete.
+    InputError as for `reclaim_rows`; or a list or a pass is not as a recording can hold it, or no
+    list is complete.
     """
     rows = _rows(source)
     lists = gather(rows)

@@ -81,17 +81,9 @@ class ReclaimRows:
 
 @checked
 def reclaim_rows(folder: Path | str) -> ReclaimRows:
-    """Read the tables of a trace of reclaim.
+    """Read the tables of a trace of reclaim; one without a file is empty: its event did not occur.
 
-    Returns
-    -------
-    ReclaimRows
-        A table without a file is empty: its event did not occur.
-
-    Raises
-    ------
-    InputError
-        A needed table is missing, or as for `ReclaimRows`.
+    InputError: a needed table is missing, or as for `ReclaimRows`.
     """
     provenance(folder)
     found = {*event_names(folder), *NEEDED}

@@ -84,18 +84,11 @@ def events(folder: Path | str) -> pl.DataFrame:
 
 @checked
 def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
-    """Scan the table of an event.
+    """Scan the table of an event: EVENT_HEAD and its own fields, a row per event in trace order.
 
-    Returns
-    -------
-    polars.LazyFrame
-        EVENT_HEAD, then the event's own fields; one row per event, in trace order.
-
-    Raises
-    ------
-    InputError
-        The trace lacks the event (the message names those that it has), its table is damaged or was
-        changed, or the folder has no trace.toml. An error in the rows is raised by ``collect``.
+    InputError: the trace lacks the event (the message names those that it has), its table is
+    damaged or was changed, or the folder has no trace.toml. An error in the rows is raised by
+    ``collect``.
     """
     path, data = _table(folder, event)
 

@@ -10,28 +10,13 @@ from swapsim.site.report.current import MARK, made_of
 
 @checked
 def write(output: Path, *, progress: bool = False) -> Path:
-    """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
+    """Run all notebooks and write the report: notebooks, cards, claims; return its front page.
 
     An earlier report at its place is replaced, unless nothing has changed since.
 
-    Parameters
-    ----------
-    output : Path
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    Path
-        The front page.
-
-    Raises
-    ------
-    InputError
-        The output exists and is no report, or there is no notebook.
-    SwapsimError
-        A cell failed; names notebook, cell and the error's last line. Complete pages are stored
-        for the next run, as they are on Ctrl-C.
+    An InputError says that the output exists and is no report, or that there is no notebook; a
+    SwapsimError names the notebook, the cell and the last line of what failed. Complete pages are
+    stored for the next run, as they are on Ctrl-C.
     """
     if output.exists() and not (output / MARK).is_file():
         raise InputError(

@@ -46,22 +46,10 @@ _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?
 def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()) -> str:
     """Return a shell script that sets probes, records a command's events and removes the probes.
 
-    Parameters
-    ----------
-    kernel_btf : Path
-        The types of the kernel to be recorded.
-    replays : sequence of str
-        Replays that the trace shall feed; default: each that this kernel can feed.
-
-    Returns
-    -------
-    str
-        For sh, on x86-64. Its comments describe its use, and what this kernel cannot record.
-
-    Raises
-    ------
-    InputError
-        The types cannot be read; there is no such replay; or the kernel lacks what one needs.
+    It is for sh on x86-64, the kernel of these types and the replays that the trace shall feed, by
+    default each that this kernel can feed. Its comments describe its use, and what this kernel
+    cannot record. An InputError says that the types cannot be read, that there is no such replay,
+    or that the kernel lacks what one needs.
     """
     wanted = tuple(dict.fromkeys(replays)) or tuple(name for name in _GROUPS if name != _COUNTED)
     chosen = {replay: _groups(replay, kernel_btf) for replay in wanted}
