@@ -16,6 +16,7 @@ from swapsim.cli.verbs import Verb
 if TYPE_CHECKING:
     import altair as alt
 
+    from swapsim.frames.table import Table
     from swapsim.policies.lists import ListPolicy
 
 _IN_WORDS = {
@@ -46,6 +47,7 @@ def rank(file: Path, seeds: int) -> Found:
     from swapsim.patches import cluster_next as patch
     from swapsim.policies.lists import ListPolicy
     from swapsim.policies.policy import Policy, policies_in
+    from swapsim.slots.tables import POLICY_RANKING
 
     policies = policies_in(file)
     of_lists = [policy for policy in policies if isinstance(policy, ListPolicy)]
@@ -60,7 +62,7 @@ def rank(file: Path, seeds: int) -> Found:
         return _ranked_lists(of_lists, seeds)
     ranking = patch.rank(of_bases, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
-        [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
+        [_table(ranking, POLICY_RANKING, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
         chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
         in_file=ranking,
     )
@@ -74,21 +76,9 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     ranking = alternatives.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
     names = ", ".join(policy.name for policy in policies)
 
-    def table(metric: str) -> Printed:
-        ranked = ranking.filter(metric=metric)
-        unit, better = ranked["unit"][0], ranked["better"][0]
-        columns = CLUSTER_RANKING.by_name | {
-            name: replace(CLUSTER_RANKING[name], unit=unit) for name in ("median", "low", "high")
-        }
-        return Printed(
-            metric,
-            ranked.select(_COLUMNS),
-            columns,
-            title=f"{metric}, change from the rules of {alternatives.BASE} ({better} is better)",
-        )
-
+    change = f"change from the rules of {alternatives.BASE}"
     return Found(
-        [table(metric) for metric in alternatives.METRICS],
+        [_table(ranking, CLUSTER_RANKING, metric, change) for metric in alternatives.METRICS],
         chart=lambda: charts.alternatives(ranking, title=f"{names} among today's alternatives"),
         in_file=ranking,
     )
@@ -111,17 +101,10 @@ def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.C
     )
 
 
-def _table(ranked: pl.DataFrame) -> Printed:
+def _table(ranking: pl.DataFrame, declared: "Table", metric: str, words: str) -> Printed:
     """Return the part of a ranking for one metric, by rank, with the metric's unit."""
-    from swapsim.slots.tables import POLICY_RANKING
-
-    metric, unit, better = ranked.row(0)[:3]
-    columns = POLICY_RANKING.by_name | {
-        name: replace(POLICY_RANKING[name], unit=unit) for name in ("median", "low", "high")
-    }
-    return Printed(
-        metric,
-        ranked.select(_COLUMNS),
-        columns,
-        title=f"{metric}, {_IN_WORDS[metric]} ({better} is better)",
-    )
+    ranked = ranking.filter(metric=metric)
+    unit, better = ranked.row(0)[1:3]
+    figures = {name: replace(declared[name], unit=unit) for name in ("median", "low", "high")}
+    title = f"{metric}, {words} ({better} is better)"
+    return Printed(metric, ranked.select(_COLUMNS), declared.by_name | figures, title=title)
