@@ -43,16 +43,6 @@ FIT_ROWS: Final = Table(
     _CONVERGED,
 )
 
-SWAP_W_SEQ: Final = Table(
-    "SWAP_W_SEQ",
-    "One row per figure that swap-w-seq reports of a simulated machine.",
-    columns.METRIC,
-    Column("value", pl.Float64, "figure with the first set of constants", BY_ROW),
-    Column("low", pl.Float64, "least figure over all sets of constants", BY_ROW),
-    Column("high", pl.Float64, "greatest figure over all sets of constants", BY_ROW),
-    columns.UNIT,
-)
-
 MACHINE_METRICS: Final = Table(
     "MACHINE_METRICS",
     "One figure per metric of a run of the contention machine, in RESULTS. SITE is a "
