@@ -2,16 +2,16 @@
 // The panels of a page of the report: each begins as it comes into view, or if the address names it.
 "use strict";
 (() => {
-  let core = null;
+  let ask = null;
   const begun = new Map();
 
   function begin(figure) {
     if (begun.has(figure)) return;
-    core ??= swapsim.live.start(swapsim.bundle);
+    ask ??= swapsim.live.start(swapsim.bundle);
     const panel = JSON.parse(figure.querySelector("script").textContent);
     const draw = (place, chart) => drawFitted(figure, place, chart);
     const setting = swapsim.live.addressedTo(panel) ?? {};
-    begun.set(figure, swapsim.live.show(figure, panel, { ask: core.ask, draw, setting, addressed: true }));
+    begun.set(figure, swapsim.live.show(figure, panel, { ask, draw, setting, addressed: true }));
   }
 
   const watcher = new IntersectionObserver(

@@ -3,6 +3,9 @@
 // what is drawn. `draw(place, chart)` gives a promise of a Vega view; panel.py explains a panel.
 "use strict";
 swapsim.live = (() => {
+  const WORKERS = 4; // at most; each may have 256 MB
+  const REST_MS = 150;
+
   const element = (name, fields = {}, ...inside) => {
     const made = Object.assign(document.createElement(name), fields);
     made.append(...inside);
@@ -56,33 +59,47 @@ swapsim.live = (() => {
     return lines.join("\n");
   }
 
-  // One worker for all panels of a page: its answers come in the order of the requests.
-  function start({ wasm, code }) {
+  // Starts a worker with the core; its answers come in the order of the requests.
+  async function started({ script, layout }, wasm) {
+    const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
     const waiting = new Map();
-    let worker = null, number = 0;
-
-    function failed(message) {
-      for (const answer of waiting.values()) answer({ error: message });
+    let number = 0;
+    worker.onmessage = ({ data }) => {
+      waiting.get(data.id)?.(data);
+      waiting.delete(data.id);
+    };
+    worker.onerror = ({ message }) => {
+      for (const answer of waiting.values()) answer({ error: message || "the model did not start" });
       waiting.clear();
-    }
-    const send = (request) => new Promise((answer) => {
+    };
+    const ask = (request) => new Promise((answer) => {
       waiting.set(++number, answer);
       worker.postMessage({ id: number, ...request });
     });
-    const ready = swapsim.unpacked(code).json().then(({ script, layout }) => {
-      worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
-      worker.onmessage = ({ data }) => {
-        waiting.get(data.id)?.(data);
-        waiting.delete(data.id);
-      };
-      worker.onerror = ({ message }) => failed(message || "the model did not start");
-      return send({ wasm, layout });
-    });
-    const ask = async (request) => {
-      const { error } = await ready.catch(({ message }) => ({ error: message }));
-      return error ? { error } : send(request);
+    const { error } = await ask({ wasm, layout });
+    if (error) throw new Error(error);
+    return ask;
+  }
+
+  // Workers for all panels of a page: the cases of a setting are divided among them, in order.
+  function start({ wasm, code }) {
+    const most = Math.min(WORKERS, navigator.hardwareConcurrency || 1);
+    const workers = swapsim.unpacked(code).json()
+      .then((parts) => Promise.all(Array.from({ length: most }, () => started(parts, wasm))));
+    workers.catch(() => {}); // each question says it
+    return async (panel, setting, seed) => {
+      try {
+        const size = Math.ceil(panel.cases.length / most);
+        const answers = await Promise.all((await workers).map((ask, at) => {
+          const cases = panel.cases.slice(at * size, (at + 1) * size);
+          return cases.length ? ask({ panel: { ...panel, cases }, setting, seed }) : { rows: [] };
+        }));
+        const failed = answers.find(({ error }) => error);
+        return failed ?? { rows: answers.flatMap(({ rows }) => rows) };
+      } catch ({ message }) {
+        return { error: message };
+      }
     };
-    return { ask };
   }
 
   // Shows a panel in an element. `saved` is called with each complete setting, figures and picture.
@@ -92,7 +109,7 @@ swapsim.live = (() => {
     let setting = { ...panel.first, ...given };
     let asked = 0; // the number of the newest setting
     let shown = { number: -1, rows: [] }; // what is drawn
-    let busy = false, turnedAt = 0, view = null, seed = 0;
+    let busy = false, turnedAt = 0, view = null, seed = 0, wake = () => {};
 
     const place = element("div", { className: "alive" });
     const said = element("ul", { className: "figures" });
@@ -137,6 +154,7 @@ swapsim.live = (() => {
       asked++;
       seed = 0;
       if (addressed) address();
+      wake();
       if (!busy) next();
     }
     function address() {
@@ -157,15 +175,21 @@ swapsim.live = (() => {
     }
 
     // Only the newest setting is asked for; a result is drawn if it is newer than what is drawn.
+    // The other seeds follow when the reader rests, so that they delay no turn.
+    const rest = () => new Promise((done) => {
+      wake = done;
+      setTimeout(done, REST_MS);
+    });
     async function next() {
       busy = true;
       while (seed < panel.seeds) {
         const number = asked, at = turnedAt, of = setting, now = ++seed;
-        const { rows, error } = await ask({ panel: run, setting: of, seed: now });
+        const { rows, error } = await ask(run, of, now);
         if (error) { failed(error, number); if (number == asked) break; continue; }
         if (number != shown.number) shown = { number, rows, of };
         else shown.rows = shown.rows.concat(rows);
         if (now == 1 || now == panel.seeds) await redraw(now == 1 ? at : 0);
+        if (now == 1 && number == asked) await rest();
         if (number == asked && now == panel.seeds) saved({ setting: of, figures: texts(), view });
       }
       busy = false;

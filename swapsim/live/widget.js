@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A panel in JupyterLab: one worker for all of them. Python learns each setting that has settled.
-let core = null;
+// A panel in JupyterLab: the same workers for all of them. Python learns each setting that has settled.
+let ask = null;
 
 export default {
   render({ model, el }) {
-    core ??= swapsim.live.start(swapsim.bundle);
+    ask ??= swapsim.live.start(swapsim.bundle);
     const root = document.createElement("figure");
     root.className = "panel";
     el.classList.add("swapsim-live");
@@ -19,7 +19,6 @@ export default {
         model.save_changes();
       } catch { /* the kernel has ended; the panel goes on */ }
     };
-    const { ask } = core;
     swapsim.live.show(root, model.get("panel"), { ask, draw, saved, setting: model.get("setting") });
   },
 };
