@@ -23,7 +23,7 @@ _DEVICE: Final = replace(
 )
 _AGES: Final = tuple(2**n for n in range(14, 20))
 _CHURN: Final = replace(studies.CHURN, pages=studies.CHURN.pages // _SMALLER)
-_FRAMES: Final = 50
+_FRAMES: Final = 36
 _FILLS: Final = (30, 40, 48, 60, 70, 80, 90)
 _MIB: Final = GIGABYTE_SLOTS // 1024
 _TIMES: Final = f"times {_SMALLER}"
