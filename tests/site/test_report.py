@@ -96,7 +96,7 @@ def test_each_page_links_to_the_others(pages: Path) -> None:
         following = re.search(r'rel="next" href="([^"]+)"', text)
         page = pages / following[1] if following else None
     assert sorted(seen) == sorted(names)
-    assert seen[:2] == ["index.html", "00-one.html"]
+    assert seen[:3] == ["index.html", "live.html", "00-one.html"]
 
 
 def test_a_page_offers_its_notebook_as_a_file(pages: Path) -> None:
