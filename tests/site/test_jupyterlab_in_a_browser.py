@@ -21,9 +21,9 @@ from swapsim.io.paths import notebooks_root, repository_root
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 
 MAP = "00-map.ipynb"
-LONG = ("fits", "simulated", "headlines", "texts", "three", "compared")
+ONE_PANEL = "one-panel.ipynb"
+LONG = ("live.panel(", "fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
-    "from swapsim import live\npanel = live.panel('tags')\npanel",
     "mapping.charts.work_by_site(mapping.per_page(sites['swap-w-seq']))",
     "print('begun')\nwhile True:\n    mapping.writeback_tags_of(shipped)",
 )
@@ -38,7 +38,7 @@ STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.statu
 
 
 def laboratory(folder: Path) -> Path:
-    """Write a link, the map without its long cells, then a chart and an endless cell."""
+    """Write a link, the map without its long cells, a chart, an endless cell; and a panel alone."""
     (folder / "notebooks").mkdir()
     (folder / "patches").symlink_to(repository_root() / "patches")
     notebook = nbformat.read(notebooks_root() / MAP, as_version=4)
@@ -50,6 +50,9 @@ def laboratory(folder: Path) -> Path:
     own = [nbformat.v4.new_code_cell(source, id=f"own-{at}") for at, source in enumerate(OWN)]
     notebook.cells = [*short, *own]
     nbformat.write(notebook, folder / "notebooks" / MAP)
+    panel = nbformat.v4.new_code_cell("from swapsim import live\nlive.panel('tags')", id="panel")
+    alone = nbformat.v4.new_notebook(cells=[panel], metadata=notebook.metadata)
+    nbformat.write(alone, folder / "notebooks" / ONE_PANEL)
     return folder
 
 
@@ -83,7 +86,7 @@ def server(tmp_path: Path) -> Iterator[str]:
             assert process.poll() is None, (tmp_path / "log").read_text()
             assert time.monotonic() < until
             time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/lab/tree/notebooks/{MAP}"
+        yield f"http://127.0.0.1:{port}/lab/tree/notebooks/"
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
@@ -98,7 +101,7 @@ def listens(port: int) -> bool:
 def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
     """A chart is drawn, in dark colours too, without a warning; an endless cell ends."""
     with chromium.browser(tmp_path / "profile") as page:
-        page.open(server, width=1400, height=900)
+        page.open(server + MAP, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
         page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
         page.wait_for(f"document.querySelector('{CHART} .mark-rect.role-mark path') != null")
@@ -123,7 +126,7 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
 def test_a_link_opens_a_card(server: str, tmp_path: Path) -> None:
     """Before anything is run: JupyterLab keeps only the cells near the window on the page."""
     with chromium.browser(tmp_path / "profile") as page:
-        page.open(server, width=1400, height=900)
+        page.open(server + MAP, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
         link = "a[href*='01-writeback-tags/card.md']"
         page.wait_for(f"document.querySelector({json.dumps(link)}) != null")
@@ -144,7 +147,7 @@ TURN = f"""
 def test_a_panel_goes_on_when_its_kernel_has_ended(server: str, tmp_path: Path) -> None:
     """What is turned in the browser reaches Python, and another turn needs no Python."""
     with chromium.browser(tmp_path / "profile") as page:
-        page.open(server, width=1400, height=900)
+        page.open(server + ONE_PANEL, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
         page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
         page.wait_for(f"{PANEL}?.classList.contains('drawn')")
