@@ -9,6 +9,7 @@ in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
 - ``stall``: reclaim's stall decisions, and a real kernel's decisions replayed (patch C),
 - ``slots``: the swap slot allocator, its workbench and its policies' ranking (patches D and E),
 - ``clusters``: the cluster allocators of Linux 6.12 to 7.3, and a real kernel's replayed,
+- ``generations``: what reclaim decides with generations on 6.12 and 7.3, a real kernel's verified,
 - ``policies``: policies of the swap slots: for the scan base, built in and a user's own, and a
   user's own for lists of clusters,
 - ``machine``: the contention machine, which turns counts of the mechanisms into time,
@@ -46,9 +47,11 @@ Each command is done by a function of the same or nearly the same name::
     swapsim replay stall-decisions  stall.stall_decisions
     swapsim replay cluster-next     slots.cluster_next
     swapsim replay clusters         clusters.replay
+    swapsim replay generations      generations.replay
     swapsim verify slots            slots.verify_slots
     swapsim verify stalls           stall.verify_stalls
     swapsim verify clusters         clusters.verify_clusters
+    swapsim verify generations      generations.verify_generations
     swapsim rank                    patches.cluster_next.rank, clusters.alternatives.rank_policies
     swapsim claims                  site.overview.judged, site.overview.of_claims
     swapsim compare                 site.overview.compare
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
     from swapsim import errors as errors
     from swapsim import export as export
     from swapsim import frames as frames
+    from swapsim import generations as generations
     from swapsim import machine as machine
     from swapsim import mapping as mapping
     from swapsim import patches as patches

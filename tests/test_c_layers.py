@@ -22,6 +22,7 @@ LAYERS = {
     "slots": ("core",),
     "clusters": ("slots",),
     "stall": ("core",),
+    "generations": ("core",),
     "des": ("core",),
     "ftrace": ("core",),
     "engine": ("des",),

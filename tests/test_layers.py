@@ -21,7 +21,7 @@ LADDER = (
     {"study"},
     {"claims", "policies"},
     {"__init__"},
-    {"mapping", "removal", "slots", "clusters", "stall", "machine", "reclaim"},
+    {"mapping", "removal", "slots", "clusters", "stall", "generations", "machine", "reclaim"},
     {"export"},
     {"patches"},
     {"live"},
@@ -37,6 +37,7 @@ SUBJECTS = {
     "slots": set(),
     "clusters": set(),
     "stall": set(),
+    "generations": set(),
     "machine": {"mapping", "removal", "slots"},
     "reclaim": {"stall"},
 }

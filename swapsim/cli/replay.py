@@ -3,6 +3,7 @@
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from swapsim.ffi import (
     CLUSTER_NUMBERS,
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
+    GENERATION_RULES,
+    GENERATION_SWITCHES,
     MAPPING_KERNELS,
     SLOT_REPLAY_KERNELS,
     SLOT_REPLAY_POLICIES,
@@ -28,8 +31,11 @@ if TYPE_CHECKING:
     from swapsim.traces.verification import Verdict
 
 
-_SWITCHES = tuple(name for name in CLUSTER_SWITCHES if name != "own_by_task")
-"""Rules that a command can change; owners of tasks are given in Python."""
+_CLUSTER_SWITCHES = {
+    name: name not in CLUSTER_NUMBERS for name in CLUSTER_SWITCHES if name != "own_by_task"
+}
+"""Rules that a command can change, and whether each is yes or no. Owners of tasks are given in
+Python."""
 
 
 @click.group(cls=Verbs, help="Run a patch's mechanism on a trace folder and print its table.")
@@ -147,7 +153,7 @@ def replay_stall_decisions(folder: Path) -> Found:
     "switches",
     multiple=True,
     metavar="NAME=yes|no|N",
-    help=f"Rule to change in each set: {', '.join(_SWITCHES)}; a number for "
+    help=f"Rule to change in each set: {', '.join(_CLUSTER_SWITCHES)}; a number for "
     f"{', '.join(CLUSTER_NUMBERS)}; may be given several times.",
 )
 @click.option(
@@ -162,7 +168,7 @@ def replay_clusters(
     found = clusters.replay(
         folder,
         rules,
-        switches=dict(map(_switch, switches)),
+        switches=dict(_switch(each, _CLUSTER_SWITCHES) for each in switches),
         samples=samples,
         progress=sys.stderr.isatty(),
     )
@@ -179,15 +185,65 @@ def replay_clusters(
     )
 
 
-def _switch(text: str) -> tuple[str, bool | int]:
-    """Return the name and the value of a changed rule."""
+@replay.command(
+    "generations",
+    help="The trace's states of generations under other rules, open loop: which choices between "
+    "anonymous and file pages flip, by which term, and when what was chosen.",
+)
+@trace_argument
+@click.option(
+    "--rules",
+    multiple=True,
+    type=click.Choice(GENERATION_RULES),
+    help="Rule set; may be given several times. Default: all.",
+)
+@click.option(
+    "--switch",
+    "switches",
+    multiple=True,
+    metavar="NAME=yes|no|N",
+    help=f"Switch to change in each set: {', '.join(GENERATION_SWITCHES)}; may be given several "
+    "times.",
+)
+@click.option("--parts", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@shows(charts=True, only=("flips", "switches", "timeline"))
+def replay_generations(
+    folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], parts: int
+) -> Found:
+    from swapsim import charts, generations
+
+    changed = dict(_switch(each, GENERATION_SWITCHES) for each in switches)
+    found = generations.replay(folder, rules or GENERATION_RULES, switches=changed, parts=parts)
+    tables = generations.tables
+    named = found.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
+    return Found(
+        [
+            Printed("flips", found.flips, tables.GENERATION_FLIPS.by_name),
+            Printed("switches", found.switches, tables.GENERATION_SWITCHED.by_name),
+            Printed("timeline", found.timeline, tables.GENERATION_TIMELINE.by_name),
+        ],
+        chart=lambda: charts.general.lines(
+            named,
+            "start_s",
+            "anon_percent",
+            "lruvec",
+            title=f"Choices of anonymous pages: {folder.name}",
+            words={"start_s": "time (s)", "anon_percent": "choices of anonymous pages (%)"},
+        ),
+        lines=["open loop: each state is the trace's own, whatever was chosen before"],
+    )
+
+
+def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:
+    """Return the name and the value of a changed rule; ``known`` says which are yes or no."""
     name, _, value = text.partition("=")
-    if name in CLUSTER_NUMBERS and re.fullmatch(r"\d{1,4}", value):
+    if known.get(name) is False and re.fullmatch(r"\d{1,4}", value):
         return name, int(value)
-    if name not in _SWITCHES or name in CLUSTER_NUMBERS or value not in ("yes", "no"):
+    if not known.get(name) or value not in ("yes", "no"):
+        yes = ", ".join(each for each, flag in known.items() if flag)
+        numbers = ", ".join(each for each, flag in known.items() if not flag)
         raise click.UsageError(
-            f"--switch {text}: give NAME=yes or NAME=no, NAME of {', '.join(_SWITCHES)}; "
-            f"{', '.join(CLUSTER_NUMBERS)}=N"
+            f"--switch {text}: give NAME=yes or NAME=no, NAME of {yes}; {numbers}=N"
         )
     return name, value == "yes"
 
@@ -275,6 +331,19 @@ def verify_clusters(folder: Path, form: str | None) -> int:
 
     verdict = clusters.verify_clusters(folder, progress=sys.stderr.isatty())
     return _exit_status(verdict, form)
+
+
+@verify.command(
+    "generations",
+    help="Decide a trace's choices between anonymous and file pages again (6.12, 7.3), its tiers, "
+    "agings and scan sizes, and compare each with the kernel's.",
+)
+@trace_argument
+@format_option
+def verify_generations(folder: Path, form: str | None) -> int:
+    from swapsim import generations
+
+    return _exit_status(generations.verify_generations(folder), form)
 
 
 def _exit_status(verdict: "Verdict", form: str | None) -> int:

@@ -28,7 +28,7 @@ from swapsim.cli.verbs import Verb
 @click.option("--keep-going", is_flag=True, help="Skip and count lines that cannot be read.")
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
-    from swapsim import clusters, traces
+    from swapsim import clusters, generations, traces
     from swapsim.traces.tables import TRACE_EVENTS
 
     summary = traces.import_text(
@@ -36,7 +36,7 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
         output,
         keep_going=keep_going,
         progress=sys.stderr.isatty(),
-        joined=[clusters.JOINED_EVENTS],
+        joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
     for line in [summary.describe_lost(), *summary.describe_renamed(), *summary.describe_skipped()]:
@@ -83,8 +83,9 @@ def info(folder: Path | None, form: str | None) -> None:
     "replays",
     multiple=True,
     metavar="REPLAY",
-    help="Replay that the trace shall feed: writeback-tags, batched-removal, or clusters (6.12 "
-    "and 7.3, by its name only); may be given twice. Default: each that the kernel can feed.",
+    help="Replay that the trace shall feed: writeback-tags, batched-removal, clusters or "
+    "generations (the last two on 6.12 and 7.3, by name only); may be given twice. Default: "
+    "each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     from swapsim.traces import probes as recordings

@@ -99,6 +99,30 @@ CLUSTER_LISTS: Final = _names(lib.sws_cluster_list_name)
 CLUSTER_FAULTS: Final = _names(lib.sws_cluster_replay_fault_name)
 """How an event first differs from the model's: ``enum sws_cluster_replay_fault``."""
 
+GENERATION_RULES: Final = _names(lib.sws_generation_set_name)
+"""The rule sets of generations: ``enum sws_generation_set``."""
+
+GENERATION_TYPES: Final = _names(lib.sws_generation_type_name)
+"""Types of pages, the last one `neither`: ``enum sws_generation_type``."""
+
+GENERATION_TERMS: Final = _names(lib.sws_generation_term_name)
+"""What decides a type: ``enum sws_generation_term``."""
+
+GENERATION_EQUALS: Final = _words("enum sws_generation_equal", "SWS_GENERATION_")
+"""Results of a comparison: ``enum sws_generation_equal``."""
+
+GENERATION_SWITCHES: Final = {
+    name: field.type.cname == "_Bool"
+    for name, field in ffi.typeof("struct sws_generation_rules").fields
+}
+"""The switches of ``struct sws_generation_rules``, and whether each is yes or no; else a number."""
+
+GENERATION_TIERS: Final[int] = lib.SWS_GENERATION_TIERS
+"""Tiers of a generation."""
+
+GENERATIONS_MAX: Final[int] = lib.SWS_GENERATIONS_MAX
+"""Most generations."""
+
 FOLIO_STEPS: Final = _names(lib.sws_cluster_folios_step_name)
 """What a process does with its pages, of ``cluster_folios.h``, by number."""
 

@@ -25,6 +25,7 @@ REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "stall-decisions": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
     "cluster-next": (("slot_events",),),
     "clusters": (("cluster_events", "cluster_devices"),),
+    "generations": (("generation_choices", "generation_steps"),),
 }
 """The events that a replay needs: one of these sets, the first that a trace has."""
 

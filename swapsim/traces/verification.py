@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from swapsim.frames.table import Table
 from swapsim.progress import over
 from swapsim.traces.tables import MATCHED
 
+_LARGER: Final = "record again with larger buffers"
 AGAIN: Final = "capture the trace again"
 """The remedy for rows that no kernel writes."""
 
@@ -100,3 +101,19 @@ def verified(
         for name, folder in over(folders.items(), "verify", "traces")
     ]
     return table.check(pl.DataFrame(rows, schema=table.schema))
+
+
+def require_lossless(origin: Mapping[str, Any]) -> None:
+    """Require a recording that lost no event, by its trace.toml."""
+    for table, name, what in (
+        ("lost", "events_by_cpu", "lost {} events of CPU {}"),
+        ("recording", "lost_events_by_cpu", "lost {} events at CPU {}"),
+        ("recording", "probe_misses", "missed {} events of the probe {}"),
+    ):
+        counts = origin.get(table, {}).get(name, {})
+        for key, count in counts.items() if isinstance(counts, Mapping) else ():
+            if count:
+                raise InputError(f"the recording {what.format(count, key)}: {_LARGER}")
+    for name, what in (("overwritten", "overwrote"), ("gaps_of_unknown_size", "lost")):
+        if count := origin.get("lost", {}).get(name):
+            raise InputError(f"the recording {what} events {count} times: {_LARGER}")

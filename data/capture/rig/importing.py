@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from rig import clusters, guest, reclaim, removals, slots
+from rig import clusters, generations, guest, reclaim, removals, slots
 from rig.boot import Run
 from rig.collect import Captured, sha256
 from rig.errors import CaptureError
@@ -53,7 +53,7 @@ def import_trace(
             captured.text,
             unfinished,
             provenance=_provenance(workload, kernel, busybox, run, captured),
-            joined=[clusters.JOINED] if workload.newer else (),
+            joined=_joined(workload),
         )
         clusters.compress(unfinished)
         slots.tabulate(unfinished)
@@ -68,6 +68,14 @@ def import_trace(
     except OSError as error:
         raise CaptureError(f"{output}: cannot be written: {error.strerror}") from error
     return summary.events
+
+
+def _joined(workload: Workload) -> list[traces.JoinedEvents]:
+    """Return the events of stock 6.12 and 7.3 that make tables together."""
+    if workload.newer is None:
+        return []
+    by_generations = any("generations" in group for group in workload.recording.groups)
+    return [generations.JOINED if by_generations else clusters.JOINED]
 
 
 def slot_events(text: Path, folder: Path) -> pl.DataFrame:

@@ -21,17 +21,19 @@ _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "writeback-tags": (("swap-pages", "writeback", "file-pages"),),
     "batched-removal": (("swap-pages", "file-pages", "batches"),),
     "clusters": (("clusters-6_12",), ("clusters-7_3",)),
+    "generations": (("generations-6_12",), ("generations-7_3",)),
 }
 """Groups of _FILES for an unmodified kernel, or several to choose from; other replays need the lab
 kernel."""
 
-_FILES: Final = ("capture/events.toml", "capture/clusters/events.toml")
+_FILES: Final = tuple(f"capture/{name}events.toml" for name in ("", "clusters/", "newer/"))
 
 _COUNTED: Final = "clusters"
-"""The replay that needs all probes of its groups, the clock counter, and swapon within the
-recording; it is chosen by its name only."""
+"""The replay that needs the clock counter, and swapon within the recording."""
 
-_CAN: Final = {_COUNTED: "6.12 or 7.3"}
+_BY_NAME: Final = dict.fromkeys((_COUNTED, "generations"), "6.12 or 7.3")
+"""Replays that need all probes of their groups, and are chosen by their names only: the kernels
+that have them."""
 
 _ARGUMENTS: Final = ("di", "si", "dx", "cx", "r8", "r9")
 """Registers of a function's integer parameters, in order (System V ABI, x86-64)."""
@@ -51,7 +53,11 @@ def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] =
     cannot record. An InputError says that the types cannot be read, that there is no such replay,
     or that the kernel lacks what one needs.
     """
-    wanted = tuple(dict.fromkeys(replays)) or tuple(name for name in _GROUPS if name != _COUNTED)
+    wanted = tuple(dict.fromkeys(replays)) or tuple(
+        name for name in _GROUPS if name not in _BY_NAME
+    )
+    if set(_BY_NAME) <= set(wanted):
+        raise InputError(f"{' and '.join(_BY_NAME)} need different clocks: record them one by one")
     chosen = {replay: _groups(replay, kernel_btf) for replay in wanted}
     plans = {replay: _plan(kernel_btf, groups) for replay, groups in chosen.items()}
     unfed = {replay: plan for replay, plan in plans.items() if _lacks(replay, plan)}
@@ -59,7 +65,7 @@ def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] =
         lacking = dict.fromkeys(what for plan in unfed.values() for what in plan.missing)
         raise InputError(
             f"this kernel cannot feed {' and '.join(unfed)}: it has {', '.join(lacking)}; "
-            f"record on one that can, as {_CAN.get(next(iter(unfed)), '6.1 to 6.12')}",
+            f"record on one that can, as {_BY_NAME.get(next(iter(unfed)), '6.1 to 6.12')}",
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
@@ -99,8 +105,10 @@ def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
         probes = [_fitted(line, kernel) for line in _lines(once, "probes")]
         events = _lines(once, "events")
         lacking = [event for event in events if not kernel.has_event(event.partition(":")[2])]
+        moved = [line for line in _lines(once, "apart") if not _apart(kernel, *line.split())]
     missing = [probe.missing for probe in probes if probe.missing]
     missing += [f"no tracepoint {event}" for event in lacking]
+    missing += ["other sizes from {} to {} than {} bytes".format(*line.split()) for line in moved]
     return _Plan(
         [probe for probe in probes if not probe.missing],
         [event for event in dict.fromkeys(events) if event not in lacking],
@@ -108,8 +116,14 @@ def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
     )
 
 
+def _apart(kernel: Btf, first: str, second: str, size: str) -> bool:
+    """Return whether two members are so many bytes apart."""
+    at, end = kernel.offset(first), kernel.offset(second)
+    return at is not None and end is not None and end - at == int(size)
+
+
 def _lacks(replay: str, plan: _Plan) -> bool:
-    return bool(plan.missing if replay == _COUNTED else missing_events(replay, plan.events))
+    return bool(plan.missing if replay in _BY_NAME else missing_events(replay, plan.events))
 
 
 def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* generations/rules.c - the table of rule sets, and names. */
+#include "swapsim/generations.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const char *name;
+	struct sws_generation_rules rules;
+} sets[] = {
+	[SWS_GENERATIONS_6_12] = { "6.12",
+				   { .older_first = true,
+				     .io_first = true,
+				     .other_first_tier = true,
+				     .spares_last = true,
+				     .controller = true,
+				     .ages_by_spread = true,
+				     .tier_gain = 1,
+				     .tier_gain_of_others = 2,
+				     .few_refaults = SWS_GENERATION_BATCH } },
+	[SWS_GENERATIONS_7_3] = { "7.3",
+				  { .all_tiers = true,
+				    .protects_first = true,
+				    .retries_type = true,
+				    .controller = true,
+				    .sizes_once = true,
+				    .aborts_cgroups = true,
+				    .tier_gain = 2,
+				    .tier_gain_of_others = 3,
+				    .few_refaults = SWS_GENERATION_BATCH } },
+};
+
+static bool known(enum sws_generation_set set)
+{
+	return (unsigned int)set < COUNT(sets);
+}
+
+const char *sws_generation_set_name(enum sws_generation_set set)
+{
+	return known(set) ? sets[set].name : NULL;
+}
+
+const char *sws_generation_type_name(enum sws_generation_type type)
+{
+	static const char *const names[] = {
+		[SWS_GENERATION_ANON] = "anon",
+		[SWS_GENERATION_FILE] = "file",
+		[SWS_GENERATION_NEITHER] = "neither",
+	};
+
+	return (unsigned int)type < COUNT(names) ? names[type] : NULL;
+}
+
+const char *sws_generation_term_name(enum sws_generation_term term)
+{
+	static const char *const names[] = {
+		[SWS_GENERATION_BY_SWAPPINESS] = "swappiness",
+		[SWS_GENERATION_BY_AGE] = "older generation",
+		[SWS_GENERATION_BY_IO] = "no IO",
+		[SWS_GENERATION_BY_FEW] = "few refaults",
+		[SWS_GENERATION_BY_RATES] = "refault rates",
+	};
+
+	return (unsigned int)term < COUNT(names) ? names[term] : NULL;
+}
+
+int sws_generation_rules_init(enum sws_generation_set set, struct sws_generation_rules *rules)
+{
+	if (!known(set))
+		return SWS_ERROR_BAD_ARGUMENT;
+	*rules = sets[set].rules;
+	return SWS_OK;
+}

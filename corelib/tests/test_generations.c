@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/generations.h"
+
+#include "check.h"
+
+#include <string.h>
+
+static struct sws_generation_rules rules_of(enum sws_generation_set set)
+{
+	struct sws_generation_rules rules;
+
+	CHECK(sws_generation_rules_init(set, &rules) == SWS_OK);
+	return rules;
+}
+
+static void names_and_sets_end(void)
+{
+	struct sws_generation_rules rules;
+
+	CHECK(!strcmp(sws_generation_set_name(SWS_GENERATIONS_7_3), "7.3"));
+	CHECK(!sws_generation_set_name((enum sws_generation_set)2));
+	CHECK(!sws_generation_type_name((enum sws_generation_type)3));
+	CHECK(!sws_generation_term_name((enum sws_generation_term)5));
+	CHECK(sws_generation_rules_init((enum sws_generation_set)2, &rules) ==
+	      SWS_ERROR_BAD_ARGUMENT);
+}
+
+/* Of both types 1,000 pages were evicted; so many of the first tier refaulted. */
+static struct sws_generation_state state_of(uint64_t anon, uint64_t file, int32_t swappiness)
+{
+	struct sws_generation_state state = {
+		.max_seq = 5, .min_seq = { 3, 3 }, .swappiness = swappiness, .io = true
+	};
+
+	state.sides[0].evicted[0] = state.sides[1].evicted[0] = 1000;
+	state.sides[0].refaulted[0] = anon;
+	state.sides[1].refaulted[0] = file;
+	return state;
+}
+
+static void each_term_decides_its_cases(void)
+{
+	const struct {
+		uint64_t anon, file;
+		int32_t swappiness;
+		enum sws_generation_type type;
+		enum sws_generation_term term;
+	} cases[] = {
+		{ 100, 240, 60, SWS_GENERATION_ANON, SWS_GENERATION_BY_RATES },
+		{ 500, 200, 60, SWS_GENERATION_FILE, SWS_GENERATION_BY_RATES },
+		{ 100, 240, 10, SWS_GENERATION_FILE, SWS_GENERATION_BY_RATES },
+		{ 0, 63, 199, SWS_GENERATION_FILE, SWS_GENERATION_BY_FEW },
+		{ 0, 900, 1, SWS_GENERATION_FILE, SWS_GENERATION_BY_SWAPPINESS },
+		{ 900, 0, 200, SWS_GENERATION_ANON, SWS_GENERATION_BY_SWAPPINESS },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (uint32_t set = 0; set < 2; set++) {
+			const struct sws_generation_rules rules =
+				rules_of((enum sws_generation_set)set);
+			const struct sws_generation_state state =
+				state_of(cases[i].anon, cases[i].file, cases[i].swappiness);
+			struct sws_generation_choice choice;
+
+			sws_generation_choose(&rules, &state, &choice);
+			CHECK(choice.type == cases[i].type);
+			CHECK(choice.term == cases[i].term);
+		}
+}
+
+static void the_kernels_differ_in_age_and_io(void)
+{
+	const struct sws_generation_rules old = rules_of(SWS_GENERATIONS_6_12);
+	const struct sws_generation_rules new = rules_of(SWS_GENERATIONS_7_3);
+	struct sws_generation_state state = state_of(500, 200, 60);
+	struct sws_generation_choice choice;
+
+	state.min_seq[SWS_GENERATION_ANON] = 2;
+	sws_generation_choose(&old, &state, &choice);
+	CHECK(choice.type == SWS_GENERATION_ANON && choice.term == SWS_GENERATION_BY_AGE);
+	sws_generation_choose(&new, &state, &choice);
+	CHECK(choice.type == SWS_GENERATION_FILE && choice.term == SWS_GENERATION_BY_RATES);
+}
+
+static void aging_waits_for_two_generations_or_a_bad_spread(void)
+{
+	const struct sws_generation_rules old = rules_of(SWS_GENERATIONS_6_12);
+	const struct sws_generation_rules new = rules_of(SWS_GENERATIONS_7_3);
+	struct sws_generation_sizes sizes = { .max_seq = 5, .min_seq = { 3, 3 } };
+
+	sizes.pages[0][5 % 4] = sizes.pages[0][4 % 4] = sizes.pages[0][3] = 100;
+	CHECK(sws_generation_ages(&new, &sizes, 60, 11));
+	CHECK(!sws_generation_ages(&new, &sizes, 60, 12));
+	CHECK(!sws_generation_ages(&old, &sizes, 60, 11));
+	sizes.pages[0][5 % 4] = 400;
+	CHECK(sws_generation_ages(&old, &sizes, 60, 11));
+	CHECK(sws_generation_scan_size(&new, &sizes, 60, 1, true) == 300);
+	CHECK(sws_generation_scan_size(&new, &sizes, 60, 1, false) == 600);
+}
+
+int main(void)
+{
+	RUN(names_and_sets_end);
+	RUN(each_term_decides_its_cases);
+	RUN(the_kernels_differ_in_age_and_io);
+	RUN(aging_waits_for_two_generations_or_a_bad_spread);
+	return 0;
+}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generations of the C library (``generations.h``): rules, and decisions of columns."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.errors import InputError
+from swapsim.ffi import GENERATION_RULES, GENERATION_SWITCHES, GENERATION_TYPES
+from swapsim.ffi.structs import check, frame_of, keep, records
+from swapsim.generations.tables import (
+    COUNTERS,
+    GENERATION_EQUAL,
+    GENERATION_TERM,
+    GENERATIONS,
+    MORE,
+    TIERS,
+    TYPES,
+)
+from swapsim.traces.verification import AGAIN
+
+_TIERED: Final = tuple(f"{each}_{tier}" for each in TYPES for tier in TIERS)
+_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "counters": tuple(f"{name}_{at}" for name in COUNTERS for at in _TIERED),
+    "more": tuple(f"{name}_more_{at}" for name in MORE for at in _TIERED),
+    "min_seq": tuple(f"min_seq_{each}" for each in TYPES),
+    **{name: (f"{name}_1", f"{name}_2") for name in ("scan", "pages", "taken")},
+}
+_SIZES: Final[Mapping[str, tuple[str, ...]]] = {
+    "min_seq": _COLUMNS["min_seq"],
+    "pages": tuple(f"pages_{each}_{gen}" for each in TYPES for gen in GENERATIONS),
+}
+_NEITHER: Final = lib.SWS_GENERATION_NEITHER
+_NOT_ASKED: Final = 2
+
+
+def rules_struct(rules: str, switches: Mapping[str, bool | int] | None = None) -> Any:
+    """Return a rule set, some switches changed, as ``struct sws_generation_rules *``."""
+    made = ffi.new("struct sws_generation_rules *")
+    check(lib.sws_generation_rules_init(GENERATION_RULES.index(rules), made))
+    for name, value in (switches or {}).items():
+        setattr(made, name, value)
+    return made
+
+
+def switches_of(rules: str) -> dict[str, bool | int]:
+    """Return the switches of a rule set by their names."""
+    made = rules_struct(rules)
+    return {name: getattr(made, name) for name in GENERATION_SWITCHES}
+
+
+def choices(
+    rows: pl.DataFrame, rules: str, switches: Mapping[str, bool | int] | None = None
+) -> pl.DataFrame:
+    """Return what rules choose for rows of GENERATION_CHOICES, and how that compares with them."""
+    filled = rows.with_columns(
+        pl.col("scan_1", "scan_2").to_physical().cast(pl.UInt8).fill_null(_NEITHER),
+        pl.col("pages_1", "pages_2", "taken_1", "taken_2").fill_null(0),
+    )
+    array, out = records("struct sws_generation_chosen", rows.height)
+    made = _pointers("struct sws_generation_choice_rows", filled, _COLUMNS)
+    at = ffi.new("uint64_t *")
+    code = lib.sws_generation_choices(rules_struct(rules, switches), rows.height, made, out, at)
+    _check(code, rows, at[0], "generation_choices")
+    return frame_of(array).with_columns(
+        pl.col("type_equal", "tier_equal").cat.to(pl.Enum(GENERATION_EQUAL.words)),
+        pl.col("type", "first").cat.to(pl.Enum(GENERATION_TYPES)),
+        pl.col("term").cat.to(pl.Enum(GENERATION_TERM.words)),
+    )
+
+
+def steps(rows: pl.DataFrame, rules: str) -> pl.DataFrame:
+    """Return what rules decide in rows of GENERATION_STEPS, whose calls are not interleaved."""
+    acts = [name for name in rows.columns if name.endswith("_acts")]
+    filled = rows.with_columns(
+        *(pl.col(name).fill_null(pl.col(name.removesuffix("_acts"))) for name in acts),
+        pl.col("batch", "freed", "wanted", "order").fill_null(0),
+        stop=pl.col("stop").cast(pl.UInt8).fill_null(_NOT_ASKED),
+    )
+    array, out = records("struct sws_generation_stepped", rows.height)
+    kind = "struct sws_generation_size_rows"
+    then = filled.select(pl.col(acts).name.map(lambda name: name.removesuffix("_acts")))
+    made = _pointers(
+        "struct sws_generation_step_rows",
+        filled,
+        {},
+        before=_pointers(kind, filled, _SIZES),
+        acts=_pointers(kind, then, _SIZES),
+    )
+    at = ffi.new("uint64_t *")
+    code = lib.sws_generation_steps(rules_struct(rules), rows.height, made, out, at)
+    _check(code, rows, at[0], "generation_steps")
+    return frame_of(array).with_columns(
+        pl.col("age_equal", "size_equal").cat.to(pl.Enum(GENERATION_EQUAL.words))
+    )
+
+
+def _check(code: int, rows: pl.DataFrame, at: int, table: str) -> None:
+    if code == lib.SWS_ERROR_BAD_ARGUMENT:
+        raise InputError(
+            f"the row with seq {rows['seq'][at]} of {table} has a state that cannot be: fewer than "
+            f"two or more than four generations, a swappiness or priority out of range: {AGAIN}"
+        )
+    check(code)
+
+
+def _pointers(
+    struct: str, frame: pl.DataFrame, arrays: Mapping[str, tuple[str, ...]], **inner: Any
+) -> Any:
+    """Return columns as a struct of pointers, of arrays of pointers and of such structs."""
+    made = ffi.new(f"{struct} *")
+    held = []
+    for name, field in ffi.typeof(struct).fields:
+        if name in inner:
+            setattr(made, name, inner[name][0])
+            continue
+        several = field.type.kind == "array"
+        item = (field.type.item if several else field.type).item.cname
+        pointers = []
+        for column in arrays.get(name, (name,)):
+            values = frame[column].to_physical().to_numpy()
+            array = np.ascontiguousarray(values.astype(item.removesuffix("_t"), casting="safe"))
+            held.append(ffi.from_buffer(f"{item}[]", array))
+            pointers.append(held[-1])
+        setattr(made, name, pointers if several else pointers[0])
+    return keep(made, held, inner)
