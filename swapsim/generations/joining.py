@@ -275,8 +275,10 @@ def _steps(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
     )
     call = _gather(begun, at["gen_shrink"]).with_columns(_rows_of(rows, "call").alias("call"))
     before = _first(sizes, {"gen_abort": at["before"], "gen_shrink": at["gen_shrink"]})
-    acts = _first(sizes, {"gen_age": at["gen_age"], "gen_evict": at["gen_evict"]})
     head = _heads(frames, at)
+    acts = _first(sizes, {"gen_age": at["gen_age"], "gen_evict": at["gen_evict"]})
+    later = _later(frames, sizes, head.with_columns(call["lruvec"]))
+    acts = acts.select(pl.coalesce(pl.col(name), later[name]) for name in acts.columns)
     batch = frames["gen_evict"]["nr"] if "nr" in frames["gen_evict"].columns else None
     asked = _gather(frames["gen_abort"], at["gen_abort"])
     found = call.select(
@@ -305,6 +307,26 @@ def _steps(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
     )
     named = [before, acts.rename(lambda name: f"{name}_acts")]
     return _typed(pl.concat([found, *named], how="horizontal"), GENERATION_STEPS.schema)
+
+
+def _later(frames: Frames, sizes: Frames, turns: pl.DataFrame) -> pl.DataFrame:
+    """Return the next recorded state of the lruvec of each turn, for turns that do nothing."""
+    known = pl.concat(
+        frames[name].select("lruvec", "t_ns").hstack(state) for name, state in sizes.items()
+    ).sort("t_ns")
+    found = (
+        turns.with_row_index("turn")
+        .sort("t_ns")
+        .join_asof(
+            known,
+            on="t_ns",
+            by="lruvec",
+            strategy="forward",
+            allow_exact_matches=False,
+            check_sortedness=False,
+        )
+    )
+    return found.sort("turn")
 
 
 def _first(sizes: Frames, at: Mapping[str, pl.Series]) -> pl.DataFrame:

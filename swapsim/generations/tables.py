@@ -123,7 +123,7 @@ GENERATION_STEPS: Final = Table(
     Column("online", pl.Boolean, "whether the memory cgroup still exists"),
     Column("shielded", pl.Boolean, "whether memory.low or memory.min protects the cgroup"),
     *_sizes(when=", before the turn"),
-    *_sizes("_acts", ", when the kernel acts; null if it does not"),
+    *_sizes("_acts", ", when the kernel acts; if it does not, when next recorded, or null"),
     Column("aged", pl.Boolean, "whether a new generation was asked for"),
     Column("grew", pl.Boolean, "whether it was made"),
     Column("evicted", pl.Boolean, "whether pages were scanned"),

@@ -322,7 +322,7 @@ struct sws_generation_size_rows {
 struct sws_generation_step_rows {
 	/* Before the turn. */
 	struct sws_generation_size_rows before;
-	/* When the kernel acts; the same if it does not. */
+	/* When the kernel acts; if it does not, when the sizes are next known, or the same. */
 	struct sws_generation_size_rows acts;
 	/* The number of the call. */
 	const uint32_t *call;
