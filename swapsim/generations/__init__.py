@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from swapsim.generations.joining import JOINED_EVENTS as JOINED_EVENTS
     from swapsim.generations.recording import GenerationRows as GenerationRows
     from swapsim.generations.recording import generation_rows as generation_rows
+    from swapsim.generations.recording import shipped as shipped
     from swapsim.generations.replay import GenerationReplay as GenerationReplay
     from swapsim.generations.replay import chosen as chosen
     from swapsim.generations.replay import replay as replay

@@ -113,8 +113,11 @@ def _required(frames: Frames) -> dict[str, pl.DataFrame]:
             "reclaim waits for dirty pages by other rules: record with version 2",
             field="hierarchy",
         )
-    empty = {name: frames["gen_choice"].clear() for name in _SELDOM}
-    return {name: frames.get(name, empty.get(name, pl.DataFrame())) for name in _FIELDS}
+    head = frames["gen_choice"].select("seq", "t_ns", "cpu", "pid").clear()
+    return {
+        name: frames.get(name, head.with_columns(pl.lit(None, pl.Int64).alias(each) for each in fields))
+        for name, fields in _FIELDS.items()
+    }
 
 
 @dataclass(slots=True)

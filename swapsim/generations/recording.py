@@ -11,7 +11,10 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.frames.files import require_values
 from swapsim.generations.tables import GENERATION_CHOICES, GENERATION_STEPS
-from swapsim.traces import provenance, read_event, require_events, require_order
+from swapsim.io import paths
+from swapsim.traces import provenance, read_event, require_order
+from swapsim.traces.folder import event_names
+from swapsim.traces.replays import lacking_events
 from swapsim.traces.verification import AGAIN, require_lossless
 
 _MAY_BE_NULL: Final = {
@@ -67,9 +70,15 @@ def generation_rows(folder: Path | str) -> GenerationRows:
     InputError
         A table is missing, the recording lost events, or as for `check_generation_rows`.
     """
-    require_events(folder, "generations")
+    origin, present = provenance(folder), event_names(folder)
+    if missing := lacking_events("generations", present):
+        raise InputError(
+            f"the replay generations needs the events {', '.join(missing)}; the trace has: "
+            f"{', '.join(present) or 'none'}",
+            path=folder,
+        )
     try:
-        require_lossless(provenance(folder))
+        require_lossless(origin)
         tables = {
             name: read_event(folder, name, table.schema, may_be_null=_MAY_BE_NULL[name])
             for name, table in (
@@ -82,6 +91,15 @@ def generation_rows(folder: Path | str) -> GenerationRows:
         )
     except InputError as error:
         raise error.of(folder) from None
+
+
+def shipped() -> dict[str, Path]:
+    """Return the shipped traces of generations by name, in order of name."""
+    return {
+        name: folder
+        for name, folder in paths.shipped_traces().items()
+        if not lacking_events("generations", event_names(folder))
+    }
 
 
 def check_generation_rows(rows: GenerationRows) -> GenerationRows:

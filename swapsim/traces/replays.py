@@ -25,9 +25,14 @@ REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "stall-decisions": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
     "cluster-next": (("slot_events",),),
     "clusters": (("cluster_events", "cluster_devices"),),
-    "generations": (("generation_choices", "generation_steps"),),
 }
 """The events that a replay needs: one of these sets, the first that a trace has."""
+
+GENERATION_TABLES: Final = ("generation_choices", "generation_steps")
+"""What the replay generations needs. It is not in REPLAYS, on which stored results of studies
+depend."""
+
+ALL_REPLAYS: Final = (*REPLAYS, "generations")
 
 _LONGEST_LINE: Final = 100
 """Characters of a line of `info` with several items; a longer one becomes a line for each."""
@@ -43,11 +48,19 @@ def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
     return lacking(min(REPLAYS[replay], key=lambda needed: len(lacking(needed)) / len(needed)))
 
 
+def lacking_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
+    """Return the events that are missing for a replay, one of REPLAYS or generations."""
+    if replay in REPLAYS:
+        return missing_events(replay, present)
+    there = set(present)
+    return tuple(event for event in GENERATION_TABLES if event not in there)
+
+
 @checked
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
     """Return for each replay whether a set of events can feed it, and what it lacks."""
     there = set(present)
-    missing = {replay: missing_events(replay, there) for replay in REPLAYS}
+    missing = {replay: lacking_events(replay, there) for replay in ALL_REPLAYS}
     return pl.DataFrame(
         {
             "replay": list(missing),
@@ -104,7 +117,7 @@ def described(folder: Path | str) -> dict[str, Any]:
     each lacks, none if the trace can feed it. Errors are those of `events`.
     """
     counted = dict(events(folder).iter_rows())
-    lacking = {replay: list(missing_events(replay, counted)) for replay in REPLAYS}
+    lacking = {replay: list(lacking_events(replay, counted)) for replay in ALL_REPLAYS}
     return {"rows": counted, "provenance": provenance(folder), "replays": lacking}
 
 

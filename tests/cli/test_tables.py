@@ -30,6 +30,7 @@ SMALL: dict[str, list[str]] = {
     "replay cluster-next": [str(traces.shipped("cluster-next")["slots-4-shared"]), "--seeds", "1"],
     "replay stall-decisions": [str(traces.shipped("stall-decisions")["stalls-nfs-1"])],
     "replay clusters": [str(traces.shipped("clusters")["clusters-7.3-zram-1"])],
+    "replay generations": ["generations-7.3-mixed-1"],
     "claims": ["A"],
     "compare": [str(Path(__file__).parent / "own_runs.csv"), "--without-simulated"],
     "rank": [str(Path(__file__).parent / "own_policy.py"), "--seeds", "1"],

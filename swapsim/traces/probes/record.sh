@@ -38,8 +38,8 @@ add() {
 # ftrace the arguments are still in their registers: five bytes on, or nine where the function begins with endbr64.
 probe() {
 	case $2 in
-	r:*)
-		add "r:swapsim/$1 ${2#r:} $3" && return
+	r*:*)
+		add "${2%%:*}:swapsim/$1 ${2#*:} $3" && return
 		;;
 	*+*)
 		[ -x "$made/fit" ] || program | cc -xc -O1 -o "$made/fit" - 2>/dev/null || {
@@ -54,7 +54,7 @@ probe() {
 		done
 		;;
 	esac
-	fail "the kernel refuses a probe on ${2#r:}: is it the one whose types were given?"
+	fail "the kernel refuses a probe on ${2#*:}: is it the one whose types were given?"
 }
 
 set_probes() {

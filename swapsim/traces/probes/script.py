@@ -13,7 +13,7 @@ from swapsim.errors import InputError
 from swapsim.io import read_text, read_toml, translate_errors
 from swapsim.io.paths import data_root
 from swapsim.traces.probes.btf import DAMAGED, Btf, Parameter, read_btf
-from swapsim.traces.replays import REPLAYS, missing_events
+from swapsim.traces.replays import ALL_REPLAYS, REPLAYS, missing_events
 
 RUNNING_KERNEL: Final = Path("/sys/kernel/btf/vmlinux")
 
@@ -78,7 +78,8 @@ class Probe:
 
     name: str
     place: str
-    """A function, for its return ``r:`` before it; or a place in it, as ``+after:CALLEE:N``."""
+    """A function, for its return ``r:`` or ``rTASKS:`` before it; or a place in it, as
+    ``+after:CALLEE:N``."""
     fields: str
     missing: str
     """What the kernel lacks for it, or ""."""
@@ -128,8 +129,8 @@ def _lacks(replay: str, plan: _Plan) -> bool:
 
 def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:
     """Return the groups for a replay of which the kernel lacks least."""
-    if replay not in REPLAYS:
-        raise InputError(f"no such replay: {replay!r}; there are: {', '.join(REPLAYS)}")
+    if replay not in ALL_REPLAYS:
+        raise InputError(f"no such replay: {replay!r}; there are: {', '.join(ALL_REPLAYS)}")
     if replay not in _GROUPS:
         events = ", ".join(REPLAYS[replay][0])
         raise InputError(
@@ -178,11 +179,12 @@ def _fitted(line: str, kernel: Btf) -> Probe:
     head, place, *words = line.split(" ", 2)
     fields = "".join(words)
     function, inside = place.partition("+")[0], _INSIDE.search(place)
-    at_begin = not inside and head.startswith("p:")
+    returns, _, name = head.partition(":")
+    at_begin = not inside and returns == "p"
     missing = "; ".join(_lacking(function, fields, kernel, arguments=at_begin))
     fitted = _MEMBER.sub(lambda found: str(kernel.offset(found[0][1:-1])), fields)
-    where = place if inside else function if at_begin else f"r:{function}"
-    return Probe(head[2:], where, fitted, missing)
+    where = place if inside else function if at_begin else f"{returns}:{function}"
+    return Probe(name, where, fitted, missing)
 
 
 def _lacking(function: str, fields: str, kernel: Btf, *, arguments: bool) -> Iterator[str]:

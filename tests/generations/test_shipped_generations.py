@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shipped traces of generations: every decision is that of their kernel's rules."""
+
+from pathlib import Path
+
+import pytest
+
+from swapsim import generations
+
+SHIPPED = generations.shipped()
+TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
+
+
+@TRACES
+def test_each_decision_is_that_of_the_rules(folder: Path) -> None:
+    """All types, tiers, agings and scan sizes; by its own rules no choice flips."""
+    rows = generations.generation_rows(folder)
+    found = generations.verify_generations(rows)
+    assert found.agrees, "\n".join(found.describe())
+    assert found.counts["types"][1] + found.figures["forced"] == rows.choices.height
+    # Set before the recordings that nobody looked at were opened.
+    assert found.figures["ambiguous"] <= 0.005 * (rows.choices.height + rows.steps.height)
+    assert not generations.replay(rows).flips.filter("flips", rules=rows.rules).height
+
+
+def test_the_traces_cover_what_they_should() -> None:
+    """Of each kernel four: 1 and 4 CPUs, cgroups and all of memory, each swappiness."""
+    rows = {name: generations.generation_rows(folder) for name, folder in SHIPPED.items()}
+    for rules, highest in (("6.12", 200), ("7.3", 201)):
+        some = [each for each in rows.values() if each.rules == rules]
+        assert len(some) >= 4
+        assert {1, 4} <= {each.cpus for each in some}
+        assert {value for each in some for value in each.steps["root"]} == {True, False}
+        asked = {value for each in some for value in each.choices["swappiness"]}
+        assert {1, 30, 60, 150, highest} <= asked
