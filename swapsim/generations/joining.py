@@ -115,7 +115,9 @@ def _required(frames: Frames) -> dict[str, pl.DataFrame]:
         )
     head = frames["gen_choice"].select("seq", "t_ns", "cpu", "pid").clear()
     return {
-        name: frames.get(name, head.with_columns(pl.lit(None, pl.Int64).alias(each) for each in fields))
+        name: frames.get(
+            name, head.with_columns(pl.lit(None, pl.Int64).alias(each) for each in fields)
+        )
         for name, fields in _FIELDS.items()
     }
 
@@ -155,6 +157,7 @@ def _walk(
         elif name == "gen_swappiness":
             task.call.setdefault(name, at)
         elif name == "gen_shrink_end":
+            task.turn[name] = at
             steps += _turn(task)
             task.call = {}
         else:
@@ -280,7 +283,8 @@ def _steps(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
     before = _first(sizes, {"gen_abort": at["before"], "gen_shrink": at["gen_shrink"]})
     head = _heads(frames, at)
     acts = _first(sizes, {"gen_age": at["gen_age"], "gen_evict": at["gen_evict"]})
-    later = _later(frames, sizes, head.with_columns(call["lruvec"]))
+    ended = _gather(frames["gen_shrink_end"], at["gen_shrink_end"])["t_ns"]
+    later = _later(frames, sizes, pl.DataFrame([ended.fill_null(head["t_ns"]), call["lruvec"]]))
     acts = acts.select(pl.coalesce(pl.col(name), later[name]) for name in acts.columns)
     batch = frames["gen_evict"]["nr"] if "nr" in frames["gen_evict"].columns else None
     asked = _gather(frames["gen_abort"], at["gen_abort"])
@@ -313,7 +317,10 @@ def _steps(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
 
 
 def _later(frames: Frames, sizes: Frames, turns: pl.DataFrame) -> pl.DataFrame:
-    """Return the next recorded state of the lruvec of each turn, for turns that do nothing."""
+    """Return the state of an lruvec that is recorded next after its turn: some do nothing.
+
+    The end of the turn counts: between a probe and the kernel's own test other CPUs may go on.
+    """
     known = pl.concat(
         frames[name].select("lruvec", "t_ns").hstack(state) for name, state in sizes.items()
     ).sort("t_ns")
