@@ -24,12 +24,15 @@ def test_each_decision_is_that_of_the_rules(folder: Path) -> None:
 
 
 def test_the_traces_cover_what_they_should() -> None:
-    """Of each kernel four: 1 and 4 CPUs, cgroups and all of memory, each swappiness."""
+    """Of each kernel four: 1 and 4 CPUs, cgroups and all of memory, each swappiness.
+
+    No pass has 201, anonymous pages only: the request for it reclaimed nothing by generations.
+    """
     rows = {name: generations.generation_rows(folder) for name, folder in SHIPPED.items()}
-    for rules, highest in (("6.12", 200), ("7.3", 201)):
+    for rules in ("6.12", "7.3"):
         some = [each for each in rows.values() if each.rules == rules]
         assert len(some) >= 4
         assert {1, 4} <= {each.cpus for each in some}
         assert {value for each in some for value in each.steps["root"]} == {True, False}
         asked = {value for each in some for value in each.choices["swappiness"]}
-        assert {1, 30, 60, 150, highest} <= asked
+        assert {1, 30, 60, 150, 200} <= asked

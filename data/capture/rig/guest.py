@@ -17,6 +17,7 @@ from rig.workload import (
     CLUSTER_EVENTS,
     CLUSTER_KINDS,
     EVENTS,
+    GENERATION_EVENTS,
     HOME,
     KERNEL_PROGRAMS,
     LAB_EVENTS,
@@ -81,8 +82,11 @@ def sources(workload: Workload) -> list[Path]:
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
     if workload.newer is not None:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
-        if {*workload.recording.groups} & read_fields(NEWER_EVENTS).keys():
-            described.append(NEWER_EVENTS)
+        described += [
+            path
+            for path in (NEWER_EVENTS, GENERATION_EVENTS)
+            if {*workload.recording.groups} & read_fields(path).keys()
+        ]
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 

@@ -16,6 +16,7 @@ CLUSTER_EVENTS = HOME / "clusters" / "events.toml"
 MODULES = HOME / "lab" / "modules"
 # Of stock 6.12 and 7.3: what is not of their allocators.
 NEWER_EVENTS = HOME / "newer" / "events.toml"
+GENERATION_EVENTS = HOME / "generations" / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -482,7 +483,8 @@ def _directory(table: Table, field: str) -> str:
 def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
     if switches is not None:
         return LAB_EVENTS
-    return (EVENTS, CLUSTER_EVENTS, NEWER_EVENTS) if newer else (EVENTS,)
+    every = (EVENTS, CLUSTER_EVENTS, NEWER_EVENTS, GENERATION_EVENTS)
+    return every if newer else (EVENTS,)
 
 
 def _recording(table: Table, described: tuple[Path, ...]) -> Recording:
