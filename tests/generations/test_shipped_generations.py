@@ -18,7 +18,7 @@ def test_each_decision_is_that_of_the_rules(folder: Path) -> None:
     found = generations.verify_generations(rows)
     assert found.agrees, "\n".join(found.describe())
     assert found.counts["types"][1] + found.figures["forced"] == rows.choices.height
-    # Set before the recordings that nobody looked at were opened.
+    # Set before the recordings that were not looked at were opened.
     assert found.figures["ambiguous"] <= 0.005 * (rows.choices.height + rows.steps.height)
     assert not generations.replay(rows).flips.filter("flips", rules=rows.rules).height
 
@@ -26,7 +26,7 @@ def test_each_decision_is_that_of_the_rules(folder: Path) -> None:
 def test_the_traces_cover_what_they_should() -> None:
     """Of each kernel four: 1 and 4 CPUs, cgroups and all of memory, each swappiness.
 
-    No pass has 201, anonymous pages only: the request for it reclaimed nothing by generations.
+    201, anonymous pages only, is in no recording.
     """
     rows = {name: generations.generation_rows(folder) for name, folder in SHIPPED.items()}
     for rules in ("6.12", "7.3"):
