@@ -52,7 +52,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     printed = capsys.readouterr().out
     assert "on the trace removals-small-files, a rule next_but_one, costs copy_ns 300" in printed
     assert "a patch of which 0 of 6 parts are there" in printed
-    assert "It can feed 1 of 5 replays." in printed
+    assert "It can feed 1 of 6 replays." in printed
 
 
 def as_papermill_reads(text: str) -> object:
