@@ -135,7 +135,8 @@ def panel() -> Panel:
         limits=f"{_MACHINE.duration_ns / 1e6:g} ms of a node of the mails' machine with little "
         "memory, and costs that are fitted to V3's base column alone; V1's mail had another base. "
         f"The device of {_MACHINE.slots >> _TRUNK_SHIFT} trunks is a {_SMALLER}th of notebook "
-        f"05's, so ages are multiplied by {_SMALLER}. Above half full si->lock is taken too often.",
+        f"05's, so ages are multiplied by {_SMALLER}. Above half full si->lock is taken too often. "
+        "Its memory, trunks and first age were chosen in sight of the gain.",
         model="machine",
         base=base,
         defaults=model.setting(MachineConfig(walkers=0, writers=1)),
