@@ -59,17 +59,22 @@ def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.
     ``metrics`` has the part of each metric; what no part has is the rest of the metric ``whole``,
     so a metric of a part counts there with the other sign.
     """
-    table = [{"metric": whole, "part": [_REST], "sign": [1]}]
-    table += [
-        {"metric": name, "part": [part, _REST], "sign": [1, -1]} for name, part in metrics.items()
-    ]
-    of = alt.LookupData(alt.InlineData(table), key="metric", fields=["part", "sign"])
+    locks = {name.partition(".")[2]: part.rpartition(", ")[0] for name, part in metrics.items()}
+    table = [{"site": site, "lock": lock} for site, lock in locks.items()]
+    of = alt.LookupData(alt.InlineData(table), key="site", fields=["lock"])
+    is_whole = f"datum.metric === {whole!r}"
+    words = "(slice(datum.metric, 0, 4) === 'wait' ? ', waited for' : ', held')"
     names = [name for name in colours.PARTS if name in {_REST, *metrics.values()}]
     scale = alt.Scale(domain=names, range=[colours.PARTS[name] for name in names])
     chart: alt.Chart = (
         rows()
-        .transform_lookup("metric", of)
-        .transform_filter("isValid(datum.part)")
+        .transform_calculate(site="slice(datum.metric, 5)")
+        .transform_lookup("site", of)
+        .transform_filter(f"{is_whole} || isValid(datum.lock)")
+        .transform_calculate(
+            part=f"{is_whole} ? [{_REST!r}] : [datum.lock + {words}, {_REST!r}]",
+            sign=f"{is_whole} ? [1] : [1, -1]",
+        )
         .transform_flatten(["part", "sign"])
         .transform_calculate(
             signed="datum.value * datum.sign / 1000", order=f"indexof({names}, datum.part)"

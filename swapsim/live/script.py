@@ -8,6 +8,7 @@ core as text (gzip, base64), and the worker's script as a string.
 import base64
 import gzip
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -22,12 +23,12 @@ def script() -> str:
     code = json.dumps({"script": _worker(), "layout": json.loads(text("core.json"))})
     packed = {"wasm": _packed((_HERE / "core.wasm").read_bytes()), "code": _packed(code.encode())}
     bundle = f"swapsim.bundle = {json.dumps(packed)};"
-    return "\n".join((_HEAD, bundle, text("configs.js"), text("panel.js")))
+    return "\n".join((_HEAD, bundle, _short("configs.js"), _short("panel.js")))
 
 
 def page() -> str:
     """Return the script of a page of the report; charts.js, which it needs, is loaded before."""
-    return "\n".join((script(), text("page.js")))
+    return "\n".join((script(), _short("page.js")))
 
 
 def _worker() -> str:
@@ -37,6 +38,11 @@ def _worker() -> str:
 
 def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def _short(name: str) -> str:
+    """Return a script without indentation and without lines that are comments, but its licence."""
+    return re.sub(r"(?m)^ *(?://(?! SPDX).*\n)?", "", text(name))
 
 
 def text(name: str) -> str:
