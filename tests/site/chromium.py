@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,11 +70,19 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait_for(self, script: str) -> Any:
-        """Return the value of a script as soon as it is true."""
+    def wait_for(self, script: str, *, doing: Callable[[], None] | None = None) -> Any:
+        """Return the value of a script as soon as it is true, while one does something again.
+
+        A turn of the wheel or a move of the mouse is lost where the page still scrolls or grows:
+        what a user repeats each second, the test repeats.
+        """
         until = time.monotonic() + PATIENCE_SECONDS
+        again = time.monotonic()
         while not (found := self.evaluate(script)):
             assert time.monotonic() < until, f"never true: {script}"
+            if doing is not None and time.monotonic() >= again:
+                doing()
+                again = time.monotonic() + 1
             time.sleep(0.1)
         return found
 
@@ -87,6 +95,14 @@ class Page:
         )
         return box[0], box[1]
 
+    def point_at(self, selector: str) -> None:
+        """Scroll to an element and move the mouse onto its middle."""
+        shown = f"document.querySelector({json.dumps(selector)})"
+        self.evaluate(f"{shown}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        x, y = self.middle_of(selector)
+        self.mouse(x - 2, y)
+        self.mouse(x, y)
+
     def mouse(self, x: float, y: float, *, click: bool = False, **more: Any) -> None:
         """Move the mouse to a place of the window, and click there."""
         kinds = ["mouseMoved", "mousePressed", "mouseReleased"] if click else ["mouseMoved"]
@@ -94,8 +110,10 @@ class Page:
             button = {"button": "left", "clickCount": 1} if kind != "mouseMoved" else {}
             self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button, **more)
 
-    def wheel(self, x: float, y: float, by: float, *, ctrl: bool = False) -> None:
-        """Turn the wheel at a place of the window."""
+    def wheel(self, selector: str, by: float, *, ctrl: bool = False) -> None:
+        """Move the mouse to the middle of an element and turn the wheel."""
+        self.point_at(selector)
+        x, y = self.middle_of(selector)
         self._ask(
             "Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by,
             modifiers=2 if ctrl else 0,

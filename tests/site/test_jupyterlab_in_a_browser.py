@@ -106,11 +106,10 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
         page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
         page.wait_for(f"document.querySelector('{CHART} .mark-rect.role-mark path') != null")
         assert page.evaluate("document.querySelector('.jp-OutputArea img') == null")
-        page.evaluate(f"document.querySelector('{CHART}').scrollIntoView({{block: 'center'}})")
-        x, y = page.middle_of(f"{CHART} .mark-rect.role-mark path")
-        page.mouse(x - 2, y)
-        page.mouse(x, y)
-        text = page.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")
+        text = page.wait_for(
+            "document.querySelector('#vg-tooltip-element.visible')?.innerText",
+            doing=lambda: page.point_at(f"{CHART} .mark-rect.role-mark path"),
+        )
         page.picture(tmp_path / "chart.png")
         assert "acquisitions per page" in text
         words = f"getComputedStyle(document.querySelector('{CHART} .role-title text')).fill"

@@ -155,11 +155,10 @@ def test_a_chart_speaks_at_the_mouse(pages: Path, browser: Page) -> None:
     """Its script draws it in place of the picture, in the page's colours."""
     browser.open((pages / "00-one.html").as_uri(), height=3000, dark=True)
     browser.wait_for(DRAWN)
-    browser.evaluate("document.querySelector('figure.drawn').scrollIntoView({block: 'center'})")
-    x, y = browser.middle_of("figure.drawn .role-mark path")
-    browser.mouse(x - 2, y)
-    browser.mouse(x, y)
-    assert browser.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")
+    assert browser.wait_for(
+        "document.querySelector('#vg-tooltip-element.visible')?.innerText",
+        doing=lambda: browser.point_at("figure.drawn .role-mark path"),
+    )
     words, text = browser.evaluate(
         "[document.querySelector('figure.drawn svg .role-title text'), document.body].map("
         "(each, at) => getComputedStyle(each)[at ? 'color' : 'fill'])"
@@ -184,15 +183,16 @@ def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: P
     browser.open((pages / "00-one.html").as_uri(), height=500)
     browser.evaluate("document.querySelector('figure.chart').scrollIntoView({block: 'start'})")
     browser.wait_for(DRAWN)
-    x, y = browser.middle_of("figure.drawn .role-mark path")
+    mark = "figure.drawn .role-mark path"
+    browser.point_at(mark)
     axis = "[...document.querySelectorAll('.role-axis-label text')].map((each) => each.textContent)"
     before = browser.evaluate(f"[{axis}.join(), scrollY]")
-    browser.wheel(x, y, -200)
-    browser.wait_for(f"scrollY < {before[1]}")
+    browser.wait_for(f"scrollY < {before[1]}", doing=lambda: browser.wheel(mark, -200))
     assert browser.evaluate(f"{axis}.join()") == before[0]
-    x, y = browser.middle_of("figure.drawn .role-mark path")
-    browser.wheel(x, y, -400, ctrl=True)
-    browser.wait_for(f"{axis}.join() != {json.dumps(before[0])}")
+    browser.wait_for(
+        f"{axis}.join() != {json.dumps(before[0])}",
+        doing=lambda: browser.wheel(mark, -400, ctrl=True),
+    )
 
 
 def test_the_words_are_filtered_as_one_types(pages: Path, browser: Page) -> None:
