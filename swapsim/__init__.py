@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A laboratory for four Linux kernel patches on swapping and page reclaim.
 
-Polars frames in, polars frames out, over a C core. One package for each subject, with the same name
-in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
+Polars frames in, polars frames out, over a C core. New here? Begin with the guide:
+
+- ``guide``: five tasks, line by line: record and replay, compare your runs, write a policy, a
+  machine of your own, add a patch,
+- ``cli``: the command line; each command calls a function of this package.
+
+One package for each subject, with the same name in ``corelib/src``; ``help(swapsim.stall)`` lists
+its functions:
 
 - ``mapping``: a mapping's tree and its writeback tags (patch A),
 - ``removal``: batched removal under one tree_lock (patch B),
@@ -15,26 +21,25 @@ in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
 - ``machine``: the contention machine, which turns counts of the mechanisms into time,
 - ``reclaim``: the simulated machine in which reclaim decides.
 
-What they share, each over the ones before it:
+What they share:
 
-- ``errors``, ``checks``, ``progress``, ``interrupt``, ``bounded``, ``lazy``, ``version``: errors,
-  checks of configs, progress bars, signals, memory limits, names imported when first used,
-- ``io``: files: validation, atomic writes, where the laboratory's files lie,
-- ``frames``: declared columns and tables, and how a frame is shown,
-- ``ffi``: facts, error codes and structs of the C library,
 - ``traces``: trace folders of real kernels: import, description, probes for recording,
-- ``charts``: theme, colours and interaction of all charts,
 - ``claims``: published, simulated and measured figures, compared and judged,
-- ``study``: many runs on many processes, stored results and their fingerprints.
+- ``study``: many runs on many processes, stored results and their fingerprints,
+- ``frames``: declared columns and tables, and how a frame is shown,
+- ``charts``: theme, colours and interaction of all charts,
+- ``errors``: what a call may raise; each message is one line.
 
 And over the subjects:
 
 - ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
 - ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict; what became
   of them on Linux 6.12 and 7.3 (``patches.newer_kernels``),
-- ``live``: the models of panels that run in a page, and the same rows from the native library,
-- ``site``: what covers all patches: overview, README's tables, report, benchmarks,
-- ``cli``: the command line.
+- ``live``: panels that run in a page, and the same rows from the native library,
+- ``site``: what covers all patches: overview, report, stored results, benchmarks.
+
+Internal, without a page: ``bounded``, ``checks``, ``ffi``, ``interrupt``, ``io``, ``lazy``,
+``progress``, ``version``.
 
 Each command is done by a function of the same or nearly the same name::
 
@@ -76,6 +81,8 @@ if TYPE_CHECKING:
     from swapsim import export as export
     from swapsim import frames as frames
     from swapsim import generations as generations
+    from swapsim import guide as guide
+    from swapsim import live as live
     from swapsim import machine as machine
     from swapsim import mapping as mapping
     from swapsim import patches as patches

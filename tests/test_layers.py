@@ -25,7 +25,7 @@ LADDER = (
     {"export"},
     {"patches"},
     {"live"},
-    {"site"},
+    {"site", "guide"},
     {"cli"},
     {"__main__"},
 )

@@ -78,6 +78,13 @@ def published_tables(root: Path | None = None, *, superseded: bool = False) -> p
         Naming file, line and field of the first row that does not fit: an unknown column, a wrong
         type, an empty field that must not be, a locator that is not ``table | metric | kernel``,
         a value or a percentage that differs from what was printed, or a cell given twice.
+
+    Examples
+    --------
+    >>> from swapsim import claims
+    >>> tables = claims.published_tables()
+    >>> tables.filter(metric="vmstat.swap.so", kernel="base").select("value", "unit").rows()
+    [(1207402.0, 'KiB/s')]
     """
     folder = _folder(root)
     paths = sorted(folder.glob("[0-9][0-9]-*.csv"))
@@ -112,6 +119,14 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
     ------
     InputError
         Naming file, line and field of the first row that does not fit.
+
+    Examples
+    --------
+    >>> from swapsim import claims, frames
+    >>> published = claims.published_claims().filter(claim="A-swap-out")
+    >>> frames.show(published.select("claim", "patch", "mail"))
+    claim       patch              mail
+    A-swap-out  01-writeback-tags  A-no-writeback-tags-with-diff
     """
     stated = _read(root, "claims.csv", CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
     return stated if superseded else _in_force(stated, root)

@@ -115,6 +115,15 @@ def replay(
     Source
     ------
     mm/swapfile.c: get_swap_pages (6.12), folio_alloc_swap (7.3).
+
+    Examples
+    --------
+    >>> from swapsim import clusters, frames
+    >>> replayed = clusters.replay("clusters-7.3-odd-size-4", ["6.12", "7.3"])
+    >>> frames.show(replayed.grants.filter(order=2))
+    rules  order  requests  granted  fallbacks  in_trace  fallback_percent
+    6.12       2     2,233    1,856        377     1,936              16.9
+    7.3        2     2,233    1,938        295     1,936              13.2
     """
     wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules or ()))
     changed = check_switches(switches)

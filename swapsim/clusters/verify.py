@@ -102,6 +102,13 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
     ------
     mm/swapfile.c: get_swap_pages, cluster_alloc_swap_entry, alloc_swap_scan_cluster (6.12);
     folio_alloc_swap, isolate_lock_cluster, move_cluster (7.3).
+
+    Examples
+    --------
+    >>> from swapsim import clusters
+    >>> verdict = clusters.verify_clusters("clusters-7.3-orders-8")
+    >>> verdict.agrees
+    True
     """
     if isinstance(source, ClusterRows):
         return _judged(check_cluster_rows(source), progress=progress)

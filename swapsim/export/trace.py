@@ -63,6 +63,12 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
     InputError
         There is no such folder, a table is damaged, none can be shown, or the output has another
         suffix or cannot be written.
+
+    Examples
+    --------
+    >>> from swapsim import export
+    >>> export.trace("swap-w-seq", "trace.json").events
+    314302
     """
     folder, output = traces.locate(folder), Path(output)
     require_suffix(output)

@@ -69,6 +69,16 @@ def show(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> Sh
     ------
     InputError
         The frame has no such column, or a unit has no columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from swapsim import frames
+    >>> frames.show(pl.DataFrame({"task": ["a", "b"], "gain": [12.345, -0.25]}), "%", ["gain"])
+    task   gain
+              %
+    a     12.3
+    b     -0.25
     """
     missing = [name for name in columns if name not in frame.columns]
     if missing:

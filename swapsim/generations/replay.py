@@ -133,6 +133,25 @@ def replay(
     Source
     ------
     mm/vmscan.c: isolate_folios, get_type_to_scan, get_tier_idx (6.12, 7.3).
+
+    Examples
+    --------
+    >>> from swapsim import frames, generations
+    >>> replayed = generations.replay("generations-7.3-held-1")
+    >>> frames.show(replayed.flips)
+    base: 7.3
+    rules  base_type  base_term      type  term              choices  flips
+     6.12  anon       few refaults   anon  older generation       10  no
+     6.12  anon       refault rates  anon  older generation       30  no
+     6.12  anon       refault rates  anon  refault rates          38  no
+     6.12  file       few refaults   anon  older generation    2,286  yes
+     6.12  file       few refaults   file  few refaults        1,277  no
+     6.12  file       refault rates  anon  older generation      348  yes
+     6.12  file       refault rates  anon  refault rates          74  yes
+      7.3  anon       few refaults   anon  few refaults           10  no
+      7.3  anon       refault rates  anon  refault rates          68  no
+      7.3  file       few refaults   file  few refaults        3,563  no
+      7.3  file       refault rates  file  refault rates         422  no
     """
     rows, wanted = _rows(source), tuple(dict.fromkeys(rules))
     return GenerationReplay(
@@ -190,6 +209,17 @@ def timeline(source: Source, *, parts: int = 60) -> pl.DataFrame:
     ------
     InputError
         As for `generation_rows`.
+
+    Examples
+    --------
+    >>> from swapsim import frames, generations
+    >>> timeline = generations.timeline("generations-7.3-held-1", parts=2)
+    >>> frames.show(timeline.select("start_s", "lruvec", "choices", "anon_percent", "agings"))
+    start_s  lruvec  choices  anon_percent  agings
+          0       0    1,231          5.61       8
+          0       1    1,646          0.36       9
+         33       0       72          0          3
+         33       1    1,114          0.27       9
     """
     if not 1 <= parts <= 10_000:
         raise ConfigError(f"parts={parts}: give 1 to 10,000")

@@ -47,6 +47,13 @@ def verify_generations(source: GenerationRows | Path | str) -> Verdict:
     ------
     mm/vmscan.c: isolate_folios, get_type_to_scan, get_tier_idx, should_run_aging, get_nr_to_scan,
     try_to_shrink_lruvec (6.12, 7.3).
+
+    Examples
+    --------
+    >>> from swapsim import generations
+    >>> verdict = generations.verify_generations("generations-7.3-held-1")
+    >>> verdict.agrees
+    True
     """
     if isinstance(source, GenerationRows):
         return _judged(check_generation_rows(source))

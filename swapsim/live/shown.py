@@ -102,5 +102,12 @@ def panel(name: str, **turned: object) -> LivePanel:
     ------
     ConfigError
         There is no such panel, control or value.
+
+    Examples
+    --------
+    >>> from swapsim import live
+    >>> shown = live.panel("locks")
+    >>> sorted(shown.setting)
+    ['far', 'hold', 'kind', 'near', 'think']
     """
     return LivePanel(name, turned)

@@ -27,5 +27,6 @@ if TYPE_CHECKING:
     from swapsim.machine import tables as tables
     from swapsim.machine import what_if as what_if
     from swapsim.machine.config import MachineConfig as MachineConfig
+    from swapsim.machine.what_if import gain as gain
 else:
     lazy.export(__name__)

@@ -61,5 +61,11 @@ def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame
     ------
     InputError
         A name is unknown, or a value is out of range.
+
+    Examples
+    --------
+    >>> from swapsim.machine.costs import change_costs, costs
+    >>> change_costs(costs(), {"copy_ns": 400}).filter(name="copy_ns")["value"].item()
+    400
     """
     return constants.change(_FILE, frame, values)

@@ -53,6 +53,14 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
         A cost does not fit (see `costs.costs_by_name`) or is as long as the run, the devices fill
         up, or the requests of streams cannot be processed.
     NativeMemoryError
+
+    Examples
+    --------
+    >>> from swapsim.machine import MachineConfig
+    >>> from swapsim.machine.run import run
+    >>> results = run(MachineConfig(kernel="6.1", walkers=4))
+    >>> round(results.filter(metric="swap_out")["value"].item())
+    903596
     """
     cost = costs_by_name(constants)
     unused = () if config.channels else ("channel_ns", "interrupt_ns")

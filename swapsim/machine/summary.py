@@ -45,6 +45,18 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
     The columns are ``kernel, part, microseconds, percent``: the parts of each kernel in one order,
     and their shares in the sum. A hold of si->lock includes the waits and holds inside it.
+
+    Examples
+    --------
+    >>> from swapsim import frames, machine
+    >>> results = machine.run.run(machine.MachineConfig(kernel="4.8", walkers=8))
+    >>> where = machine.summary.time_per_page({"4.8": results})
+    >>> frames.show(where.sort("microseconds", descending=True).head(3))
+    kernel: 4.8
+    part                           microseconds  percent
+    swap cache's lock, waited for         15.3     41.2
+    work without a lock                   13.1     35.3
+    swap cache's lock, held                3.36     9.08
     """
     require_some(runs, "runs")
     return pl.concat(_parts(kernel, run) for kernel, run in runs.items())

@@ -161,6 +161,65 @@ def run(
     return study.table(partial(report, metric), points, batch_points=2, **how)
 
 
+@checked
+def gain(
+    machine: MachineConfig,
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
+    constants: pl.DataFrame | None = None,
+    *,
+    metric: str = "swap_out",
+    seeds: Sequence[int] = (1, 2, 3),
+    **how: Unpack[study.How],
+) -> pl.DataFrame:
+    """Return what each policy gains over the first one on a machine.
+
+    Parameters
+    ----------
+    machine : MachineConfig
+    policies : mapping of str to mapping, or sequence of str
+        The base first, as in `run`.
+    constants : polars.DataFrame, optional
+        The costs, schema CONSTANTS; default: those of data/costs.csv.
+    metric : str
+        Of METRICS.
+    seeds : sequence of int
+    **how
+        The executor, progress and folder of `study.run`; default: one run after the other.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each policy but the first: ``policy``, its gain in percent (``low``, ``middle``
+        and ``high`` over seeds), the shares of busy time in lock waits without it and with it, in
+        percent (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
+        (``flips``).
+
+    Raises
+    ------
+    InputError
+        Fewer than two policies or no seed is given, or the machine does not have the metric.
+
+    Examples
+    --------
+    >>> from swapsim import frames, machine
+    >>> big = machine.MachineConfig(kernel="6.1", walkers=16, nodes=2, devices=2, fragmented=True)
+    >>> slow = machine.costs.change_costs(machine.costs.costs(), {"copy_ns": 400})
+    >>> gained = machine.gain(big, ["shared", "percpu-rerandomise"], slow)
+    >>> frames.show(gained, "%", ["low", "middle", "high", "base_waits", "patched_waits"])
+    policy               low  middle  high  base_waits  patched_waits  flips
+                           %       %     %           %              %
+    percpu-rerandomise  13.6    13.8  14.2        30.3           21.1  no
+    """
+    if len(policies) < 2:
+        raise InputError("a gain is that of one policy over another: give the base and others")
+    fits = {"costs": costs() if constants is None else constants}
+    how = study.How(executor=study.SerialExecutor()) | how
+    rows = run([Case({}, machine)], fits, policies, metric=metric, seeds=seeds, **how)
+    return gains(rows).select(
+        "policy", "low", "middle", "high", "base_waits", "patched_waits", "flips"
+    )
+
+
 def by_trunk_size(machine: MachineConfig, shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
     """Return a machine with each size of a trunk."""
     return [

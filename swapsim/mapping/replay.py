@@ -195,6 +195,17 @@ def writeback_tags(
     ------
     InputError
         A required event is missing, or a row cannot be replayed.
+
+    Examples
+    --------
+    >>> from swapsim import frames, mapping
+    >>> sites = mapping.writeback_tags("swap-w-seq", kernel="4.8")
+    >>> frames.show(sites.head(4).select("tags", "site", "acquisitions"))
+    tags  site    acquisitions
+    yes   add           34,021
+    yes   start         34,021
+    yes   end           34,021
+    yes   delete        34,021
     """
     rows = writeback_rows(folder)
     slots = _device_slots(rows, folder)
@@ -274,7 +285,18 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
 
 @checked
 def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
-    """Return the sums of `per_page` over the sites: a row per kernel, tags and flow."""
+    """Return the sums of `per_page` over the sites: a row per kernel, tags and flow.
+
+    Examples
+    --------
+    >>> from swapsim import frames, mapping
+    >>> frames.show(mapping.totals_per_page(mapping.writeback_tags("swap-w-seq")))
+    kernel: 4.8
+    tags  flow            pages  acquisitions  descents   nodes  tag_words
+                                       1/page    1/page  1/page     1/page
+    yes   swap, written  34,021             4         6      18       12.7
+    no    swap, written  34,021             2         2       6        3.0
+    """
     keys = ["kernel", "tags", "flow", "pages"]
     return (
         per_page(sites)

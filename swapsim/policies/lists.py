@@ -83,20 +83,18 @@ def list_policy(
 
     Its parameters are any of these, by name, all 64-bit integers:
 
-    ========== ====================================================================
-    order      log2 of the slots of the request, 0 to 9
-    free       clusters on the free list
-    nonfull    clusters on the nonfull list of this order
-    frag       clusters on the frag list of this order
-    larger     clusters on the nonfull and frag lists of larger orders; 0 unless the
-               order is 0
-    full       clusters on the full list
-    swap_full  1 if less than half of all slots are free, else 0
-    asked      choices before this one in this search
-    most       choices that a search may take; then it ends
-    last       the last choice, -1 for none
-    times      how often it was chosen in a row
-    ========== ====================================================================
+    - ``order``: log2 of the slots of the request, 0 to 9,
+    - ``free``: clusters on the free list,
+    - ``nonfull``: clusters on the nonfull list of this order,
+    - ``frag``: clusters on the frag list of this order,
+    - ``larger``: clusters on the nonfull and frag lists of larger orders; 0 unless the order is
+      0,
+    - ``full``: clusters on the full list,
+    - ``swap_full``: 1 if less than half of all slots are free, else 0,
+    - ``asked``: choices before this one in this search,
+    - ``most``: choices that a search may take; then it ends,
+    - ``last``: the last choice, -1 for none,
+    - ``times``: how often it was chosen in a row.
 
     A search ends without a result at an answer that is no choice, at an exception, and after
     ``most`` choices; `clusters.rank` reports each of these with its line.
@@ -131,6 +129,7 @@ def list_policy(
     --------
     The rule of Linux 7.3 for a device that does not discard:
 
+    >>> import swapsim
     >>> from swapsim.policies.lists import FRAG, FREE, LARGER, NONFULL
     >>> @swapsim.list_policy()
     ... def as_7_3(free, nonfull, frag, last):

@@ -67,18 +67,16 @@ def policy(
     slot before. It returns the base from which the next scan of the same owner starts. Its
     parameters are any of these, by name; all but the last are 64-bit integers:
 
-    ========== ====================================================================
-    cpu        the CPU of the calling task
-    mm         its address space, from 0; -1 for a kernel thread
-    base       its base until now
-    next       the slot after the one where the scan stands
-    lowest     the lowest and
-    highest    the highest slot that may be free; highest < lowest on a full device
-    trunk_size slots of a trunk (2**14 are 64 MB)
-    draw       63 random bits, new at each call
-    bases      all bases, the owner's own included, read-only: those of the online
-               CPUs, or of all CPUs (for kernel threads) and then of all mms
-    ========== ====================================================================
+    - ``cpu``: the CPU of the calling task,
+    - ``mm``: its address space, from 0; -1 for a kernel thread,
+    - ``base``: its base until now,
+    - ``next``: the slot after the one where the scan stands,
+    - ``lowest``: the lowest slot that may be free,
+    - ``highest``: the highest one; highest < lowest on a full device,
+    - ``trunk_size``: slots of a trunk (2**14 are 64 MB),
+    - ``draw``: 63 random bits, new at each call,
+    - ``bases``: all bases, the owner's own included, read-only: those of the online CPUs, or of
+      all CPUs (for kernel threads) and then of all mms.
 
     An answer outside of lowest to highest is invalid, unless it is next or base: it is counted,
     and next is stored instead. The same holds for an exception, a division by zero or an index
@@ -118,6 +116,7 @@ def policy(
 
     Examples
     --------
+    >>> import swapsim
     >>> @swapsim.policy(base_of="cpu", initial="even-possible")
     ... def two_trunks_on(next, highest, trunk_size):
     ...     return next if next % trunk_size else 1 + (next + 2 * trunk_size) % highest

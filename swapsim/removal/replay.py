@@ -179,6 +179,16 @@ def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFra
     ------
     InputError
         An event is missing, or a row cannot be replayed.
+
+    Examples
+    --------
+    >>> from swapsim import frames, removal
+    >>> holds = removal.batched_removal("removals-mix")
+    >>> frames.show(holds.select("kernel", "lists", "pages", "page_by_page", "batched"))
+    kernel  lists   pages  page_by_page  batched
+       4.8  7,364  73,978        73,978    9,132
+       5.8  7,364  73,978        73,978    9,297
+       6.1  7,364  73,978        73,978    9,297
     """
     return batched_removal_of({Path(folder).name: locate(folder)}, progress=progress)
 

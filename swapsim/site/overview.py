@@ -45,6 +45,13 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
     """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks.
 
     Without ``simulate`` only real kernels answer.
+
+    Examples
+    --------
+    >>> from swapsim.site import overview
+    >>> judged = overview.judged()
+    >>> judged.filter(claim="A-swap-out").select("published", "simulated_verdict").rows()
+    [(22.3, 'reproduced')]
     """
     stated = claims.published_claims().filter(
         pl.col("patch").is_in([patch.PATCH for patch in patches])
@@ -385,7 +392,18 @@ class Compared:
 def compare(
     path: Path | str, *, base: str | None = None, patched: str | None = None, simulate: bool = True
 ) -> Compared:
-    """Compare a user's measurements with published, simulated and measured figures."""
+    """Compare a user's measurements with published, simulated and measured figures.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from swapsim.site import overview
+    >>> runs = {"metric": ["vmstat.swap.so"], "base": [1207402], "patched": [1476578]}
+    >>> pl.DataFrame(runs).with_columns(unit=pl.lit("KiB/s")).write_csv("runs.csv")
+    >>> compared = overview.compare("runs.csv")
+    >>> compared.columns.filter(claim="A-swap-out").select("published", "yours").rows()
+    [(22.3, 22.293817634888804)]
+    """
     runs = claims.your_runs(path)
     kernels = claims.two_kernels(runs, base, patched)
     fitting = claims.fitting(runs, claims.published_claims())

@@ -101,6 +101,13 @@ def verify_slots(
     Source
     ------
     mm/swapfile.c: get_swap_pages, scan_swap_map_slots.
+
+    Examples
+    --------
+    >>> from swapsim import slots
+    >>> verdict = slots.verify_slots("slots-4-shared", policy="shared", cluster_size=256)
+    >>> verdict.agrees
+    True
     """
     check_choice("policy", policy, SLOT_REPLAY_POLICIES)
     check_choice("kernel", kernel, SLOT_REPLAY_KERNELS)

@@ -66,6 +66,17 @@ def measure(
     Locality on the device (``run``, ``seeks``) has little effect where readahead follows addresses
     of the task, as it does for anonymous pages on an SSD, and none on a synchronous device, where
     readahead is skipped.
+
+    Examples
+    --------
+    >>> from swapsim import frames, slots
+    >>> measures = slots.measure(slots.SlotsConfig(policy="percpu"), slots.ChurnConfig())
+    >>> frames.show(measures.filter(measures["metric"].is_in(["scanned", "run", "lock.moved"])))
+    policy: percpu
+    n_cpus  seed  metric       value  unit
+         8     1  scanned     17.2    slots/slot
+         8     1  lock.moved   0.766  share
+         8     1  run          1.59   slots
     """
     counts = run(device, workload, meter or MeterConfig())
     policy = device.policy.name if isinstance(device.policy, Policy) else device.policy
@@ -220,6 +231,22 @@ def one_at_a_time(
     ------
     ConfigError
         The factor is unknown, a setting is out of its range, or seeds is below 1.
+
+    Examples
+    --------
+    >>> from swapsim import frames, slots, study
+    >>> measures = slots.one_at_a_time(
+    ...     slots.SlotsConfig(), slots.ChurnConfig(), {"used_share": [0.5, 0.9]},
+    ...     policies=["shared", "percpu"], seeds=2, executor=study.SerialExecutor(),
+    ... )
+    >>> frames.show(slots.means(measures, ["scanned", "lock.moved.add"]))
+    factor: used_share
+    setting  policy     scanned  lock.moved.add
+                     slots/slot           share
+        0.5  shared        2.70           0.982
+        0.5  percpu       14.6            0.680
+        0.9  shared        6.38           0.980
+        0.9  percpu       34.7            0.856
     """
     points = grid_points(device, workload, factors, policies=policies, seeds=seeds, meter=meter)
     frames = study.run(measure_point, points, **how)
@@ -265,6 +292,19 @@ def cluster_next(
     ------
     InputError
         The folder has no slot events or no set-up, or no slot is freed in it.
+
+    Examples
+    --------
+    >>> from swapsim import frames, slots, study
+    >>> rows = slots.cluster_next(
+    ...     "slots-1-percpu-rerandomise", policies=["shared"], seeds=1,
+    ...     executor=study.SerialExecutor(),
+    ... )
+    >>> frames.show(rows.filter(rows["metric"].is_in(["scanned", "run"])))
+    factor: skipped_share, setting: 0.339205, policy: shared
+    n_cpus  seed  metric   value  unit
+         1     1  scanned   2.00  slots/slot
+         1     1  run       1.11  slots
     """
     requests = request_streams(folder)
     skipped = round(first_free(requests, folder) / requests.height, 6)

@@ -40,6 +40,14 @@ def decide(context: StallContext, counts: Mapping[str, int], place: str = "list"
     ``counts`` are pages by counter: STALL_COUNTERS, taken and file_taken; a missing one is 0. The
     result has flags_set and flags_after (sums of STALL_FLAGS), and sleeps (names, in order).
     InputError names a counter that contradicts another.
+
+    Examples
+    --------
+    >>> from swapsim import stall
+    >>> kswapd = stall.StallContext(rules="3.11", kswapd=True)
+    >>> decided = stall.decide(kswapd, {"taken": 32, "dirty": 32, "unqueued_dirty": 32})
+    >>> sorted(name for name, value in decided.items() if value)
+    ['flags_after', 'flags_set', 'sleeps']
     """
     settings, decision = _struct_of(context), ffi.new("struct sws_stall_decision *")
     counted = _counts_of(counts, settings, place)

@@ -110,7 +110,21 @@ def rules_of(name: str) -> Rules:
 
 @checked
 def explain(context: StallContext, counts: Mapping[str, int], place: str = "list") -> list[str]:
-    """Return one sentence for each act of a rule set: whether `decide` does it, and why."""
+    """Return one sentence for each act of a rule set: whether `decide` does it, and why.
+
+    Examples
+    --------
+    >>> from swapsim import stall
+    >>> kswapd = stall.StallContext(rules="3.11", kswapd=True)
+    >>> for line in stall.explain(kswapd, {"taken": 32, "writeback": 8, "immediate": 1}):
+    ...     print(line)
+    flag writeback is not set: 8 under writeback, not the 32 taken
+    flag congested is not set: 0 dirty
+    flag tail_lru_dirty is not set: 0 unqueued dirty, not the 32 taken
+    sleep congestion_wait is requested: 0 unqueued dirty, not the 32 taken;
+    1 marked for immediate reclaim
+    sleep wait_iff_congested is not requested: that is for direct reclaim that does not hibernate
+    """
     found = reasons(context, counts, place)
     acts = rules_of(context.rules).at(place)
     immediate = counts.get("immediate", 0)

@@ -155,6 +155,13 @@ def verify_stalls(
     ------
     mm/vmscan.c: shrink_folio_list, shrink_inactive_list, shrink_node, consider_reclaim_throttle,
     reclaim_throttle.
+
+    Examples
+    --------
+    >>> from swapsim import stall
+    >>> verdict = stall.verify_stalls("stalls-cgroup-1")
+    >>> verdict.agrees
+    True
     """
     by_rules = rules_of(rules)
     if isinstance(source, ReclaimRows):

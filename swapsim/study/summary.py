@@ -58,6 +58,14 @@ def over(
     -------
     polars.DataFrame
         All other columns, then ``runs, middle, low, high``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from swapsim.study import summary
+    >>> rows = pl.DataFrame({"tasks": [1, 1, 2], "seed": [1, 2, 1], "value": [10, 12, 20]})
+    >>> summary.over(rows).rows()
+    [(1, 2, 11.0, 10.0, 12.0), (2, 1, 20.0, 20.0, 20.0)]
     """
     summarised = names or ("seed",)
     _require(rows, *summarised, value)
@@ -111,6 +119,14 @@ def against(
     polars.DataFrame
         The columns of the rows, then ``base`` and ``change``, null where the base is missing and,
         in percent, where it is zero.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from swapsim.study import summary
+    >>> rows = pl.DataFrame({"policy": ["shared", "percpu"], "seed": [1, 1], "value": [10.0, 12.5]})
+    >>> summary.against(rows, {"policy": "shared"}).rows()
+    [('percpu', 1, 12.5, 10.0, 25.0)]
     """
     _require(rows, *base, value)
     keys = [name for name in rows.columns if name not in {*base, value}]
@@ -171,6 +187,14 @@ def wide(
     """Return a column for each value of a setting, in the order of first appearance or of ``only``.
 
     All other columns but ``value`` identify a row, and each has one row for each of the values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from swapsim.study import summary
+    >>> rows = pl.DataFrame({"tasks": [1, 1], "policy": ["shared", "percpu"], "value": [10, 12]})
+    >>> summary.wide(rows, "policy").rows()
+    [(1, 10, 12)]
     """
     _require(rows, column, value)
     names = list(only) or rows[column].cast(pl.String).unique(maintain_order=True).to_list()

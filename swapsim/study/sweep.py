@@ -78,6 +78,12 @@ def run(
     Exception
         The first that a task raises, with a note that names the point. Then, and on Ctrl-C, no
         other batch is begun; those that are stored stay.
+
+    Examples
+    --------
+    >>> from swapsim import study
+    >>> study.run(str.upper, ["shared", "percpu"], executor=study.SerialExecutor())
+    ['SHARED', 'PERCPU']
     """
     if batch_points < 1:
         raise ConfigError(f"batch_points={batch_points}: choose at least 1")

@@ -73,6 +73,13 @@ def events(folder: Path | str) -> pl.DataFrame:
     ------
     InputError
         There is no such folder, it has no trace.toml, or a table is damaged or was changed.
+
+    Examples
+    --------
+    >>> from swapsim import frames, traces
+    >>> frames.show(traces.events("swap-w-seq").filter(event="wb_end"))
+    event     rows
+    wb_end  34,021
     """
     origin = provenance(folder)
     heights = {}
@@ -89,6 +96,13 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     InputError: the trace lacks the event (the message names those that it has), its table is
     damaged or was changed, or the folder has no trace.toml. An error in the rows is raised by
     ``collect``.
+
+    Examples
+    --------
+    >>> from swapsim import traces
+    >>> added = traces.scan_event("swap-w-seq", "swp_add")
+    >>> added.select("pid").unique().collect().height
+    8
     """
     path, data = _table(folder, event)
 

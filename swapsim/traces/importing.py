@@ -163,6 +163,13 @@ def import_text(
     ------
     InputError
         Naming file, line and field of what cannot be read, or the folder that cannot be written.
+
+    Examples
+    --------
+    >>> from swapsim import traces
+    >>> summary = traces.import_text("sample", "mytrace")
+    >>> summary.events["rows"].sum(), summary.lost.height
+    (1200, 0)
     """
     digest = hashlib.sha256()
     source = trace_text.located(source)

@@ -58,7 +58,15 @@ def lacking_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
 
 @checked
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
-    """Return for each replay whether a set of events can feed it, and what it lacks."""
+    """Return for each replay whether a set of events can feed it, and what it lacks.
+
+    Examples
+    --------
+    >>> from swapsim import frames, traces
+    >>> feeds = traces.replays_of(traces.events("swap-w-seq")["event"])
+    >>> feeds.filter(can=True)["replay"].to_list()
+    ['writeback-tags', 'batched-removal']
+    """
     there = set(present)
     missing = {replay: lacking_events(replay, there) for replay in ALL_REPLAYS}
     return pl.DataFrame(
@@ -99,7 +107,18 @@ def shipped(replay: str) -> dict[str, Path]:
 
 
 def shipped_traces() -> pl.DataFrame:
-    """Return what the traces that come with the laboratory are (SHIPPED_TRACES)."""
+    """Return what the traces that come with the laboratory are (SHIPPED_TRACES).
+
+    Examples
+    --------
+    >>> from swapsim import frames, traces
+    >>> frames.show(traces.shipped_traces().head(3))
+    kernel: 6.12.117+deb12-cloud-amd64
+    trace                    cpus     rows  replays
+    clusters-6.12-devices-4     4  220,245  clusters
+    clusters-6.12-file-2        2  113,943  clusters
+    clusters-6.12-full-4        4  116,710  clusters
+    """
     rows = []
     for name, folder in paths.shipped_traces().items():
         origin = provenance(folder)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The reference of the Python interface describes what the packages export."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -10,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import swapsim
 from swapsim.frames import glossary
 from swapsim.io.paths import repository_root
 from swapsim.site.report import reference
@@ -29,15 +29,24 @@ def pages() -> dict[str, str]:
     return reference.rendered(SOME)
 
 
-def test_each_package_and_each_module_that_a_caller_imports_has_a_page() -> None:
-    """Private modules have none, nor those whose names their package exports."""
+def test_the_guide_the_commands_and_what_is_exported_have_pages() -> None:
+    """In this order; internal modules have none, nor those whose names their package exports."""
     names = reference.modules()
-    package = Path(swapsim.__file__).parent
-    folders = {path.parent.relative_to(package.parent) for path in package.rglob("__init__.py")}
-    assert {".".join(folder.parts) for folder in folders} <= set(names)
-    assert {"swapsim.machine.run", "swapsim.machine.costs", "swapsim.slots.charts"} <= set(names)
-    assert "swapsim.slots.workbench" not in names
-    assert not [name for name in names if "._" in name]
+    assert names[:3] == ["swapsim", "swapsim.guide", "swapsim.guide.add_a_patch"]
+    subjects = {f"swapsim.{name}" for name in ("mapping", "stall", "slots", "clusters", "traces")}
+    assert subjects <= {*names}
+    assert {"swapsim.cli", "swapsim.machine.run", "swapsim.machine.costs"} <= {*names}
+    internal = r"\._|\.tables$|swapsim\.(io|ffi|checks|lazy|progress)|\.workbench$"
+    assert not [name for name in names if re.search(internal, name)]
+
+
+def test_every_command_is_described() -> None:
+    """With its options, below a heading of its own."""
+    text = reference.commands()
+    for command in ("probes", "replay clusters", "verify slots", "rank", "bench"):
+        part = text[text.index(f"## swapsim {command}\n") :].partition("\n## ")[0]
+        assert f"Usage: swapsim {command} " in part
+        assert "-h, --help" in part
 
 
 def test_a_page_has_what_its_package_exports(pages: dict[str, str]) -> None:
@@ -45,7 +54,8 @@ def test_a_page_has_what_its_package_exports(pages: dict[str, str]) -> None:
     for name in SOME:
         exported = getattr(import_module(name), "__all__", ())
         page = pages[f"{name.replace('.', '/')}.html"]
-        submodules = {each for each in exported if f"{name}.{each}" in reference.modules()}
+        module = import_module(name)
+        submodules = {each for each in exported if inspect.ismodule(getattr(module, each))}
         missing = [each for each in {*exported} - submodules if f'id="{each}"' not in page]
         assert missing == []
 

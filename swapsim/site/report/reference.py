@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The reference of the Python interface, from docstrings (pdoc): a folder of the report.
 
-A page describes a package, by what its ``__all__`` exports, or a module of its own. The name of a
-table leads to its columns. The pages depend on the package alone, so a second report reuses them.
+A page describes a package, by what its ``__all__`` exports, or a module that it exports; the guide
+and the help of all commands are pages too, and one search finds all of them. The name of a table
+leads to its columns. The pages depend on the package alone, so a second report reuses them.
 """
 
 import ast
 import hashlib
 import inspect
 import json
-import pkgutil
 import re
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, get_args
 
+import click
 import pdoc.render
 import pdoc.search
 from pdoc.doc import Class, Doc, Function, Module, Namespace, Variable
 from pdoc.docstrings import convert
 
 from swapsim.frames import glossary
-from swapsim.io.paths import PACKAGE
 from swapsim.site.report.shell import TEMPLATES
 
 FOLDER: Final = "api"
@@ -33,10 +34,13 @@ FOLDER: Final = "api"
 _DIGEST: Final = "made-of"
 """The file with the digest of what the pages were made of."""
 
+COMMANDS: Final = "swapsim.cli"
+"""The page of the command line."""
+
 _TEMPLATES: Final = TEMPLATES / "reference"
 
-_LEFT_OUT: Final = re.compile(r"swapsim\.(?:cli|site\.report)\.|.*\._")
-"""Modules of commands and of the report itself, and private ones."""
+_WIDTH: Final = 100
+"""Columns of a command's help."""
 
 
 def write(folder: Path, earlier: Path, around: bytes) -> None:
@@ -64,17 +68,27 @@ def write(folder: Path, earlier: Path, around: bytes) -> None:
 
 
 def modules() -> list[str]:
-    """Return the names of the modules that have a page: those that a caller imports by name."""
-    found = pkgutil.walk_packages([str(PACKAGE)], "swapsim.")
-    names = [each.name for each in found if not _LEFT_OUT.match(each.name)]
-    return ["swapsim", *sorted(name for name in names if not _exported(name))]
+    """Return the names of the modules that have a page: the guide, the commands, what is exported.
+
+    Internal modules have none: what a caller needs is exported by its package, or is a module that
+    its package exports.
+    """
+    return ["swapsim", *_exported("swapsim.guide"), COMMANDS, *_exported("swapsim")[1:]]
 
 
-def _exported(name: str) -> bool:
-    """Return whether a module's package exports what the module defines."""
-    parent = import_module(name.rpartition(".")[0])
-    values = [getattr(parent, each) for each in getattr(parent, "__all__", ())]
-    return any(getattr(value, "__module__", None) == name for value in values)
+def _exported(name: str) -> list[str]:
+    """Return a module and the modules that it exports, but for those of tables."""
+    module = import_module(name)
+    inner = (each for each in getattr(module, "__all__", ()) if each != "tables")
+    return [
+        name,
+        *(
+            each
+            for of in inner
+            if isinstance(getattr(module, of), ModuleType)
+            for each in _exported(f"{name}.{of}")
+        ),
+    ]
 
 
 def rendered(names: Sequence[str]) -> dict[str, str]:
@@ -90,12 +104,36 @@ def rendered(names: Sequence[str]) -> dict[str, str]:
         found = {name: Module.from_name(name) for name in names}
         for module in found.values():
             _prepare(module, found)
+        if COMMANDS in found:
+            vars(found[COMMANDS])["docstring"] = commands()
         links = _links(found)
         pages = {
             f"{name.replace('.', '/')}.html": _page(module, found, links)
             for name, module in found.items()
         }
         return {**pages, "search.js": _search(found)}
+
+
+def commands() -> str:
+    """Return the help of all commands as markdown, with a heading for each."""
+    top = import_module(COMMANDS).cli
+    parts = [
+        "# The commands",
+        *_help(
+            top,
+            click.Context(top, info_name="swapsim", terminal_width=_WIDTH, **top.context_settings),
+        ),
+    ]
+    return "\n\n".join(parts)
+
+
+def _help(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield the help of a command, and those of its own commands."""
+    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.commands[name]
+            yield from _help(inner, click.Context(inner, context, name))
 
 
 def _markdown(docstring: str) -> str:
@@ -111,7 +149,7 @@ def _prepare(module: Module, found: Mapping[str, Module]) -> None:
     paths, or differs between two runs. pdoc's cached properties take what is stored as them.
     """
     children = [each for each in found if each.rpartition(".")[0] == module.fullname]
-    vars(module)["submodules"] = [found[each] for each in children]
+    vars(module)["submodules"] = [found[each] for each in _in_order(children, module.docstring)]
     public = (each for each in module.members if not each.startswith("_") or each[1] == "_")
     vars(module)["members"] = {name: module.members[name] for name in public}
     for member in _members(module):
@@ -119,6 +157,14 @@ def _prepare(module: Module, found: Mapping[str, Module]) -> None:
             vars(member)["signature"] = _readable(member.signature)
         elif isinstance(member, Variable) and not _is_literal(member.default_value):
             vars(member)["default_value_str"] = ""
+
+
+def _in_order(names: Sequence[str], docstring: str) -> list[str]:
+    """Return names of modules in the order in which a docstring lists them, the others last."""
+    listed = re.findall(r"(?m)^- ``(\w+)``", docstring)
+    last = len(listed)
+    own = {name: name.rpartition(".")[2] for name in names}
+    return sorted(names, key=lambda name: listed.index(own[name]) if own[name] in listed else last)
 
 
 def _members(of: Namespace[Any]) -> Iterator[Doc[Any]]:

@@ -107,6 +107,9 @@ class _Renderer(mistune.HTMLRenderer):
     def commit(self, name: str) -> str:
         return f'<a href="{address("commit", name)}"><code>{name}</code></a>'
 
+    def codespan(self, text: str) -> str:
+        return super().codespan(text.replace("\\|", "|"))  # in a table, as GitHub shows it
+
     def table(self, text: str) -> str:
         return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
 
@@ -220,8 +223,12 @@ SCRIPT: Final = "charts.js"
 LIVE: Final = "live.js"
 """The script of panels, which only a page with one loads."""
 FILTER: Final = "filter.js"
-REFERENCE: Final = "api/swapsim.html"
-"""The first page of the reference of the Python interface."""
+REFERENCE: Final = (
+    ("api/swapsim/guide.html", "A guide by task"),
+    ("api/swapsim/cli.html", "The commands"),
+    ("api/swapsim.html", "The Python interface"),
+)
+"""First pages of the reference; the last one has the search."""
 _SNIPPETS: Final = (SCRIPT, "fit.js")
 
 _CODE_BY_SCHEME: Final = (("light", "default"), ("dark", "github-dark"))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compare your runs: your measurements next to what was published.
+
+You ran vm-scalability, pmbench, usemem or parallelio on a kernel without a patch and on one with
+it. A table of your runs has a row for each run and metric:
+
+>>> rows = '''kernel,test,metric,value,unit,run
+... base,vm-scalability,vmstat.swap.so,1207402,KiB/s,1
+... base,vm-scalability,vmstat.swap.so,1198310,KiB/s,2
+... patched,vm-scalability,vmstat.swap.so,1476578,KiB/s,1
+... patched,vm-scalability,vmstat.swap.so,1459021,KiB/s,2
+... patched,vm-scalability,meminfo.Active,1021,kB,1
+... '''
+>>> from pathlib import Path
+>>> characters = Path("runs.csv").write_text(rows)
+
+A metric has the name that its tool gives it, that a mail gives it, or that of a claim
+(``A-swap-out``). A result folder of lkp-tests or mmtests, or copies of the counters of large
+folios, can stand in place of the file; ``swapsim compare --help`` has their forms.
+
+```console
+$ swapsim compare runs.csv
+changes from base to patched, in percent:
+| claim            | tolerance | your_metric    | patch             | metric         | published |
+|                  |    points |                |                   |                |         % |
+|------------------|-----------|----------------|-------------------|----------------|-----------|
+| A-swap-out       |      11.3 | vmstat.swap.so | 01-writeback-tags | vmstat.swap.so |      22.3 |
+| A-prose-swap-out |      11.2 | vmstat.swap.so | 01-writeback-tags | vmstat.swap.so |      22.3 |
+| claim            | simulated |  low | high | measured | simulated_verdict | measured_verdict |
+|                  |         % |      |      |        % |                   |                  |
+|------------------|-----------|------|------|----------|-------------------|------------------|
+| A-swap-out       |      22.8 | 16.5 | 35.3 |        - | reproduced        | not measured     |
+| A-prose-swap-out |      22.8 | 16.5 | 35.3 |        - | reproduced        | not measured     |
+| claim            | yours | spread | base_runs | patched_runs | your_verdict |
+|                  |     % | points |           |              |              |
+|------------------|-------|--------|-----------|--------------|--------------|
+| A-swap-out       |    22 |   1.22 |         2 |            2 | reproduced   |
+| A-prose-swap-out |    22 |   1.22 |         2 |            2 | reproduced   |
+metrics that fit no claim:
+| test           | metric         | unit | runs | why           |
+|----------------|----------------|------|------|---------------|
+| vm-scalability | meminfo.Active | kB   |    1 | fits no claim |
+```
+
+``spread`` is one standard deviation over your runs. *Reproduced* says that your change lies within
+the tolerance which was stored for this claim before any result; *yours* has no error bar of the
+mail's in it. In Python:
+
+>>> from swapsim import frames
+>>> from swapsim.site import overview
+>>> compared = overview.compare("runs.csv")
+>>> frames.show(compared.columns.select("claim", "published", "yours", "your_verdict"))
+claim             published  yours  your_verdict
+                          %      %
+A-swap-out             22.3     22  reproduced
+A-prose-swap-out       22.3     22  reproduced
+>>> compared.unmatched.select("metric", "why").rows()
+[('meminfo.Active', 'fits no claim')]
+
+Other names of your two kernels are given as ``base=`` and ``patched=``, or ``--base`` and
+``--patched``. Without ``simulated`` (``--without-simulated``) the comparison takes a second less.
+
+## Which claims are there?
+
+Each figure and each sentence of a mail that can be judged is a row, with what models and real
+kernels answer:
+
+```console
+$ swapsim claims A-swap-out
+claims:
+| claim      | published | simulated | simulated_verdict | measured |
+|------------|-----------|-----------|-------------------|----------|
+| A-swap-out | +22.3 %   | +22.8 %   | reproduced        |          |
+| claim      | measured_verdict                   |
+|------------|------------------------------------|
+| A-swap-out | not measured: time under emulation |
+Of 1 claims the models decide 1: 1 reproduced, 0 have a reason.
+Of 1 claims real kernels decide 0: 1 have a reason.
+```
+
+>>> from swapsim import claims
+>>> published = claims.published_claims()
+>>> published.height, published["mail"].n_unique()
+(350, 11)
+"""

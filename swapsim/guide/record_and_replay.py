@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Record and replay: what a patch would change for your own workload.
+
+A replay takes the events of a real kernel and counts what another kernel, or the same one with a
+patch, would have done for the same pages: how often a lock is taken, which slots are granted, when
+reclaim stalls. It counts, and does not measure time.
+
+## Record
+
+``swapsim probes`` prints a script for the kernel that you run: its probes are fitted to that
+kernel's own types. The script needs root, sets kprobes, runs your command, stores the trace and
+removes the probes again.
+
+```sh
+swapsim probes > record.sh
+sudo sh record.sh record trace.txt COMMAND
+```
+
+What the kernel has to be:
+
+| replay | kernel |
+|---|---|
+| ``writeback-tags``, ``batched-removal`` | 6.1 to 6.12 as it is, x86-64 |
+| ``clusters``, ``generations`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
+| ``cluster-next``, ``stall-decisions`` | the laboratory's 6.1, which ``data/capture`` builds |
+
+## Import
+
+A trace becomes a folder with a table for each event. A short text comes with the laboratory:
+
+```console
+$ swapsim import sample -o mytrace
+| event                         | rows |
+|-------------------------------|------|
+| mm_vmscan_lru_isolate         |   31 |
+| mm_vmscan_lru_shrink_inactive |   32 |
+| mm_vmscan_memcg_reclaim_begin |    4 |
+| mm_vmscan_memcg_reclaim_end   |    7 |
+| swp_add                       |  284 |
+| swp_del                       |  280 |
+| wb_end                        |  281 |
+| wb_start                      |  281 |
+lost events: none
+```
+
+A line that cannot be read ends the import with its number; ``--keep-going`` skips and counts such
+lines. Events that the kernel has lost are counted, and a replay that needs all of them is refused.
+
+## Replay
+
+```console
+$ swapsim replay writeback-tags mytrace
+| tags | site   | acquisitions | descents |  nodes | tag_words | kernel | flow          | pages |
+|      |        |       1/page |   1/page | 1/page |    1/page |        |               |       |
+|------|--------|--------------|----------|--------|-----------|--------|---------------|-------|
+| yes  | add    |        1.00  |    1.00  |   3.00 |      0    | 4.8    | swap, written |   281 |
+| yes  | start  |        1.00  |    3.00  |   9.00 |      6.00 | 4.8    | swap, written |   281 |
+| yes  | end    |        1.00  |    1.00  |   3.00 |      3.64 | 4.8    | swap, written |   281 |
+| yes  | delete |        0.996 |    0.996 |   2.99 |      2.99 | 4.8    | swap, written |   281 |
+| no   | add    |        1.00  |    1.00  |   3.00 |      0    | 4.8    | swap, written |   281 |
+| no   | start  |        0     |    0     |   0    |      0    | 4.8    | swap, written |   281 |
+| no   | end    |        0     |    0     |   0    |      0    | 4.8    | swap, written |   281 |
+| no   | delete |        0.996 |    0.996 |   2.99 |      2.99 | 4.8    | swap, written |   281 |
+```
+
+In each page's life four sites take the swap cache's lock; without tags two of them do not. The same
+in Python is a polars frame, so what you ask next is an expression:
+
+>>> from swapsim import frames, mapping
+>>> sites = mapping.writeback_tags("mytrace", kernel="4.8")
+>>> frames.show(mapping.totals_per_page(sites))
+kernel: 4.8
+tags  flow           pages  acquisitions  descents   nodes  tag_words
+                                  1/page    1/page  1/page     1/page
+yes   swap, written    281             4         6   18.0       12.6
+no    swap, written    281             2         2    5.99       2.99
+
+``--explain`` adds what each column means, ``-o FILE`` writes the table (``.csv``, ``.parquet``,
+``.json``) or its chart (``.html``, ``.svg``, ``.png``).
+
+## Ask the events themselves
+
+>>> from swapsim import traces
+>>> traces.events("mytrace").select("event", "rows").filter(event="swp_add").rows()
+[('swp_add', 284)]
+>>> added = traces.scan_event("mytrace", "swp_add").collect()
+>>> added["pid"].n_unique()
+8
+
+## Does the model hold on your kernel?
+
+``swapsim verify`` replays a recording event by event, and compares each decision of the kernel
+with the model's. It ends with exit status 0 only if all agree. Shipped traces can be named
+without a path:
+
+```console
+$ swapsim verify generations generations-7.3-held-1
+7 further choices are the same by any rule, 29 new generations were asked for,
+0 turns of protected cgroups are not modelled
+chose 4056 of 4056 types (363 of 363 tiers, 4063 of 4063 agings,
+6180 of 6180 scan sizes; 4 ambiguous)
+```
+
+## See it
+
+``swapsim export`` writes tracks for a viewer, ``ui.perfetto.dev`` or ``chrome://tracing``:
+
+```console
+$ swapsim export mytrace -o trace.json
+trace.json: 2318 events; time is the recording's, from its first row
+open it: ui.perfetto.dev, 'Open trace file' (it stays in your browser), or chrome://tracing, 'Load'
+```
+"""

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Write a policy: where the search for a swap slot begins, by a rule of yours.
+
+## The scan base, up to 6.11
+
+Until 6.11 the scan for a free slot began at ``cluster_next``: one base for the device, or with
+patch D one for each CPU. A policy is a function that returns the base of the next scan. numba
+compiles it, and the C core calls it in place of a built-in one:
+
+>>> import swapsim
+>>> @swapsim.policy(base_of="cpu", initial="random")
+... def next_but_one(base, next, lowest, highest, trunk_size):
+...     if base // trunk_size == next // trunk_size:
+...         return next
+...     return max(lowest, 1 + (next + trunk_size) % highest)
+
+Its parameters are those that it names; `swapsim.policies.policy.policy` lists all. The function can
+be called by hand:
+
+>>> next_but_one.function(base=16_000, next=16_001, lowest=1, highest=100_000, trunk_size=16_384)
+16001
+>>> next_but_one.function(base=16_383, next=16_384, lowest=1, highest=100_000, trunk_size=16_384)
+32769
+
+How does it place the pages of eight CPUs, next to the base that all share and to the merged rule of
+patch D? `slots.measure` runs one setting, and `slots.one_at_a_time` many with several seeds:
+
+>>> from swapsim import frames, slots
+>>> device = slots.SlotsConfig(slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
+>>> churn = slots.ChurnConfig(used_share=0.7, warm_up_pages=2**16, pages=2**13)
+>>> rules = ("shared", "percpu-rerandomise", next_but_one)
+>>> measured = slots.one_at_a_time(
+...     device, churn, {"used_share": [0.7]}, policies=rules, seeds=3,
+...     executor=swapsim.study.SerialExecutor(),
+... )
+>>> frames.show(slots.means(measured, ["lock.moved.add", "trunk.pairs", "run"]))
+factor: used_share, setting: 0.7
+policy              lock.moved.add  trunk.pairs    run
+                             share        pairs  slots
+shared                      0.983        27.6     1.70
+percpu-rerandomise          0.0629        0.113   1.66
+next_but_one                0.886        11.2     1.67
+
+The windows matter: after half as many pages for warming up, the skipping rule looks best of the
+three. Few additions should fetch the lock's line from another CPU (``lock.moved.add``), few pairs
+of CPUs should share a trunk (``trunk.pairs``), and slots should be neighbours (``run``).
+
+``swapsim rank mine.py`` does this for each function of a file, adds the throughput of a simulated
+machine, and gives each rule the places that its interval allows; it takes a few minutes.
+
+## Lists of clusters, from 6.12 on
+
+Since 6.12 there is no scan base. A device's clusters lie on lists, and a policy chooses the list
+that is searched next:
+
+>>> from swapsim.policies.lists import FRAG, FREE, LARGER, NONFULL
+>>> @swapsim.list_policy()
+... def each_frag_cluster(free, nonfull, frag, last, times):
+...     if nonfull:
+...         return NONFULL
+...     if free:
+...         return FREE
+...     return FRAG if frag and (last != FRAG or times < frag) else LARGER
+>>> each_frag_cluster.name
+'each_frag_cluster'
+
+`clusters.replay` serves the requests of a recording by other rules, `clusters.alternatives` ranks
+list policies on recorded and generated streams. How often does a large folio find no run of slots?
+
+>>> from swapsim import clusters
+>>> replayed = clusters.replay("clusters-7.3-odd-size-4", ["6.12", "7.3"])
+>>> frames.show(replayed.grants.drop("in_trace"))
+rules  order  requests  granted  fallbacks  fallback_percent
+6.12       0     7,171    7,171          0              0
+6.12       2     2,233    1,856        377             16.9
+6.12       4     1,526    1,420        106              6.95
+7.3        0     7,171    7,171          0              0
+7.3        2     2,233    1,938        295             13.2
+7.3        4     1,526    1,429         97              6.36
+
+## What is refused
+
+A policy that raises, never ends or answers with an invalid slot or list is refused, with its line:
+
+>>> @swapsim.policy(base_of="cpu")
+... def misspelt(bases_of_all):
+...     return 1
+Traceback (most recent call last):
+    ...
+swapsim.errors.InputError: ...policy misspelt: it takes 'bases_of_all': use any of cpu, mm, ...
+
+A policy keeps nothing between two calls but the base, and its random numbers come from ``draw``.
+"""
