@@ -82,6 +82,10 @@ def test_links_have_pages_and_files_of_the_checkout_as_targets(pages: Path) -> N
     assert all((pages / target).exists() for target in targets)
 
 
+# The pages of the reference that each page's contents list.
+REFERENCE = ("swapsim", "swapsim/cli", "swapsim/guide")
+
+
 def test_each_page_links_to_the_others(pages: Path) -> None:
     """From the front page by `next` to the last one; each has a title and the contents."""
     page: Path | None = pages / "index.html"
@@ -91,7 +95,7 @@ def test_each_page_links_to_the_others(pages: Path) -> None:
         seen.append(page.name)
         text = page.read_text(encoding="utf-8")
         links = re.findall(r'<li><a href="([^"#]+)"', text[text.index('id="contents"') :])
-        assert set(links) == names | {"api/swapsim.html"}
+        assert set(links) == names | {f"api/{page}.html" for page in REFERENCE}
         assert re.search(r"<title>[^<]{5,}</title>", text)
         following = re.search(r'rel="next" href="([^"]+)"', text)
         page = pages / following[1] if following else None
