@@ -10,18 +10,9 @@ class SwapsimError(Exception):
 
 
 class InputError(SwapsimError, ValueError):
-    """A file, a line, a field or a table that does not fit.
+    """A file (path, line from 1), a field or a table that does not fit.
 
-    Parameters
-    ----------
-    message : str
-        What is wrong and what to do.
-    path : str or Path, optional
-        The file at fault.
-    line : int, optional
-        Its line, from 1.
-    field : str, optional
-        The field or column at fault.
+    The message says what is wrong and what to do.
     """
 
     def __init__(

@@ -46,8 +46,8 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
             if not isinstance(thing, FunctionType) or name.startswith("_"):
                 continue
             here = thing.__module__ == module.__name__
-            documented = package.endswith("charts") or "Parameters\n" in (thing.__doc__ or "")
-            if hasattr(module, "__all__") or (here and documented):
+            public = package.endswith("charts") or hasattr(thing, "unchecked")
+            if hasattr(module, "__all__") or (here and public):
                 yield f"{package}.{name}", thing
 
 

@@ -35,38 +35,16 @@ _GREY: Final = "#888"
 class Look(TypedDict, total=False):
     """What all general charts take on top of their columns.
 
-    Attributes
-    ----------
-    title, subtitle : str
-        Above the chart.
-    words : mapping of str to str
-        Column -> its words; without them, its name.
-    panel : str
-        Column with a panel for each of its values.
-    columns : int
-        Panels in a row; default: all.
-    own_axes : bool
-        Whether each panel has a range of its own for its figures.
-    width, height : int
-        Of a panel, in pixels. The height of rows of items follows from their number.
-    log : {"x", "y", "xy"}
-        Axes with logarithmic scales; an axis of figures with zeros is linear up to 1.
-    domain : (float, float)
-        Ends of the axis of figures; default: those of the data.
-    format : str
-        Format of the axis of figures, as d3 writes it.
-    figures : str
-        Format of figures that are written next to their marks; default: none are.
-    zero : bool
-        Whether a line marks zero on the axis of figures.
-    tight : bool
-        Whether the axis of figures begins near the least figure, and not at zero.
-    band : (float, float)
-        A range of the axis of figures with a grey ground.
-    rule : float
-        A value of the axis of figures with a line.
-    colour : mapping of str to str
-        Values of the coloured column -> their colours; default: `colours.of`.
+    ``title`` and ``subtitle`` stand above the chart, ``words`` in place of the names of columns.
+    There is a panel for each value of the column ``panel``, ``columns`` of them in a row (default:
+    all), of ``width`` and ``height`` pixels, with ``own_axes`` if ranges differ; the height of rows
+    of items follows from their number.
+
+    Axes named in ``log`` ("x", "y", "xy") are logarithmic; an axis of figures with zeros is linear
+    up to 1. The axis of figures has the ends ``domain`` (default: those of the data, or with
+    ``tight`` from near the least figure) and the ``format`` of d3; a line marks ``zero``, another
+    one ``rule``, a grey ground ``band``. ``figures`` is the format of figures next to their marks
+    (default: none), and ``colour`` has the colours of values (default: `colours.of`).
     """
 
     title: str
@@ -93,17 +71,9 @@ def lines(
 ) -> alt.ConcatChart:
     """Draw a figure along settings: a line, in the band of ``low`` and ``high`` if there are such.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each setting and line.
-    x, y : str
-        The setting, a number or a name, and the figure.
-    by : str
-        Column with a line for each of its values.
-    tick : str
-        Column with texts for the ticks of x. A text without a digit is a setting of its own, which
-        no line joins.
+    The frame has a row for each setting ``x``, a number or a name, and each value of ``by``, which
+    is a line. ``tick`` has texts for the ticks of x; one without a digit is a setting of its own,
+    which no line joins.
     """
     names = not frame[x].dtype.is_numeric()
     drawn = ["low", "high"] if {"low", "high"} <= set(frame.columns) else []
@@ -147,19 +117,10 @@ def dots(
 ) -> alt.ConcatChart:
     """Draw a figure of each item as a dot, in its interval from ``low`` to ``high`` if it has one.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each item, and for each value of ``by``.
-    x, row : str
-        The figure and the item. A figure that is null has an interval alone.
-    by : str
-        Column with a colour for each of its values.
-    published : str
-        Column with the published figure of an item, drawn as a tick; with the ends of its
-        tolerance in ``NAME_low`` and ``NAME_high``, if there are such columns.
-    apart : bool
-        Whether the values of ``by`` stand below each other in the row of their item.
+    The frame has a row for each item ``row``, and each value of ``by``, which is a colour; with
+    ``apart`` they stand below each other. A figure that is null has an interval alone.
+    ``published`` has the published figure of an item, drawn as a tick; with the ends of its
+    tolerance in ``NAME_low`` and ``NAME_high``, if there are such columns.
     """
     word, red = _word(look, x), alt.value(colours.PUBLISHED)
     at = _figure("x", x, word, look)
@@ -192,12 +153,7 @@ def bars(
 ) -> alt.ConcatChart:
     """Draw a figure of each item as a bar, stacked of its parts if ``by`` names them.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each item and part; parts are stacked in the order of the frame.
-    x, row, by : str
-        The figure, the item and its part.
+    The frame has a row for each item and part; parts are stacked in its order.
     """
     at = _figure("x", x, _word(look, x), look)
     parts = _distinct(frame, by) if by else []
@@ -225,15 +181,7 @@ def bars(
 
 
 def areas(frame: pl.DataFrame, x: str, y: str, by: str, **look: Unpack[Look]) -> alt.ConcatChart:
-    """Draw the parts of a figure over time, stacked in the order of the frame.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each time and part.
-    x, y, by : str
-        The time, the figure and its part.
-    """
+    """Draw the parts ``by`` of a figure over time ``x``, stacked in the order of the frame."""
     parts = _distinct(frame, by)
     stacked = _figure("y", y, _word(look, y), look, stack="zero")
 
@@ -254,15 +202,9 @@ def heat(
 ) -> alt.ConcatChart:
     """Draw a matrix of two settings, whose cells a figure or a kind colours.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each cell.
-    x, y, value : str
-        The columns, the rows, and what colours a cell. Figures are coloured from ``domain``'s one
-        end over its middle to its other end; default: as far on both sides of zero.
-    text : str
-        Column with the text of a cell; default: the figure by ``figures``.
+    The frame has a row for each cell. Figures are coloured from ``domain``'s one end over its
+    middle to its other end; default: as far on both sides of zero. ``text`` has the text of a cell;
+    default: the figure by ``figures``.
     """
     kinds = not frame[value].dtype.is_numeric()
     if kinds:
@@ -300,12 +242,8 @@ def spans(
 ) -> alt.ConcatChart:
     """Draw what each item is over time: a strip for each item, coloured from begin to end.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each time that an item is something.
-    begin, end, row, by : str
-        Both times, the item (a name, or its number on an axis without names), and what it is.
+    The frame has a row for each time that an item ``row`` (a name, or its number on an axis without
+    names) is something, ``by``.
     """
     names = not frame[row].dtype.is_numeric()
     along = alt.X(
@@ -341,18 +279,10 @@ def points(
 ) -> alt.ConcatChart:
     """Draw items in a plane, each with the intervals of its figures.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        A row for each item; ``X_low, X_high, Y_low, Y_high`` are the ends of intervals of the
-        columns X and Y, if there are such.
-    x, y, by, shape : str
-        Both figures, and the columns of the colour and of the shape, which is of Enum words in
-        their order, or of any. ``y`` may be a name.
-    label : str
-        Column with the text at an item; items without a text have null.
-    size : int
-        Area of a point, in pixels.
+    The frame has a row for each item; ``X_low, X_high, Y_low, Y_high`` are the ends of intervals of
+    the columns X and Y, if there are such. ``y`` may be a name. ``shape`` is of Enum words in their
+    order, or of any; ``label`` has the text at an item, or null; ``size`` is the area of a point in
+    pixels.
     """
     named = not frame[y].dtype.is_numeric()
     across: dict[str, Any] = {

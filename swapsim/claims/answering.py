@@ -62,25 +62,10 @@ def answers(
     ``over``, or that of its value ``at``, and the range is over these values. A direction, and all
     that is measured, is the change of the medians, with the interval of the paired difference over
     the seeds or rounds. Metrics and kernels are those of the claim's locator; a row of the locator
-    may be a sum ``a + b``, a quotient ``a / b``, or ``a against b``, b in the base. Directions are
-    answered over seeds or rounds alone.
+    may be a sum ``a + b``, a quotient ``a / b``, or ``a against b``, b in the base.
 
-    Parameters
-    ----------
-    claims : polars.DataFrame
-        Schema CLAIMS.
-    results : polars.DataFrame
-        Schema RESULTS, of one source, and of one set-up.
-    over : str
-        ``seed`` or ``policy``; another column than the seed is one of open constants.
-    at : str or int, optional
-        Value of the column at which the figure is taken; default: the mean over all.
-
-    Raises
-    ------
-    InputError
-        A table does not have its schema, results hold published rows or two sources, or a round of
-        a measured metric occurs twice.
+    ``results`` are RESULTS of one source and one set-up, without published ones. ``over`` is
+    ``seed``, or ``policy`` for open constants, which answer no direction.
     """
     CLAIMS.check(claims)
     RESULTS.check(results)

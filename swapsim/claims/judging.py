@@ -31,6 +31,7 @@ from swapsim.claims.tables import (
     TOLERANCES,
 )
 from swapsim.errors import InputError
+from swapsim.frames.cases import first
 
 COUNT_TOLERANCE_PERCENT: Final = 5.0
 """Largest difference of a simulated count that agrees, in percent; set before the first run."""
@@ -152,16 +153,12 @@ def _of(answers: pl.DataFrame, source: str, prefix: str) -> pl.DataFrame:
 def _direction_of_change() -> pl.Expr:
     """Return the direction of a printed change; null for a figure, or for words alone."""
     change = pl.col("change")
-    return (
-        pl.when(change.is_null())
-        .then(None)
-        .when(change.abs() <= STAYS_WITHIN_PERCENT)
-        .then(pl.lit("stays"))
-        .when(change < 0)
-        .then(pl.lit("falls"))
-        .otherwise(pl.lit("rises"))
-        .cast(DIRECTION.dtype)
+    word = first(
+        (change.abs() <= STAYS_WITHIN_PERCENT, "stays"),
+        (change < 0, "falls"),
+        (change > 0, "rises"),
     )
+    return word.cast(DIRECTION.dtype)
 
 
 def _nothing(claims: pl.DataFrame) -> pl.DataFrame:
@@ -207,32 +204,18 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     claimed, below, above = pl.col("claimed"), pl.col(high) < 0, pl.col(low) > 0
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
     vanished = pl.col(figure) <= -VANISHES_BY_PERCENT
-    holds = (
-        pl.when(claimed == "falls")
-        .then(below)
-        .when(claimed == "rises")
-        .then(above)
-        .when(claimed == "vanishes")
-        .then(below & vanished)
-        .otherwise((pl.col(low) >= -width) & (pl.col(high) <= width))
-    )
-    fails = (
-        pl.when(claimed == "falls")
-        .then(above)
-        .when(claimed == "rises")
-        .then(below)
-        .when(claimed == "vanishes")
-        .then(above | (below & ~vanished))
-        .otherwise((pl.col(low) > width) | (pl.col(high) < -width))
-    )
-    return (
-        pl.when(pl.col(rounds) < FEWEST_ROUNDS)
-        .then(pl.lit("open"))
-        .when(holds)
-        .then(pl.lit(yes))
-        .when(fails)
-        .then(pl.lit(no))
-        .otherwise(pl.lit("open"))
+    stays = (claimed == "stays") | claimed.is_null()
+    return first(
+        (pl.col(rounds) < FEWEST_ROUNDS, "open"),
+        ((claimed == "falls") & below, yes),
+        ((claimed == "falls") & above, no),
+        ((claimed == "rises") & above, yes),
+        ((claimed == "rises") & below, no),
+        ((claimed == "vanishes") & below & vanished, yes),
+        ((claimed == "vanishes") & (above | (below & ~vanished)), no),
+        (stays & (pl.col(low) >= -width) & (pl.col(high) <= width), yes),
+        (stays & ((pl.col(low) > width) | (pl.col(high) < -width)), no),
+        otherwise="open",
     )
 
 
@@ -240,22 +223,16 @@ def _simulated_verdict() -> pl.Expr:
     """Return the SIMULATED_VERDICT of each claim by its kind."""
     over_constants = pl.col("range_over").is_in(["open constants", "ages"])
     ratio, judged = pl.col("base_ratio"), pl.col("kind").is_in(["change", "figure"])
-    return (
-        pl.when(pl.col("simulated_there").is_null())
-        .then(pl.lit("not simulated"))
-        .when(pl.col("kind").is_in(_BY_INTERVAL))
-        .then(_by_interval("", "simulated", "reproduced", "missed"))
-        .when(judged & ((ratio > FACTOR) | (ratio < 1 / FACTOR)))
-        .then(pl.lit("base not reproduced"))
-        .when(pl.col("chance") > NOT_DETERMINABLE_ABOVE)
-        .then(pl.lit("not determinable"))
-        .when(over_constants & (range_verdict("low", "high") == "open"))
-        .then(pl.lit("open"))
-        .when(_within("simulated") & ~_opposite())
-        .then(pl.lit("reproduced"))
-        .otherwise(pl.lit("missed"))
-        .cast(SIMULATED_VERDICT.dtype)
+    verdict = first(
+        (pl.col("simulated_there").is_null(), "not simulated"),
+        (pl.col("kind").is_in(_BY_INTERVAL), _by_interval("", "simulated", "reproduced", "missed")),
+        (judged & ((ratio > FACTOR) | (ratio < 1 / FACTOR)), "base not reproduced"),
+        (pl.col("chance") > NOT_DETERMINABLE_ABOVE, "not determinable"),
+        (over_constants & (range_verdict("low", "high") == "open"), "open"),
+        (_within("simulated") & ~_opposite(), "reproduced"),
+        otherwise="missed",
     )
+    return verdict.cast(SIMULATED_VERDICT.dtype)
 
 
 def _opposite() -> pl.Expr:
@@ -272,24 +249,17 @@ def _opposite() -> pl.Expr:
 def _measured_verdict() -> pl.Expr:
     """Return the MEASURED_VERDICT of each claim by its kind."""
     held, cases = pl.col("held"), pl.col("cases")
-    return (
-        pl.when(pl.col("measured_there").is_null())
-        .then(pl.lit("not measured"))
-        .when(cases.is_not_null())
-        .then(
-            pl.when(cases == 0)
-            .then(pl.lit("open"))
-            .when(held == cases)
-            .then(pl.lit("confirmed"))
-            .otherwise(pl.lit("contradicted"))
-        )
-        .when(pl.col("kind") == "figure")
-        .then(
-            pl.when(_within("measured")).then(pl.lit("confirmed")).otherwise(pl.lit("contradicted"))
-        )
-        .otherwise(_by_interval("measured_", "measured", "confirmed", "contradicted"))
-        .cast(MEASURED_VERDICT.dtype)
+    figure = pl.col("kind") == "figure"
+    verdict = first(
+        (pl.col("measured_there").is_null(), "not measured"),
+        (cases == 0, "open"),
+        (held == cases, "confirmed"),
+        (cases.is_not_null(), "contradicted"),
+        (figure & _within("measured"), "confirmed"),
+        (figure, "contradicted"),
+        (pl.lit(value=True), _by_interval("measured_", "measured", "confirmed", "contradicted")),
     )
+    return verdict.cast(MEASURED_VERDICT.dtype)
 
 
 def _size() -> pl.Expr:
@@ -297,11 +267,9 @@ def _size() -> pl.Expr:
     judged = (pl.col("kind") == "change") & pl.col("measured").is_not_null()
     # From a base of zero a change has no percentage, and another count has another size.
     own = pl.col("measured_what").is_null() & (pl.col("measured_base") != 0).fill_null(value=True)
-    return (
-        pl.when(judged & own & pl.col("tolerance").is_not_null())
-        .then(pl.when(_within("measured")).then(pl.lit("as published")).otherwise(pl.lit("other")))
-        .cast(SIZE.dtype)
-    )
+    judged &= own & pl.col("tolerance").is_not_null()
+    size = first((judged & _within("measured"), "as published"), (judged, "other"))
+    return size.cast(SIZE.dtype)
 
 
 def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
@@ -330,21 +298,15 @@ def range_verdict(low: str, high: str) -> pl.Expr:
     figure, tolerance = pl.col("published"), pl.col("tolerance")
     within_tolerance = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
     too_wide = pl.col(high) - pl.col(low) > OPEN_BEYOND * tolerance
-    verdict = (
-        pl.when(~within_tolerance)
-        .then(pl.lit("missed"))
-        .when(too_wide)
-        .then(pl.lit("open"))
-        .when(within_tolerance)
-        .then(pl.lit("reproduced"))
+    verdict = first(
+        (~within_tolerance, "missed"), (too_wide, "open"), (within_tolerance, "reproduced")
     )
     return verdict.cast(SIMULATED_VERDICT.dtype)
 
 
 def agreement(within: pl.Expr) -> pl.Expr:
     """Return the SIMULATED_VERDICT reproduced where a condition is true, missed where false."""
-    verdict = pl.when(within).then(pl.lit("reproduced")).when(~within).then(pl.lit("missed"))
-    return verdict.cast(SIMULATED_VERDICT.dtype)
+    return first((within, "reproduced"), (~within, "missed")).cast(SIMULATED_VERDICT.dtype)
 
 
 @checked

@@ -58,26 +58,11 @@ _FENCE: Final = "+++\n"
 
 @checked
 def published_tables(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
-    """Read all printed cells of the four patches' mails.
+    """Read all printed cells of the mails (PUBLISHED), in the order of data/published.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder with one CSV file per patch, ``NN-slug.csv``; default: data/published.
-    superseded : bool
-        Also read the cells of mails whose figures another mail prints first hand.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PUBLISHED, one row per cell, in the order of the files and of their lines.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit: an unknown column, a wrong
-        type, an empty field that must not be, a locator that is not ``table | metric | kernel``,
-        a value or a percentage that differs from what was printed, or a cell given twice.
+    With ``superseded`` also those of mails whose figures another mail prints first hand. An
+    InputError names file, line and field of the first cell that is no copy of the mail's, or is
+    given twice.
 
     Examples
     --------
@@ -96,29 +81,13 @@ def published_tables(root: Path | None = None, *, superseded: bool = False) -> p
 
 @checked
 def published_claims(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
-    """Read all published claims, each against its own base.
+    """Read all published claims, each against its own base (CLAIMS).
 
-    A claim of a table is one of its rows: the patched column against the column that the patch
-    was applied to (for the stall decisions that is mmotm, not vanilla). A claim in prose has the
-    base that its sentence compares with; without a figure its value and change are null and its
-    metric states the direction after a colon (falls, rises, stays).
-
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of claims.csv; default: data/published.
-    superseded : bool
-        Also read the claims of mails whose figures another mail prints first hand.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CLAIMS, one row per claim, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit.
+    A claim of a table is one of its rows: the patched column against the column that the patch was
+    applied to (for the stall decisions that is mmotm, not vanilla). A claim in prose has the base
+    that its sentence compares with; without a figure its value and change are null and its metric
+    states the direction after a colon (falls, rises, stays). With ``superseded`` also those of
+    mails whose figures another mail prints first hand.
 
     Examples
     --------
@@ -367,24 +336,10 @@ Row = tuple[str, float, str]
 
 @checked
 def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int]) -> pl.DataFrame:
-    """Return rows in the form RESULTS, each with the labels of its run.
+    """Return rows as RESULTS, with the values of ``labels`` in the columns that they lack.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame or sequence of Row
-        A frame may have further columns of RESULTS.
-    labels : mapping of str to str or int
-        Values of the columns that the rows lack. The default source is "simulated".
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS, in the order of the rows.
-
-    Raises
-    ------
-    InputError
-        A column of RESULTS is missing.
+    Rows are a frame, which may have further columns of RESULTS, or of metric, value and unit. The
+    source is "simulated" unless it is given.
     """
     if not isinstance(rows, pl.DataFrame):
         columns = {name: RESULTS.schema[name] for name in ("metric", "value", "unit")}

@@ -19,24 +19,9 @@ _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric"
 
 @checked
 def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
-    """Return the median of each metric over its rounds, with its interval.
+    """Return the median of each metric over its rounds (MEDIANS), with a bootstrap interval.
 
-    Parameters
-    ----------
-    results : polars.DataFrame
-        Schema RESULTS, of any source.
-    confidence : float
-        Of the percentile bootstrap interval, between 0 and 1.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MEDIANS, in the order of first appearance. The interval of one round is its value.
-
-    Raises
-    ------
-    InputError
-        The table has another schema, or confidence is out of its range.
+    The interval of one round is its value.
     """
     RESULTS.check(results)
     check_confidence(confidence)
@@ -67,26 +52,10 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 @checked
 def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
-    """Rank the policies by one metric, the best first.
+    """Rank the policies by one metric of MEDIANS, of one source and kernel, the best first.
 
-    Parameters
-    ----------
-    medians : polars.DataFrame
-        Schema MEDIANS, one source and kernel; rows of other metrics are left out.
-    metric : str
-    better : {"lower", "higher"}
-        Which values of the metric are better.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``policy, median, low, high, unit, rank`` (its place, or "1-3") and ``tied_with``: the
-        policies whose intervals overlap with this one's.
-
-    Raises
-    ------
-    InputError
-        The metric is missing, or ``better`` is another word.
+    ``better`` is "lower" or "higher". The columns are ``policy, median, low, high, unit, rank``
+    (its place, or "1-3") and ``tied_with``: the policies whose intervals overlap with this one's.
     """
     if better not in ("lower", "higher"):
         raise InputError(f"better={better!r}: choose lower or higher", field="better")

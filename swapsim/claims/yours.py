@@ -15,6 +15,7 @@ from swapsim.claims.tables import CLAIMS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED
 from swapsim.claims.tool_results import lkp_rows, mmtests_rows
 from swapsim.errors import InputError
 from swapsim.frames import columns
+from swapsim.frames.cases import first
 from swapsim.frames.files import read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 from swapsim.io.paths import data_root
@@ -194,12 +195,10 @@ def four_columns(
         .select(FOUR_COLUMNS.names())
     )
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()
-    why = (
-        pl.when(pl.col("fits").is_null())
-        .then(pl.lit("fits no claim"))
-        .when(pl.col("why").is_not_null())
-        .then("why")
-        .otherwise(pl.lit("its claim has no change in percent"))
+    why = first(
+        (pl.col("fits").is_null(), "fits no claim"),
+        (pl.col("why").is_not_null(), pl.col("why")),
+        otherwise="its claim has no change in percent",
     )
     unmatched = UNMATCHED.check(
         changes.join(fits, on=["test", "metric"], how="left", maintain_order="left")
@@ -227,15 +226,11 @@ def _changes(runs: pl.DataFrame, base: str, patched: str) -> pl.DataFrame:
         (pl.col("patched_deviation") / pl.col("patched_mean")).pow(2)
         + (pl.col("base_deviation") / pl.col("base_mean")).pow(2)
     ).sqrt()
-    why = (
-        pl.when(pl.col("base_mean").is_null())
-        .then(pl.lit(f"not measured with {base}"))
-        .when(pl.col("patched_mean").is_null())
-        .then(pl.lit(f"not measured with {patched}"))
-        .when(pl.col("base_mean") == 0)
-        .then(pl.lit("0 without the patch: no change in percent"))
-        .when(change.is_finite().not_())
-        .then(pl.lit("its change in percent is not finite"))
+    why = first(
+        (pl.col("base_mean").is_null(), f"not measured with {base}"),
+        (pl.col("patched_mean").is_null(), f"not measured with {patched}"),
+        (pl.col("base_mean") == 0, "0 without the patch: no change in percent"),
+        (change.is_finite().not_(), "its change in percent is not finite"),
     )
     return (
         _side(runs, base, "base")

@@ -50,28 +50,9 @@ def machine(
     leads to a wait from the CPU that had the lock. Counters are slots in use, pages in the swap
     cache, and by class of lock how many CPUs wait for one.
 
-    Parameters
-    ----------
-    config : MachineConfig
-        The log covers ``duration_ns`` after the warm-up; a ms of 8 busy CPUs is about 2 MB.
-    output : Path or str
-        NAME.json, or NAME.json.gz; replaced atomically if it exists.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/costs.csv.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    Exported
-
-    Raises
-    ------
-    ConfigError
-    InputError
-        A cost does not fit, the devices fill up, or the output has another suffix or cannot
-        be written.
-    NativeMemoryError
+    The log covers ``duration_ns`` after the warm-up; a ms of 8 busy CPUs is about 2 MB. ``output``
+    is NAME.json or NAME.json.gz, and is replaced atomically. ``constants`` are CONSTANTS, by
+    default data/costs.csv.
     """
     output = Path(output)
     about = {"made by": "swapsim export", "machine": repr(config)}

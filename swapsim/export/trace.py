@@ -43,26 +43,8 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
     passes and lists of reclaim, throttles and calls of the slot allocator are slices of their
     tasks; each other event is an instant with its fields. What begins before the recording or ends
     after it is marked. Rows are read and written in parts; memory is needed for one table's columns
-    and for what is open at a time.
-
-    Parameters
-    ----------
-    folder : Path or str
-        A trace folder.
-    output : Path or str
-        NAME.json, or NAME.json.gz; replaced atomically if it exists.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    Exported
-
-    Raises
-    ------
-    InputError
-        There is no such folder, a table is damaged, none can be shown, or the output has another
-        suffix or cannot be written.
+    and for what is open at a time. ``output`` is NAME.json or NAME.json.gz, and is replaced
+    atomically.
 
     Examples
     --------

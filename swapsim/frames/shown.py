@@ -57,19 +57,6 @@ class Shown:
 def show(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> Shown:
     """Show a frame; `unit` is that of the named columns, whatever their tables declare.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-    unit : str
-        Of the columns, such as "%".
-    columns : sequence of str
-        Names of the columns of this unit; a name that occurs only in other frames is an error.
-
-    Raises
-    ------
-    InputError
-        The frame has no such column, or a unit has no columns.
-
     Examples
     --------
     >>> import polars as pl

@@ -88,39 +88,19 @@ class Figure:
 class Panel:
     """A question whose answer follows a few controls.
 
-    Parameters
-    ----------
-    name : str
-        Its name in an address and for `live.panel`.
-    question : str
-        What a reader can find by it.
-    notebook : str
-        The notebook whose setting it shows first.
-    limits : str
-        One line: what it is not.
-    model : str
-        Name of one of `models.MODELS`.
-    base : mapping
-        Fields of the model's config in each run.
-    defaults : mapping
-        Values of fields that Python need not be given.
-    sets : sequence of (names of controls, mapping)
-        The fields that each value sets, or each combination of values, joined by ``|``.
-    cases : sequence of (labels, fields)
-        The runs of a setting; their labels are columns of the rows.
-    columns : mapping of str to sequence
-        Rows are kept if their column has one of these values; empty: all.
-    chart : dict
-        Vega-Lite over the data named `ROWS`.
-    call : str
-        The expression that a model stands for in Python; ``{fields}`` and ``{costs}`` are replaced.
-    steps : str
-        Column by which the rows of a setting appear one after the other, once it is drawn, as a
-        moving picture; empty: none.
-    seeds : int
-        Runs of a setting, with seeds 1 to this; a model without chance has one.
-    seeded : {"seed", "seeds", ""}
-        The field of the config that has the seed as a text, or in a list; empty: none.
+    ``name`` is its name in an address and for `live.panel`, ``question`` what a reader can find by
+    it, ``notebook`` the one whose setting it shows first, and ``limits`` say in one line what it is
+    not.
+
+    The config of a run of ``model`` (a name of `models.MODELS`) has the fields ``base``, those that
+    ``sets`` has for the values of one control or of several, joined by ``|``, and those of one of
+    ``cases``, whose labels become columns of the rows. ``seeded`` names the field with the seed as
+    a text ("seed"), in a list ("seeds"), or none; there are ``seeds`` runs, one for a model without
+    chance. Rows are kept if each of ``columns`` has one of its values.
+
+    ``chart`` is Vega-Lite over the data named `ROWS`; with ``steps``, the rows of a setting appear
+    by that column, one after the other. ``head`` and ``call`` are the Python that the model stands
+    for, without fields that have the values of ``defaults``.
     """
 
     name: str

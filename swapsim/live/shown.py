@@ -89,19 +89,7 @@ class LivePanel:
 
 
 def panel(name: str, **turned: object) -> LivePanel:
-    """Return a panel: as it is first, or with some of its controls turned.
-
-    Parameters
-    ----------
-    name : {"tags"}
-        One of `NAMES`.
-    **turned
-        Controls and their values, as the panel shows them.
-
-    Raises
-    ------
-    ConfigError
-        There is no such panel, control or value.
+    """Return one of the panels NAMES: as it is first, or with some of its controls turned.
 
     Examples
     --------

@@ -21,22 +21,10 @@ descents at the start of writeback, one at its end), of 132 ns with cold caches,
 
 @checked
 def costs(root: Path | None = None) -> pl.DataFrame:
-    """Read the constants that turn work into time.
+    """Read the constants that turn work into time (CONSTANTS, in the order of COST_NAMES).
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of costs.csv; default: data.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CONSTANTS, one row per constant, in the order of COST_NAMES.
-
-    Raises
-    ------
-    InputError
-        A row does not fit (with file, line and field), or a constant is missing.
+    An InputError names file, line and field of a row that does not fit, or a constant that is
+    missing.
     """
     return constants.read(_FILE, root)
 
@@ -48,19 +36,9 @@ def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
 
 @checked
 def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
-    """Return the constants with some of them changed.
+    """Return the constants (CONSTANTS) with some of them changed, in ns from 1 to COST_MAX.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Schema CONSTANTS.
-    values : mapping of str to int
-        Name -> ns, 1 to COST_MAX. A value outside of low to high extends that range.
-
-    Raises
-    ------
-    InputError
-        A name is unknown, or a value is out of range.
+    A value outside of low to high extends that range.
 
     Examples
     --------

@@ -31,28 +31,11 @@ _TIMES: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 @checked
 def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Run a machine and return its metrics.
+    """Run a machine with constants (CONSTANTS; default: data/costs.csv); return RESULTS.
 
-    Parameters
-    ----------
-    config : MachineConfig
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/costs.csv.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS, source simulated, one row per metric; the table MACHINE_METRICS has their
-        names, units and meanings. Labels are those of `labels`.
-
-    Raises
-    ------
-    ConfigError
-        All tasks end within the warm-up.
-    InputError
-        A cost does not fit (see `costs.costs_by_name`) or is as long as the run, the devices fill
-        up, or the requests of streams cannot be processed.
-    NativeMemoryError
+    The table MACHINE_METRICS has the metrics' names, units and meanings. An InputError says that a
+    cost is as long as the run, that the devices fill up, or that the requests of streams cannot be
+    processed; a ConfigError that all tasks end within the warm-up.
 
     Examples
     --------
@@ -116,34 +99,13 @@ def run_policies(
     constants: pl.DataFrame | None = None,
     **how: Unpack[study.How],
 ) -> pl.DataFrame:
-    """Run a machine under each policy.
+    """Run a machine under each policy with seeds 1 to ``seeds`` (RESULTS).
 
-    Parameters
-    ----------
-    machine : callable
-        Takes ``policy=`` and ``seed=``: a patch's machine, or a ``functools.partial`` of it.
-    policies : sequence of str or Policy
-    seeds : int
-        Runs of each, seeds 1 to this.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/costs.csv.
-    **how
-        The executor, progress and folder of `study.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS, per policy and seed: ``pages moved`` (pages/s, out and in), ``waits`` (% of
-        the busy time of all CPUs, in waiting for locks), ``tested`` (slots tested for one that
-        is handed out) and ``si->lock`` (acquisitions a page swapped out). `claims.medians` and
-        `claims.ranks` put them in order.
-
-    Raises
-    ------
-    InputError
-        No policy is given.
-    ConfigError
-        seeds is below 1.
+    ``machine`` takes ``policy=`` and ``seed=``: a patch's machine, or a ``functools.partial`` of
+    it. The metrics are ``pages moved`` (pages/s, out and in), ``waits`` (% of the busy time of all
+    CPUs, in waiting for locks), ``tested`` (slots tested for one that is handed out) and
+    ``si->lock`` (acquisitions a page swapped out). `claims.medians` and `claims.ranks` put them in
+    order. The other arguments are those of `study.run`.
     """
     require_some(policies, "policies")
     if seeds < 1:

@@ -134,28 +134,9 @@ def run(
 ) -> pl.DataFrame:
     """Run each case under each policy, with each set of constants and each seed.
 
-    Parameters
-    ----------
-    cases : sequence of Case
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema CONSTANTS.
-    policies : mapping of str to mapping, or sequence of str
-        The base first: names with the fields that a machine then has, or policies of the slots.
-    metric : str
-        Of METRICS.
-    seeds : sequence of int
-    **how
-        The executor, progress and folder of `study.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        The names of the case, ``policy, fit, seed, metric, value``: two rows for each run.
-
-    Raises
-    ------
-    InputError
-        No case, fit or seed is given, or a machine does not have the metric.
+    ``policies`` are names with the fields that a machine then has, or policies of the slots, the
+    base first. There are two rows for each run, the metric (of METRICS) and the waits: the names of
+    the case, ``policy, fit, seed, metric, value``. The other arguments are those of `study.run`.
     """
     points = trials(cases, fits, policies, seeds)
     return study.table(partial(report, metric), points, batch_points=2, **how)
@@ -179,7 +160,7 @@ def gain(
     policies : mapping of str to mapping, or sequence of str
         The base first, as in `run`.
     constants : polars.DataFrame, optional
-        The costs, schema CONSTANTS; default: those of data/costs.csv.
+        The costs (CONSTANTS); default: those of data/costs.csv.
     metric : str
         Of METRICS.
     seeds : sequence of int
@@ -193,11 +174,6 @@ def gain(
         and ``high`` over seeds), the shares of busy time in lock waits without it and with it, in
         percent (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
         (``flips``).
-
-    Raises
-    ------
-    InputError
-        Fewer than two policies or no seed is given, or the machine does not have the metric.
 
     Examples
     --------

@@ -183,18 +183,11 @@ def writeback_tags(
         are used if present.
     kernel : {"4.8", "5.8", "6.1"}
         The kernel whose locks and tree walks are followed.
-    progress : bool
-        Show a progress bar on stderr.
 
     Returns
     -------
     polars.DataFrame
         Schema LOCK_SITES, one row per tags, flow and site that was reached.
-
-    Raises
-    ------
-    InputError
-        A required event is missing, or a row cannot be replayed.
 
     Examples
     --------

@@ -46,17 +46,9 @@ OWNERS: Final = ("cpu", "task", "group")
 class ListPolicy:
     """A user's own choice of lists, made by `list_policy`.
 
-    Attributes
-    ----------
-    name : str
-        The function's name.
-    rules : str
-        Of CLUSTER_RULES; everything but the choice of lists is theirs.
-    owner : {"cpu", "task", "group"}
-    function : callable
-        The Python function itself, to be called by hand.
-    address : int
-        The address of its machine code, valid as long as this object exists.
+    ``name`` is the function's; all but the choice of lists follows ``rules`` (CLUSTER_RULES). The
+    machine code at ``address`` is valid as long as this object exists; ``function`` can be called
+    by hand.
     """
 
     IN_WORDS: ClassVar = "function decorated with @swapsim.list_policy()"
@@ -77,9 +69,9 @@ def list_policy(
 
     A request for slots first goes on in its owner's current cluster. If nothing fits there, the
     function is called, and returns FREE, NONFULL, FRAG, FULL, LARGER or END of this module. One
-    cluster of that list is visited, its head. The function is called again until one fits, or
-    until it returns LARGER or END. A nonfull cluster that does not fit goes to the tail of frag,
-    and a frag cluster to the tail of its list. A list without a cluster has no effect.
+    cluster of that list is visited, its head. The function is called again until one fits, or until
+    it returns LARGER or END. A nonfull cluster that does not fit goes to the tail of frag, and a
+    frag cluster to the tail of its list. A list without a cluster has no effect.
 
     Its parameters are any of these, by name, all 64-bit integers:
 
@@ -106,24 +98,11 @@ def list_policy(
     owner : {"cpu", "task", "group"}
         Who has a current cluster: each CPU, each task, or each group of tasks of a stream.
 
-    Returns
-    -------
-    callable
-        The decorator: takes the function, returns the ListPolicy.
-
-    Raises
-    ------
-    ConfigError
-        rules or owner has another value.
-    InputError
-        Naming the file or cell and the line: the function cannot be compiled, has another
-        parameter or does not return an integer.
-
     Notes
     -----
     The function can neither choose another cluster than the head of a list nor see into a cluster,
     because the kernel cannot, either, without the cluster's lock. It carries nothing over from one
-    call to the next.
+    call to the next. What cannot be compiled is an InputError with its file or cell and line.
 
     Examples
     --------

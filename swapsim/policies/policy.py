@@ -24,22 +24,12 @@ from swapsim.policies.lists import ListPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy:
-    """A user's own policy, made by `policy`.
+    """A user's own policy, made by `policy`: it can stand wherever the name of a built-in one can.
 
-    It can stand wherever the name of a built-in policy can, in other processes too: it is sent
-    with the code of its function and compiled there again. Two policies are equal if they are the
-    same object.
-
-    Attributes
-    ----------
-    name : str
-        The function's name, followed by " (user)" if a built-in policy has the same one.
-    base_of : {"device", "cpu", "mm"}
-    initial : str or int or callable
-    function : callable
-        The Python function itself, to be called by hand.
-    address : int
-        The address of its machine code, valid as long as this object exists.
+    In other processes it is compiled again, from the code of its function. Two policies are equal
+    if they are the same object. ``name`` is the function's, followed by " (user)" if a built-in
+    policy has the same one. The machine code at ``address`` is valid as long as this object exists;
+    ``function`` can be called by hand.
     """
 
     IN_WORDS: ClassVar = "function decorated with @swapsim.policy"
@@ -63,9 +53,9 @@ def policy(
 ) -> Callable[[Callable[..., int]], Policy]:
     """Make a policy of a Python function, as a decorator: ``@swapsim.policy(base_of="cpu")``.
 
-    The function is called where the kernel stores the base: once per call from 5.8 on, at each
-    slot before. It returns the base from which the next scan of the same owner starts. Its
-    parameters are any of these, by name; all but the last are 64-bit integers:
+    The function is called where the kernel stores the base: once per call from 5.8 on, at each slot
+    before. It returns the base from which the next scan of the same owner starts. Its parameters
+    are any of these, by name; all but the last are 64-bit integers:
 
     - ``cpu``: the CPU of the calling task,
     - ``mm``: its address space, from 0; -1 for a kernel thread,
@@ -78,10 +68,10 @@ def policy(
     - ``bases``: all bases, the owner's own included, read-only: those of the online CPUs, or of
       all CPUs (for kernel threads) and then of all mms.
 
-    An answer outside of lowest to highest is invalid, unless it is next or base: it is counted,
-    and next is stored instead. The same holds for an exception, a division by zero or an index
-    past the end of bases. The kernel would read bases under si->lock, so a function with this
-    parameter is charged for all of them at each call.
+    An answer outside of lowest to highest is invalid, unless it is next or base: it is counted, and
+    next is stored instead. The same holds for an exception, a division by zero or an index past the
+    end of bases. The kernel would read bases under si->lock, so a function with this parameter is
+    charged for all of them at each call.
 
     Parameters
     ----------
@@ -94,25 +84,13 @@ def policy(
         its own trunk), "kernel" (that of the shared base), one slot for all, or a Python function
         of (owner, n_owners, lowest, highest), which is called once per owner and not compiled.
 
-    Returns
-    -------
-    callable
-        The decorator: takes the function, returns the Policy.
-
-    Raises
-    ------
-    ConfigError
-        base_of or initial has another value.
-    InputError
-        Naming the file or cell and the line: the function cannot be compiled, has another
-        parameter or does not return an integer.
-
     Notes
     -----
     numba compiles integers, arrays, loops and conditions. Constants and ``@numba.njit`` functions
     that the function uses must be defined before it and are frozen: a later change has no effect.
     Only the base is carried over from one call to the next. Random numbers come from draw alone:
     numpy's do not follow the run's seed. An endless loop or recursion hangs or ends the process.
+    What cannot be compiled is an InputError with its file or cell and line.
 
     Examples
     --------

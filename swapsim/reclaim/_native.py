@@ -41,27 +41,16 @@ _NOT_IN_MEMORY: Final = ("untouched", "swapped-out")
 class Result:
     """What a simulation gives; ``reclaim.h`` explains the fields of each struct.
 
-    Attributes
-    ----------
-    out_of_memory : bool
-        Whether it ended out of memory; otherwise all of its rounds are done.
-    elapsed_ns, events : int
-    rounds : polars.DataFrame
-        A row per round that began: ``round`` from 0, ``file_pages``, the fields of ``struct
-        sws_reclaim_round``, and ``ops_per_second`` of serving.
-    counters : polars.DataFrame
-        ``name`` and ``value`` of each field of ``struct sws_reclaim_counts`` that is one number.
-    zones : polars.DataFrame
-        A row per ``zone``: the fields of ``struct sws_reclaim_zone``.
-    sleeps : polars.DataFrame
-        A row per ``reason`` for a throttle: how many ``slept``, how many were ``declined``, and
-        ``slept_ns``.
-    memory : polars.DataFrame
-        A row per sample and zone, each sample_ns and at the end: ``t_ns``, ``zone``, the fields by
-        zone of ``struct sws_reclaim_state``, and those of ``struct sws_reclaim_zone`` so far.
-    activity : polars.DataFrame
-        A row per sample: ``t_ns``, the other fields of ``struct sws_reclaim_state``, and the
-        counters so far.
+    It ended ``out_of_memory``, or all of its ``rounds`` are done: a row per round that began, with
+    ``round`` from 0, ``file_pages``, the fields of ``struct sws_reclaim_round``, and
+    ``ops_per_second`` of serving. ``counters`` has ``name`` and ``value`` of the fields of ``struct
+    sws_reclaim_counts``, ``zones`` a row per ``zone`` (``struct sws_reclaim_zone``), and ``sleeps``
+    one per ``reason`` for a throttle: how many ``slept``, how many were ``declined``, and
+    ``slept_ns``.
+
+    Each sample_ns and at the end, ``memory`` has a row per zone: ``t_ns``, the fields by zone of
+    ``struct sws_reclaim_state``, and those of ``struct sws_reclaim_zone`` so far; ``activity`` has
+    the other fields of the state, and the counters so far.
     """
 
     out_of_memory: bool
@@ -77,19 +66,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What was counted in a time window of a round.
+    """What was counted in a time window of a round; `Result` explains counters, zones and sleeps.
 
-    Attributes
-    ----------
-    out_of_memory : bool
-        Whether the simulation ended before the window did.
-    ops : int
-        Operations of the client in the window.
-    io_ns : int
-        How long the file took, also beyond the window; 0: no file.
-    counters, zones, sleeps : dict of str to int
-        As in `Result`: counters; zones, both together; sleeps as ``slept REASON`` and ``slept_ns
-        REASON``.
+    ``out_of_memory`` says that the simulation ended before the window did; ``ops`` are the client's
+    operations in it; ``io_ns`` is how long the file took, also beyond the window, 0 without a file.
+    Zones are both together.
     """
 
     out_of_memory: bool
@@ -147,27 +128,8 @@ def run(
 ) -> Result:
     """Run a simulation to its end: all rounds, or out of memory.
 
-    Parameters
-    ----------
-    config : ReclaimConfig
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS, of which the costs are read; default: data/reclaim.csv.
-    sample_ns : int
-        Simulated time between two samples of memory.
-    tick : callable
-        Takes the simulated time in ns, many times a second: for a progress bar.
-
-    Raises
-    ------
-    InputError
-        A constant that does not fit.
-    ConfigError
-        Fields of the config that do not fit together.
-    NativeMemoryError
-
-    Source
-    ------
-    ``reclaim.h``, which says what of the kernel it models.
+    The costs of ``constants`` (CONSTANTS; default: data/reclaim.csv) are read. Memory is sampled
+    each ``sample_ns``; ``tick`` gets the simulated time in ns, many times a second.
     """
     self = make(config, costs(MAIL, constants))
     memory: list[Mapping[str, Any]] = []

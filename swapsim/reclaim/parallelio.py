@@ -112,35 +112,12 @@ def parallelio(
 ) -> ReclaimConfig:
     """Return the config of the mail's tables: a warm-up round, then the iterations of each size.
 
-    Parameters
-    ----------
-    rules : str
-        One of RECLAIM_RULES.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/reclaim.csv.
-    nfs : bool
-        Whether the file is on a server, as in the second table.
-    iterations : int, optional
-        Rounds of each size, from 1 on; default: those of ITERATIONS.
-    seed : int
-        Of the client's draws.
+    ``rules`` is one of RECLAIM_RULES, ``constants`` are CONSTANTS (default: data/reclaim.csv); with
+    ``nfs`` the file is on a server, as in the second table. ``iterations`` are rounds of each size,
+    by default those of ITERATIONS.
 
-    Returns
-    -------
-    ReclaimConfig
-        ``pool_pages`` of the client, in items of ``item_pages``.
-
-    Raises
-    ------
-    InputError
-        A constant that does not fit.
-    ConfigError
-        A value that is out of its range.
-
-    Source
-    ------
-    mmtests' parallelio and memcachetest of May 2013: facts of `patches/03-stall-decisions`. The
-    file starts when ``start_percent`` of the pool's target, four fifths of memory, are in use;
+    Source: mmtests' parallelio and memcachetest of May 2013: facts of `patches/03-stall-decisions`.
+    The file starts when ``start_percent`` of the pool's target, four fifths of memory, are in use;
     other_pages are in use, too, outside of the zones.
     """
     found = values(MAIL, constants)
@@ -195,9 +172,7 @@ def lab_guest(
     watermarks are gap_pages apart, those of the simulator a fourth of the lowest. So the lowest is
     four gaps, and memory is larger by as much: the space above the watermarks is the guest's.
 
-    Source
-    ------
-    data/capture/experiments/stall-rules.toml, programs/parallelio.c, guest/slow-disk;
+    Source: data/capture/experiments/stall-rules.toml, programs/parallelio.c, guest/slow-disk;
     calculate_totalreserve_pages, si_mem_available; mq-deadline's fifo_batch.
     """
     found = values(LAB_GUEST, constants)

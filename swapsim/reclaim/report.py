@@ -149,12 +149,7 @@ def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
 
 @checked
 def lab_guest_rows(window: Window) -> pl.DataFrame:
-    """Return ``metric``, ``value`` and ``unit`` of one round, as the lab names them.
-
-    Source
-    ------
-    data/capture/rig/stalls.py.
-    """
+    """Return ``metric, value, unit`` of a round, as data/capture/rig/stalls.py names them."""
     counters, zones = window.counters, window.zones
     seconds = LAB_SERVE_NS / 1e9
     pages = ("Swap Ins", "Swap Outs", "Page writes anon", "Page writes file")

@@ -160,25 +160,9 @@ _PAGE_BY_PAGE, _BATCHED = REMOVAL_MODES
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Count the acquisitions of the mappings' locks in a trace, page by page and batched.
 
-    Parameters
-    ----------
-    folder : Path or str
-        A trace folder with ``removals``, or with the events from which they are derived:
-        mm_vmscan_lru_isolate, mm_vmscan_lru_shrink_inactive, and swp_del or
-        mm_filemap_delete_from_page_cache or both.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema BATCHED_REMOVAL, one row per kernel that the mappings know; the trace's name is the
-        folder's.
-
-    Raises
-    ------
-    InputError
-        An event is missing, or a row cannot be replayed.
+    The folder has ``removals``, or the events from which they are derived: mm_vmscan_lru_isolate,
+    mm_vmscan_lru_shrink_inactive, and swp_del or mm_filemap_delete_from_page_cache or both. There
+    is one row per kernel that the mappings know (BATCHED_REMOVAL).
 
     Examples
     --------

@@ -102,14 +102,10 @@ class SlotsConfig:
 @checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillConfig:
-    """Workload: the task of each CPU swaps pages out until a share of the device is in use.
+    """Workload: the task of each CPU swaps pages out until a share of the slots is in use.
 
-    Parameters
-    ----------
-    filled_share : float
-        Share of the device's slots, above 0 and up to 1.
-    threads_per_address_space : int
-        Tasks that share an address space, from 1; each CPU has one task.
+    Tasks share address spaces, ``threads_per_address_space`` each; the share is above 0 and up to
+    1.
     """
 
     filled_share: float = 1.0
@@ -172,23 +168,11 @@ class ChurnConfig:
 @checked
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamsConfig:
-    """Workload: what the tasks of a real kernel requested, at another pace.
+    """Workload: what the tasks of a real kernel requested (REQUESTS), at another pace.
 
-    On the slot workbench all tasks run at the same rate, each on CPU task % CPUs. On the
-    contention machine each has its own CPU and runs as fast as its work allows.
-
-    Parameters
-    ----------
-    requests : polars.DataFrame
-        Schema REQUESTS, as `request_streams` returns.
-    skipped_share : float
-        Share of the rows that run before the workbench counts, from 0 to below 1.
-    swap_in : {"synchronous", "asynchronous"}
-
-    Raises
-    ------
-    InputError
-        The requests have another schema or no rows.
+    On the slot workbench all tasks run at the same rate, each on CPU task % CPUs. On the contention
+    machine each has its own CPU and runs as fast as its work allows. A share of the rows, 0 to
+    below 1, is skipped: it runs before the workbench counts.
     """
 
     requests: pl.DataFrame = field(repr=False)
@@ -241,15 +225,9 @@ Workload = FillConfig | ChurnConfig | StreamsConfig
 class MeterConfig:
     """The windows within which the metrics count an event as recent.
 
-    Parameters
-    ----------
-    overlap_calls : int
-        The last calls of the device, 1 to 4096, whose tested slots count as just tested.
-    lock_window : int or None
-        Acquisitions of trunks' locks within which two of one lock are close; None: as many as
-        there are CPUs, about a round.
-    span_window : int
-        Pages written, from 1, over which a span is measured.
+    The slots that the last ``overlap_calls`` of the device (1 to 4096) tested count as just tested.
+    Two acquisitions of a trunk's lock are close within ``lock_window`` of such acquisitions; None:
+    as many as there are CPUs, about a round. A span is measured over ``span_window`` pages written.
     """
 
     overlap_calls: int = METER_DEFAULTS["overlap_calls"]

@@ -50,14 +50,7 @@ class SlotSetUp:
 
 @checked
 def slot_events(folder: Path | str) -> pl.DataFrame:
-    """Read the slot events of a trace folder, in lock order (SLOT_EVENTS).
-
-    Raises
-    ------
-    InputError
-        The folder has no slot events or no trace.toml, or the events have another schema, another
-        digest than trace.toml says, or are out of order.
-    """
+    """Read the slot events of a trace folder, in lock order (SLOT_EVENTS)."""
     fields = [name for name in SLOT_EVENTS.schema if name not in _HEAD]
     return read_event(folder, "slot_events", SLOT_EVENTS.schema, may_be_null=fields)
 
@@ -95,13 +88,7 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
 
 @checked
 def slot_set_up(folder: Path | str) -> SlotSetUp:
-    """Return the set-up of a slot trace's kernel.
-
-    Raises
-    ------
-    InputError
-        trace.toml lacks it; `verify_slots` takes the policy and the sizes as arguments.
-    """
+    """Return the set-up of a slot trace's kernel; an InputError says what its trace.toml lacks."""
     known = provenance(folder)
 
     def field(table: str, name: str, kind: type[_Value]) -> _Value:

@@ -81,8 +81,6 @@ def verify_slots(
     trunk_shift : int
         Log2 of the slots of a trunk, 1 to 31 (SWAP_ADDRESS_SPACE_SHIFT).
     kernel : {"5.8", "6.1"}
-    progress : bool
-        Show a progress bar on stderr.
 
     Returns
     -------
@@ -90,13 +88,6 @@ def verify_slots(
         Counts of ``calls`` that ended and of their ``slots``; the table ``calls`` (SLOT_CALLS); the
         figures ``open``, calls that had not ended when the trace did and are not judged, and
         ``exact`` and ``raced`` slots.
-
-    Raises
-    ------
-    ConfigError
-        Naming the option and its value.
-    InputError
-        The table is not SLOT_EVENTS, or a row, named by its seq, cannot be replayed.
 
     Source
     ------

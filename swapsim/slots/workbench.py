@@ -227,11 +227,6 @@ def one_at_a_time(
     polars.DataFrame
         Schema SLOT_SWEEP: factors, settings, policies and seeds in the order given.
 
-    Raises
-    ------
-    ConfigError
-        The factor is unknown, a setting is out of its range, or seeds is below 1.
-
     Examples
     --------
     >>> from swapsim import frames, slots, study
@@ -269,29 +264,10 @@ def cluster_next(
 
     The recorded order of tasks follows the emulator's time slices and is dropped: each task keeps
     its own order, and all tasks run at one rate. Before the first free the device only fills, from
-    free clusters, where no base matters.
-
-    Parameters
-    ----------
-    folder : Path or str
-        A trace folder with slot events and its set-up (`slot_set_up`).
-    policies : sequence of str or Policy
-    seeds : int
-        Runs of each; a seed draws the order of tasks within a round, and the policies' bases.
-    meter, executor, progress
-        As for `one_at_a_time`.
-    store : Path or str, optional
-        The ``folder`` of `one_at_a_time`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SLOT_SWEEP; its one factor is the share of the rows before the counted ones.
-
-    Raises
-    ------
-    InputError
-        The folder has no slot events or no set-up, or no slot is freed in it.
+    free clusters, where no base matters. Seeds 1 to ``seeds`` draw the order of tasks within a
+    round, and the policies' bases. The other arguments are those of `one_at_a_time`, ``store`` its
+    folder; the one factor of the SLOT_SWEEP returned is the share of the rows before the counted
+    ones.
 
     Examples
     --------
@@ -323,29 +299,11 @@ def cluster_next(
 
 @checked
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
-    """Rank the policies by one metric at each setting, the best first.
+    """Rank the policies of SLOT_SWEEP by one metric at each setting, the best first.
 
-    Parameters
-    ----------
-    measures : polars.DataFrame
-        Schema SLOT_SWEEP.
-    metric : str
-        Of METRICS.
-    confidence : float
-        Between 0 and 1, of the bootstrap interval of the mean over the seeds.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per setting and policy, settings in the order of the sweep: ``factor, setting,
-        policy, n_cpus, metric, unit, seeds, mean, low, high, median, lowest, highest, rank`` (the
-        place, or the places that intervals allow) and ``tied_with``. Runs without a value are left
-        out, and so is a policy that has only such runs.
-
-    Raises
-    ------
-    InputError
-        The table has another schema or lacks the metric; or confidence is out of its range.
+    The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, low, high`` (a
+    bootstrap interval of the mean over the seeds), ``median, lowest, highest, rank`` (the place, or
+    the places that intervals allow) and ``tied_with``. Runs without a value are left out.
     """
     SLOT_SWEEP.check(measures)
     check_confidence(confidence)
@@ -365,24 +323,9 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
 
 @checked
 def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return the means of some metrics over the seeds, a column for each.
+    """Return the means of some metrics of SLOT_SWEEP over the seeds, a column for each.
 
-    Parameters
-    ----------
-    measures : polars.DataFrame
-        Schema SLOT_SWEEP.
-    metrics : sequence of str
-        Of METRICS, in the order of the columns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``factor, setting, policy`` and a column per metric, rounded to four digits.
-
-    Raises
-    ------
-    InputError
-        The table has another schema or lacks a metric.
+    They are rounded to four digits, next to ``factor, setting, policy``.
     """
     chosen = SLOT_SWEEP.check(measures).filter(pl.col("metric").is_in(list(metrics)))
     rows = chosen.select("factor", "setting", "policy", "seed", "metric", "value")

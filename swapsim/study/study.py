@@ -82,24 +82,19 @@ class Study:
     run : callable
         Takes a point and returns its rows, in any process.
     reduce : callable, optional
-        Makes the stored rows of those of all points. It treats each group apart; it may sort.
+        Makes the stored rows of those of all points, each group apart; it may sort. It needs
+        ``group`` or ``sample``.
     group : callable, optional
-        Returns the group of a point; default: each point is a group. A sample is one group, whose
-        rows stand next to each other in the result. A study with `reduce` needs it, or `sample`.
+        Returns the group of a point, whose rows stand next to each other; default: each point is
+        one. A sample is one group.
     quick : callable, optional
-        Returns whether a point may be in a sample; default: each may. A sample takes at most about
-        one second of CPU time.
+        Whether a point may be in a sample, which takes at most about one second of CPU time.
     sample : callable, optional
         Takes the stored rows and any number, and computes again the part that the number selects:
         for studies whose points take too long.
     reads : tuple
         Data that decide the result: patterns of file names in data, or functions that return
         frames.
-
-    Raises
-    ------
-    ConfigError
-        No sample can be taken; when the study is read or stored, a pattern matches no file.
     """
 
     name: str
@@ -154,24 +149,10 @@ class Study:
         return self._of_points(self._points(), how)
 
     def check(self, rows: pl.DataFrame, pick: int = 0) -> int:
-        """Compute a sample and compare it with the rows.
+        """Compute the sample that a number selects, compare it with the rows, return its height.
 
-        Parameters
-        ----------
-        rows : polars.DataFrame
-            As `load` returns them.
-        pick : int
-            Selects the sample; any number.
-
-        Returns
-        -------
-        int
-            Number of rows of the sample.
-
-        Raises
-        ------
-        SwapsimError
-            The rows of the sample are not among the rows next to each other, or it has none.
+        A SwapsimError says that its rows are not among the rows next to each other, or that it has
+        none.
         """
         part = self._sample(rows, pick)
         if part.height and part.schema == rows.schema and _text(part) in _text(rows):
@@ -196,13 +177,7 @@ class Study:
         return self.store(self.compute(progress=progress, folder=points), decides)
 
     def store(self, rows: pl.DataFrame, decides: dict[str, str] | None = None) -> bool:
-        """Store rows as those of the current code and data; return whether the file has changed.
-
-        Raises
-        ------
-        OSError
-            The folder cannot be written.
-        """
+        """Store rows as those of the current code and data; return whether the file has changed."""
         metadata = {
             "result": self.name,
             "swapsim": version("swapsim"),

@@ -36,28 +36,11 @@ def over(
     spread: Spread = "range",
     confidence: float = CONFIDENCE,
 ) -> pl.DataFrame:
-    """Return the middle of a figure over some columns, and its low and high end.
+    """Return the middle of a figure over columns (default: the seed), and its low and high end.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        One row for each combination of its columns; a null value counts as no run.
-    *names : str
-        The columns to summarise over; default: ``seed``.
-    value : str
-        The column of the figure.
-    statistic : {"median", "mean"}
-        What the middle is.
-    spread : {"range", "interval"}
-        What the ends are: the least and greatest value, or a percentile bootstrap interval of the
-        statistic.
-    confidence : float
-        Of the interval.
-
-    Returns
-    -------
-    polars.DataFrame
-        All other columns, then ``runs, middle, low, high``.
+    There is one row for each combination of the other columns, which stand before ``runs, middle,
+    low, high``. A null value counts as no run. The ends are the least and the greatest value, or
+    with ``spread="interval"`` a percentile bootstrap interval of the statistic.
 
     Examples
     --------
@@ -102,23 +85,9 @@ def against(
 ) -> pl.DataFrame:
     """Return the change of each row from the base row with the same other settings.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        One row for each combination of its columns.
-    base : mapping of str to object
-        Columns and their values in the base, such as ``{"policy": "shared"}``. Rows of the base
-        itself are not in the result.
-    value : str
-        The column of the figure.
-    points : bool
-        Whether the change is a difference, in place of percent of the base.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns of the rows, then ``base`` and ``change``, null where the base is missing and,
-        in percent, where it is zero.
+    ``base`` has columns and their values in the base, whose own rows are left out. The columns
+    ``base`` and ``change`` are added: percent of the base, null where it is missing or zero, or
+    with ``points`` the difference.
 
     Examples
     --------
@@ -153,20 +122,10 @@ def against(
 def ends(
     rows: pl.DataFrame, constant: str = "constant", end: str = "end", value: str = "value"
 ) -> pl.DataFrame:
-    """Return a figure with each constant at its low and at its high end, the widest apart first.
+    """Return a figure at the "low" and the "high" end of each constant, the widest apart first.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        A row for each constant and end ("low" or "high"); several rows are averaged.
-    constant, end, value : str
-        Its columns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``constant, low, high`` and ``flips``, whether both have different signs. An end without a
-        row is null.
+    Several rows of an end are averaged, and an end without a row is null. The columns are
+    ``constant, low, high`` and ``flips``, whether both have different signs.
     """
     _require(rows, constant, end, value)
     wrong = [each for each in rows[end].unique() if each not in ("low", "high")]

@@ -68,16 +68,9 @@ def run(
 
     Raises
     ------
-    InputError
-        The folder holds another sweep, or the results cannot be stored.
-    SwapsimError
-        A process was killed, twice if it was one of the new ones; it names the point. Or a worker
-        of a cluster has another installation of swapsim.
-    ConfigError
-        batch_points is out of its range.
     Exception
-        The first that a task raises, with a note that names the point. Then, and on Ctrl-C, no
-        other batch is begun; those that are stored stay.
+        The first that a task raises, with a note that names the point; a SwapsimError if a process
+        was killed again. Then, and on Ctrl-C, no other batch is begun; those that are stored stay.
 
     Examples
     --------

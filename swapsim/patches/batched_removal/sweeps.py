@@ -44,35 +44,11 @@ _SIDE: Final = 2  # lists are numbered by state - _SIDE
 class SweepConfig:
     """Threads of usemem, their memory, their CPUs, and the time of an access.
 
-    Parameters
-    ----------
-    threads : int
-        1 to 64.
-    sweeps : int
-        Sweeps of each thread over its share, 1 or more.
-    pages : int
-        Pages of all threads, of which each has an equal share.
-    memory : int
-        Pages of memory for them, 16 or more.
-    slots : int
-        Slots of the swap device. A run that needs more ends there, and says so.
-    active_per_inactive : int
-        Active pages for each inactive one.
-    cpus, kswapds : int
-        CPUs, and tasks of the kernel that also run on them while any thread faults.
-    uneven_percent : float
-        How far the time of a thread's accesses may lie from the threads' mean, 0 to 90: uniform,
-        and constant during a run.
-    access_ns : int
-        Time of an access, without a fault.
-    fault_ns : tuple of int
-        CPU time of a fault, by how many threads fault at the time: 1, 2, ...
-    seed : int
-
-    Raises
-    ------
-    ConfigError
-        A field is out of range.
+    Each thread sweeps ``sweeps`` times over an equal share of the ``pages``, of which ``memory``
+    has room for so many; a run that needs more ``slots`` ends there, and says so. ``kswapds`` also
+    run on the ``cpus`` while any thread faults. An access takes ``access_ns``; the CPU time of a
+    fault, ``fault_ns``, is by how many threads fault at the time. A thread's times lie up to
+    ``uneven_percent`` (0 to 90) from the mean: uniform, and constant during a run.
     """
 
     threads: int

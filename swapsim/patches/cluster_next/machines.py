@@ -56,18 +56,15 @@ def machine(
 
     ``policy`` is "shared" for the base, "percpu" for V1, "percpu-rerandomise" for what was merged.
     V1 was measured on the kernel "5.7+scan-more"; "5.8" has the memory cgroup's charge of V2's and
-    V3's base, without lru_lock. Memory and pages keep their share of devices of any size.
+    V3's base, without lru_lock. Memory and pages keep their share of devices of any size; the mail
+    does not say how large they were: IN_MEMORY and IN_USE are assumed.
 
-    Notes
-    -----
-    The mail does not say how much memory and how many pages the test had; IN_MEMORY and IN_USE are
-    assumed. The warm-up lasts until tasks reclaim themselves. The measured time is short against a
-    scan around a device (20 s), so the bases are where the fill left them, not where they drift
-    to. The LRU lists are balanced as on the mail's node of 12 GB, at any size.
+    The warm-up lasts until tasks reclaim themselves. The measured time is short against a scan
+    around a device (20 s), so the bases are where the fill left them, not where they drift to. The
+    LRU lists are balanced as on the mail's node of 12 GB, at any size.
 
-    Source
-    ------
-    Seed D (16 pmbench processes, 80/20, random, a RAM disk per socket); the base holds "scan more".
+    Source: seed D (16 pmbench processes, 80/20, random, a RAM disk per socket); the base holds
+    "scan more".
     """
     nodes, devices, walkers, slots = 2, 2, 16, gigabytes * 2**18
     pages = round(devices * slots * IN_USE / (1 - in_memory))

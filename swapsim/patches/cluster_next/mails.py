@@ -114,10 +114,6 @@ def fit(
     for lru_lock, which V1's base takes to charge a page, V3's to isolate a batch), on devices of an
     eighth of the size: with one base all CPUs are in one trunk of any device. V2 prints the figures
     of V3.
-
-    Source
-    ------
-    data/published/04-percpu-cluster-next.csv, kernels before and v3 before.
     """
     return fit_machine(
         *to_meet(version, in_memory=in_memory),

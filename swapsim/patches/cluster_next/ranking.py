@@ -35,29 +35,12 @@ def rank(
     executor: Executor | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Rank a user's policies among the built-in ones.
+    """Rank a user's policies among the built-in ones, on the workbench and on `aged_device`.
 
-    Parameters
-    ----------
-    policies : sequence of Policy
-        `policies.policy.policies_in` reads those of a file.
-    seeds : int
-        Runs of each policy on the workbench and on the machine `aged_device`: seeds 1 to this.
-    executor, progress
-        As for `study.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema POLICY_RANKING: metrics in the order of RANKED_BY, for each the best policy first.
-
-    Raises
-    ------
-    InputError
-        A policy raises, does not end or returns no slot on the workbench (`slots.require_sound`);
-        or two have one name.
-    ConfigError
-        seeds is below 1.
+    `policies.policy.policies_in` reads those of a file. Each runs with seeds 1 to ``seeds``. There
+    is a row (POLICY_RANKING) for each metric of RANKED_BY and policy, for each metric the best
+    first. An InputError says that a policy raises, does not end or returns no slot
+    (`slots.require_sound`), or that two have one name.
     """
     if seeds < 1:
         raise ConfigError(f"seeds={seeds}: choose at least 1")

@@ -10,6 +10,7 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS, STALL_RULES
+from swapsim.frames.cases import first
 from swapsim.patches.stall_decisions.tables import LIST_OF_PAGES
 from swapsim.stall import StallContext, decide, explain, process_pages, rules_of
 from swapsim.stall.tables import STALL_PAGES
@@ -47,17 +48,11 @@ _KIND: Final = re.compile(r"(\d+) +(\S.*)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processed:
-    """What rule sets decided on a list.
+    """What rule sets decided on a list, in rows by ``meeting`` and ``rules``.
 
-    Attributes
-    ----------
-    ends : polars.DataFrame
-        A row per ``meeting`` and ``rules``: the counters, flags and throttles at the end of the
-        list, and how many pages were written, freed, and freed under writeback.
-    pages : polars.DataFrame
-        A row per ``meeting, rules, place`` and ``page``: its ``outcome`` in words.
-    why : polars.DataFrame
-        A row per ``meeting, rules`` and act, done or not: the sentence ``why``.
+    ``ends`` has the counters, flags and throttles at the end of the list, and how many pages were
+    written, freed, and freed under writeback; ``pages`` the ``outcome`` in words of each ``page``
+    at its ``place``; ``why`` a sentence for each act, done or not.
     """
 
     ends: pl.DataFrame
@@ -66,23 +61,9 @@ class Processed:
 
 
 def make_list(*kinds: str) -> pl.DataFrame:
-    """Return a list of pages that is described in words.
+    """Return the pages (LIST_OF_PAGES) that texts describe, in the order of reclaim's scan.
 
-    Parameters
-    ----------
-    *kinds : str
-        A number of pages and their description in WORDS: ``"5 dirty"``, ``"2 writing marked"``; in
-        the order in which reclaim scans them.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema LIST_OF_PAGES.
-
-    Raises
-    ------
-    InputError
-        A kind does not begin with a number, or has another word; or there is no page.
+    Each is a number of pages and WORDS for them: ``"5 dirty"``, ``"2 writing marked"``.
     """
     rows: list[dict[str, Any]] = []
     for kind in kinds:
@@ -114,32 +95,11 @@ def process_list(
     flags: Sequence[str] = (),
     meetings: int = 1,
 ) -> Processed:
-    """Process a list by the rules of each set, each time from the same flags.
+    """Process a list (LIST_OF_PAGES) by the rules of each set, each time from the same flags.
 
-    Parameters
-    ----------
-    pages : polars.DataFrame
-        Schema LIST_OF_PAGES.
-    rules : sequence of str
-        Of `swapsim.ffi.STALL_RULES`.
-    priority : int
-        The scan priority, 12 to 0.
-    kswapd : bool
-        Whether kswapd reclaims, or a task directly.
-    flags : sequence of str
-        Of the zone at the start of the list: of `swapsim.ffi.STALL_FLAGS`.
-    meetings : int
-        How often such a list is processed, one after another, each with the flags that the one
-        before it left.
-
-    Returns
-    -------
-    Processed
-
-    Raises
-    ------
-    ConfigError, InputError
-        A rule set, a flag or a priority that does not exist.
+    ``flags`` are of `swapsim.ffi.STALL_FLAGS`: those of the zone at the start. Such a list is
+    processed ``meetings`` times, one after another, each with the flags that the one before it
+    left.
     """
     LIST_OF_PAGES.check(pages)
     unknown = [flag for flag in flags if flag not in STALL_FLAGS]
@@ -223,18 +183,13 @@ _STOPPED_AS: Final = {
 def _outcomes(pages: pl.DataFrame, paths: pl.DataFrame) -> pl.DataFrame:
     """Return the outcome of each page in words; a locked page is not scanned."""
     stopped = pl.col("branch").cast(pl.String).replace(_STOPPED_AS)
-    outcome = (
-        pl.when("freed_under_writeback")
-        .then(pl.lit("freed under writeback"))
-        .when("freed")
-        .then(pl.lit("freed"))
-        .when(pl.col("branch") == "write")
-        .then(pl.lit("written"))
-        .when("slept")
-        .then(pl.lit("kept: slept for"))
-        .when("activated")
-        .then(pl.format("activated: {}", stopped))
-        .otherwise(pl.format("kept: {}", stopped))
+    outcome = first(
+        ("freed_under_writeback", "freed under writeback"),
+        ("freed", "freed"),
+        (pl.col("branch") == "write", "written"),
+        ("slept", "kept: slept for"),
+        ("activated", pl.format("activated: {}", stopped)),
+        (pl.lit(value=True), pl.format("kept: {}", stopped)),
     )
     scanned = pages.filter(~pl.col("locked")).select("place")
     found = scanned.with_columns(paths.select(outcome=outcome))

@@ -14,6 +14,7 @@ from swapsim import claims
 from swapsim.charts import colours, general
 from swapsim.claims.texts import figure_text
 from swapsim.ffi import STALL_COUNTERS
+from swapsim.frames.cases import first
 from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import STEPS
 from swapsim.stall.tables import DECIDED_LISTS, VERIFIED_STALLS
@@ -74,14 +75,11 @@ def draw_stretch(folder: Path | str, decided: pl.DataFrame, lists: int) -> alt.C
     """Draw what each rule set decides after each list of the stretch with the most sleeps."""
     found = stretch(decided, lists)
     seconds, of = (stretch_seconds(folder, each) or 0.0 for each in (found, decided))
-    decision = (
-        pl.when("forced")
-        .then(pl.lit("sleep, up to 100 ms"))
-        .when("waits")
-        .then(pl.lit("wait, if a device is congested"))
-        .when(pl.col("flags_set") != 0)
-        .then(pl.lit("a flag, no sleep"))
-        .otherwise(pl.lit("nothing"))
+    decision = first(
+        ("forced", "sleep, up to 100 ms"),
+        ("waits", "wait, if a device is congested"),
+        (pl.col("flags_set") != 0, "a flag, no sleep"),
+        otherwise="nothing",
     )
     begin = pl.col("nth").cast(pl.Int64)
     return general.spans(
@@ -159,14 +157,12 @@ def by_target(judged: pl.DataFrame) -> pl.DataFrame:
     ``judged`` are the patch's claims (THREE_COLUMNS). Rows that stay everywhere are left out.
     """
     named, claimed = pl.col("metric").str, pl.col("claimed").cast(pl.String)
-    other = pl.when(pl.col("measured_low") > 0).then(pl.lit("rises")).otherwise(pl.lit("falls"))
-    lab = (
-        pl.when(measured_verdict="confirmed")
-        .then(claimed)
-        .when(measured_verdict="contradicted")
-        .then(other)
-        .when(measured_verdict="open")
-        .then(pl.lit("open"))
+    verdict = pl.col("measured_verdict")
+    lab = first(
+        (verdict == "confirmed", claimed),
+        ((verdict == "contradicted") & (pl.col("measured_low") > 0), "rises"),
+        (verdict == "contradicted", "falls"),
+        (verdict == "open", "open"),
     )
     rows = judged.filter(~pl.col("claim").str.contains("prose")).select(
         row=named.extract(r": (?:Ops )?(.+)$"),

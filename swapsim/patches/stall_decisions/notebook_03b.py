@@ -12,6 +12,7 @@ from swapsim.charts import general
 from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import spread
 from swapsim.claims.texts import figure_text
+from swapsim.frames.cases import first
 from swapsim.patches.stall_decisions import lab, lab_guest
 from swapsim.patches.stall_decisions.judgement import FACTOR, orders
 from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES, change_by_series, printed
@@ -49,14 +50,11 @@ def draw_ratios(cells: pl.DataFrame, target: str, seeds: int) -> alt.ConcatChart
     """Draw simulated divided by published figures: a line per row, a mark per kernel."""
     own = cells.drop_nulls("ratio").filter(pl.col("table").str.ends_with(target))
     edge = pl.col("ratio").clip(1 / _FURTHEST, _FURTHEST)
-    kind = (
-        pl.when(edge != pl.col("ratio"))
-        .then(pl.lit("is beyond the axis"))
-        .when("judged")
-        .then(pl.lit("is predicted"))
-        .otherwise(pl.lit("gives a constant"))
-        .cast(pl.Enum(("is predicted", "gives a constant", "is beyond the axis")))
-    )
+    kind = first(
+        (edge != pl.col("ratio"), "is beyond the axis"),
+        ("judged", "is predicted"),
+        otherwise="gives a constant",
+    ).cast(pl.Enum(("is predicted", "gives a constant", "is beyond the axis")))
     row = pl.col("metric").str.strip_prefix("Ops ")
     where = {"disk": "a file on a disk", "nfs": "a file on an NFS server"}[target]
     return general.points(

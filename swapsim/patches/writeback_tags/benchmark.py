@@ -37,8 +37,8 @@ def swap_w_seq(
     """Predict what swap-w-seq reports: swap-out rate, throughput and elapsed time.
 
     Processes on a two-socket machine write new pages, each its share, to memory and then to one
-    swap device that is as fast as memory, and exit. The simulated machine has much less memory
-    and the same proportions: rates do not depend on it, the elapsed time is scaled.
+    swap device that is as fast as memory, and exit. The simulated machine has much less memory and
+    the same proportions: rates do not depend on it, the elapsed time is scaled.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def swap_w_seq(
     seeds : sequence of int
         Seeds of the runs, over which a figure is the mean.
     constants : mapping of str to polars.DataFrame, optional
-        Name -> schema CONSTANTS, the first of which gives the value and all the range; default:
-        `stored_fits`, those of patch A's base that it leaves open.
+        Name -> CONSTANTS, the first of which gives the value and all the range; default: those of
+        patch A's base that it leaves open (`stored_fits`).
 
     Returns
     -------
@@ -69,11 +69,6 @@ def swap_w_seq(
         ``metric, value`` (with the first constants), ``low, high`` (over all) and ``unit``. If swap
         is smaller than what memory does not hold, the row ``out of swap`` is 1, and the rates are
         those of the tasks up to then.
-
-    Raises
-    ------
-    ConfigError
-        A number is out of range, or the features do not occur together.
 
     Source
     ------

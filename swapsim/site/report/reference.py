@@ -44,14 +44,9 @@ _WIDTH: Final = 100
 
 
 def write(folder: Path, earlier: Path, around: bytes) -> None:
-    """Write the reference to a folder, or copy an earlier one that is made of the same.
+    """Write the reference to a folder, or copy that of an earlier report, made of the same.
 
-    Parameters
-    ----------
-    folder, earlier : Path
-        Folders of the new report and of the one before it.
-    around : bytes
-        The digest of the package and its libraries.
+    ``around`` is the digest of the package and its libraries.
     """
     pages = folder / FOLDER
     mark = earlier / FOLDER / _DIGEST
