@@ -2,6 +2,7 @@
 """Each public chart is interactive, has a description, and is readable on light and dark pages."""
 
 import inspect
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -15,9 +16,11 @@ import polars as pl
 import pytest
 import test_machine_charts as machine
 import test_stall_decisions_charts as stall
+from PIL import Image
 
 import swapsim
 from swapsim import charts
+from swapsim.charts import theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
@@ -190,3 +193,20 @@ def test_a_notebook_gets_an_interactive_chart_and_a_picture() -> None:
     assert data[MIME]["$schema"].endswith("/v5.json"), "as JupyterLab names its own"
     assert metadata["image/png"]["alt"] == data[MIME]["description"]
     assert {"image/png", "text/plain", MIME} == set(data)
+
+
+def test_a_notebook_s_chart_has_the_fields_that_it_names_with_six_digits() -> None:
+    """Other fields go, rows without a name in the chart too; a picture has the same columns."""
+    rows = [{"x": 1 / 3, "y z": 2, "unused": "word"}]
+    mark = {"mark": "point", "encoding": {"x": {"field": "x"}, "y": {"field": "y z"}}}
+    spec = {"datasets": {"d": rows}, "unused": 1, "data": {"name": "d"}, **mark}
+    assert theme.compact(spec) == {**spec, "datasets": {"d": [{"x": 0.333333, "y z": 2}]}}
+
+
+def test_a_picture_is_packed_with_a_palette() -> None:
+    """Size and colours stay."""
+    made = io.BytesIO()
+    Image.linear_gradient("L").convert("RGB").save(made, "PNG")
+    packed = Image.open(io.BytesIO(theme.packed(made.getvalue())))
+    assert (packed.size, packed.mode) == ((256, 256), "P")
+    assert {packed.convert("RGB").getpixel((9, y)) for y in (0, 255)} == {(0,) * 3, (255,) * 3}

@@ -82,12 +82,15 @@ def draw_stretch(folder: Path | str, decided: pl.DataFrame, lists: int) -> alt.C
         otherwise="nothing",
     )
     begin = pl.col("nth").cast(pl.Int64)
+    each = found.sort("rules", "nth").select("rules", decision=decision, begin=begin)
+    runs = each.group_by("rules", "decision", run=pl.col("decision").rle_id().over("rules"))
+    spans = runs.agg(pl.col("begin").min(), end=pl.col("begin").max() + 1)
     return general.spans(
-        found.select("rules", decision=decision, begin=begin, end=begin + 1),
+        spans.sort(in_order_of_rules("rules"), "begin").drop("run"),
         *("begin", "end", "rules", "decision"),
         title=f"{found['nth'].n_unique()} consecutive lists, by rule set",
         subtitle=f"the most sleeps of {Path(folder).name}: {seconds:.1f} of {of:.1f} s",
-        words={"begin": "list of the recording", "end": "", "decision": "after the list"},
+        words={"begin": "list of the recording", "end": "up to", "decision": "after the list"},
         width=700,
         format="d",
     )

@@ -80,6 +80,7 @@ _HOLDERS: Final = {
     "dirty": "of files, dirty",
     "written": "of files, being written",
 }
+_EACH_THIRD: Final = pl.col("t_s").cast(pl.Int64) % 3 == 1
 _SCANS: Final = {"scanned_normal": "Normal", "scanned_dma32": "DMA32"}
 _SLEEPERS: Final = {
     "kswapd_sleeps": "kswapd, in reclaim",
@@ -93,10 +94,10 @@ _SLEEPERS: Final = {
 def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
     """Draw a round: who holds memory, what kswapd scans in each zone, and who waits."""
     memory = general.areas(
-        _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS),
+        _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS).filter(_EACH_THIRD),
         *("t_s", "figure", "part"),
         title="One round with a file of 2385 MB, by kernel: who holds memory",
-        subtitle="simulated, one seed; the file begins soon after the pool is filled",
+        subtitle="one seed, each third second; the file begins soon after the pool is filled",
         words={"t_s": "seconds", "figure": "memory, GB", "part": "pages"},
         panel="rules",
     )
