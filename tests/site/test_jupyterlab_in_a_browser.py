@@ -34,6 +34,7 @@ SETTINGS = {
 LINK = "[a card, as the map links to it](../patches/01-writeback-tags/card.md)"
 CHART = ".jp-OutputArea .vega-embed svg"
 PANEL = "document.querySelector('.swapsim-live figure.panel')"
+OPEN = "((asked) => jupyterapp.commands.execute('docmanager:open', asked))"
 STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 
 
@@ -56,10 +57,11 @@ def laboratory(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run JupyterLab with settings of its own, and give its address."""
-    home = tmp_path / "home"
+    root = tmp_path_factory.mktemp("laboratory")
+    home = root / "home"
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     for name, values in SETTINGS.items():
@@ -71,8 +73,8 @@ def server(tmp_path: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     options = ["--no-browser", "--allow-root", f"--port={port}", "--port-retries=0"]
     options += ["--IdentityProvider.token=", "--expose-app-in-browser"]
-    options += [f"--ServerApp.root_dir={laboratory(tmp_path)}"]
-    with (tmp_path / "log").open("w") as log:
+    options += [f"--ServerApp.root_dir={laboratory(root)}"]
+    with (root / "log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", *options],
             env=os.environ | own,
@@ -83,7 +85,7 @@ def server(tmp_path: Path) -> Iterator[str]:
     try:
         until = time.monotonic() + chromium.PATIENCE_SECONDS
         while not listens(port):
-            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert process.poll() is None, (root / "log").read_text()
             assert time.monotonic() < until
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/lab/tree/notebooks/"
@@ -98,39 +100,51 @@ def listens(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
-    """A chart is drawn, in dark colours too, without a warning; an endless cell ends."""
-    with chromium.browser(tmp_path / "profile") as page:
+@pytest.fixture(scope="module")
+def page(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
+    """Give a browser in which JupyterLab is loaded once; `show` opens its files."""
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as page:
         page.open(server + MAP, width=1400, height=900)
-        page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
-        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
-        page.wait_for(f"document.querySelector('{CHART} .mark-rect.role-mark path') != null")
-        assert page.evaluate("document.querySelector('.jp-OutputArea img') == null")
-        text = page.wait_for(
-            "document.querySelector('#vg-tooltip-element.visible')?.innerText",
-            doing=lambda: page.point_at(f"{CHART} .mark-rect.role-mark path"),
-        )
-        page.picture(tmp_path / "chart.png")
-        assert "acquisitions per page" in text
-        words = f"getComputedStyle(document.querySelector('{CHART} .role-title text')).fill"
-        assert min(map(int, re.findall(r"\d+", page.evaluate(words))[:3])) > 128
-        last = "[...document.querySelectorAll('.jp-OutputArea')].at(-1).innerText"
-        page.wait_for(f"{last}.includes('begun')")
-        page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel'), 0")
-        page.wait_for(f"{last}.includes('KeyboardInterrupt')")
-        page.wait_for(f"{STATUS} == 'idle'")
-        assert page.complaints == [], "a chart's Vega-Lite is newer than JupyterLab's, or the like"
+        yield page
 
 
-def test_a_link_opens_a_card(server: str, tmp_path: Path) -> None:
+def show(page: chromium.Page, notebook: str) -> None:
+    """Open a notebook in JupyterLab and wait for its kernel."""
+    page.wait_for("window.jupyterapp?.shell != null")
+    asked = json.dumps({"path": f"notebooks/{notebook}"})
+    page.evaluate(f"jupyterapp.restored.then(() => {OPEN}({asked})), 0")
+    path = "jupyterapp.shell.currentWidget?.context?.path"
+    page.wait_for(f"{path}?.endsWith({json.dumps(notebook)}) && {STATUS} == 'idle'")
+
+
+def test_a_link_opens_a_card(page: chromium.Page) -> None:
     """Before anything is run: JupyterLab keeps only the cells near the window on the page."""
-    with chromium.browser(tmp_path / "profile") as page:
-        page.open(server + MAP, width=1400, height=900)
-        page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
-        link = "a[href*='01-writeback-tags/card.md']"
-        page.wait_for(f"document.querySelector({json.dumps(link)}) != null")
-        page.evaluate(f"document.querySelector({json.dumps(link)}).click()")
-        page.wait_for("jupyterapp.shell.currentWidget?.context?.path?.endsWith('card.md')")
+    show(page, MAP)
+    link = "a[href*='01-writeback-tags/card.md']"
+    page.wait_for(f"document.querySelector({json.dumps(link)}) != null")
+    page.evaluate(f"document.querySelector({json.dumps(link)}).click()")
+    page.wait_for("jupyterapp.shell.currentWidget?.context?.path?.endsWith('card.md')")
+
+
+def test_the_map_is_run_read_and_interrupted(page: chromium.Page) -> None:
+    """A chart is drawn, in dark colours too, without a warning; an endless cell ends."""
+    show(page, MAP)
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
+    page.wait_for(f"document.querySelector('{CHART} .mark-rect.role-mark path') != null")
+    assert page.evaluate("document.querySelector('.jp-OutputArea img') == null")
+    text = page.wait_for(
+        "document.querySelector('#vg-tooltip-element.visible')?.innerText",
+        doing=lambda: page.point_at(f"{CHART} .mark-rect.role-mark path"),
+    )
+    assert "acquisitions per page" in text
+    words = f"getComputedStyle(document.querySelector('{CHART} .role-title text')).fill"
+    assert min(map(int, re.findall(r"\d+", page.evaluate(words))[:3])) > 128
+    last = "[...document.querySelectorAll('.jp-OutputArea')].at(-1).innerText"
+    page.wait_for(f"{last}.includes('begun')")
+    page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel'), 0")
+    page.wait_for(f"{last}.includes('KeyboardInterrupt')")
+    page.wait_for(f"{STATUS} == 'idle'")
+    assert page.complaints == [], "a chart's Vega-Lite is newer than JupyterLab's, or the like"
 
 
 TURN = f"""
@@ -143,22 +157,19 @@ TURN = f"""
 """
 
 
-def test_a_panel_goes_on_when_its_kernel_has_ended(server: str, tmp_path: Path) -> None:
+def test_a_panel_goes_on_when_its_kernel_has_ended(page: chromium.Page) -> None:
     """What is turned in the browser reaches Python, and another turn needs no Python."""
-    with chromium.browser(tmp_path / "profile") as page:
-        page.open(server + ONE_PANEL, width=1400, height=900)
-        page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
-        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
-        page.wait_for(f"{PANEL}?.classList.contains('drawn')")
-        page.evaluate(f"{PANEL}.scrollIntoView({{block: 'center'}})")
-        said = f"{PANEL}.querySelector('.figures').innerText"
-        first = page.evaluate(said)
-        page.picture(tmp_path / "panel.png")
-        page.evaluate(TURN % 0)
-        one = page.wait_for(f"{said} != {json.dumps(first)} && {said}")
-        kernel = "jupyterapp.shell.currentWidget.sessionContext"
-        page.evaluate(f"{kernel}.shutdown()")
-        page.wait_for(f"{kernel}.session == null")
-        page.evaluate(TURN % 5)
-        assert page.wait_for(f"{said} != {json.dumps(one)} && {said}") != first
-        assert [each for each in page.fetched if not each.startswith(("http://127", "blob:"))] == []
+    show(page, ONE_PANEL)
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
+    page.wait_for(f"{PANEL}?.classList.contains('drawn')")
+    page.evaluate(f"{PANEL}.scrollIntoView({{block: 'center'}})")
+    said = f"{PANEL}.querySelector('.figures').innerText"
+    first = page.evaluate(said)
+    page.evaluate(TURN % 0)
+    one = page.wait_for(f"{said} != {json.dumps(first)} && {said}")
+    kernel = "jupyterapp.shell.currentWidget.sessionContext"
+    page.evaluate(f"{kernel}.shutdown()")
+    page.wait_for(f"{kernel}.session == null")
+    page.evaluate(TURN % 5)
+    assert page.wait_for(f"{said} != {json.dumps(one)} && {said}") != first
+    assert [each for each in page.fetched if not each.startswith(("http://127", "blob:"))] == []
