@@ -32,8 +32,7 @@ Checked = TypeVar("Checked", bound=Callable[..., Any])
 _LONGEST: Final = 60
 """Characters of a value that an error quotes; a longer one is quoted as its type."""
 
-_ARRAYS: Final = ("numpy", "polars.series")
-"""Modules of columns, which serve as sequences."""
+_ARRAYS: Final = ("numpy", "polars.series")  # modules of columns, which serve as sequences
 
 _WORDS: Final[Mapping[object, str]] = {
     bool: "True or False",

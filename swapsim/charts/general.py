@@ -26,9 +26,7 @@ from swapsim.errors import InputError
 MOST_ROWS: Final = 5_000
 """Rows of a chart: what altair takes, and less than 1 MB."""
 
-_MOST_DOTS: Final = 60
-"""Settings of a line with a dot at each."""
-
+_MOST_DOTS: Final = 60  # settings of a line with a dot at each
 _GREY: Final = "#888"
 
 

@@ -7,9 +7,7 @@ from typing import Final
 ARCHIVE: Final = "https://lore.kernel.org/all/"
 COMMITS: Final = "https://git.kernel.org/linus/"
 ARTICLES: Final = "https://lwn.net/Articles/"
-
-SHORT: Final = 12
-"""Digits of a commit in our texts and in its address."""
+SHORT: Final = 12  # digits of a commit in our texts and in its address
 
 _FORMS: Final = {
     "mail": (

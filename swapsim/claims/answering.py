@@ -17,8 +17,7 @@ from swapsim.errors import InputError
 from swapsim.study.ranking import interval
 
 _NOT_IN_A_TABLE: Final = "not in a table"
-_Runs = Mapping[Any, float]
-"""Value of a metric by seed, round or setting."""
+_Runs = Mapping[Any, float]  # value of a metric by seed, round or setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

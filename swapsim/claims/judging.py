@@ -50,8 +50,7 @@ STAYS_WITHIN_PERCENT: Final = 10.0
 VANISHES_BY_PERCENT: Final = 100 * 5 / 6
 """Smallest fall of what vanishes: at most a sixth remains, as for a fall to almost zero."""
 
-FEWEST_ROUNDS: Final = 5
-"""With 4 rounds, all have the same sign by chance one time in eight."""
+FEWEST_ROUNDS: Final = 5  # with 4 rounds, all have the same sign by chance one time in eight
 
 FACTOR: Final = 2.0
 """Largest quotient, either way, of a simulated and a published base that counts as reproduced, and

@@ -16,8 +16,7 @@ _LKP_HEAD: Final = (
     "             \\          |                \\\n"
 )
 
-_Cell = dict[str, Any]
-"""A row of COMPARISON."""
+_Cell = dict[str, Any]  # a row of COMPARISON
 
 
 @checked

@@ -26,8 +26,7 @@ from swapsim.claims.tool_results import Row
 from swapsim.errors import InputError
 from swapsim.study.ranking import interval
 
-TEST: Final = "mthp"
-"""The test of these rows."""
+TEST: Final = "mthp"  # the test of these rows
 
 COUNTERS: Final = ("swpout", "swpout_fallback")
 """Large folios that were swapped out whole, and those that had to be split first."""
@@ -35,9 +34,7 @@ COUNTERS: Final = ("swpout", "swpout_fallback")
 _FILE: Final = re.compile(r"hugepages-(\d{1,8})kB/stats/(\w{1,60})$")
 _LINE: Final = re.compile(r"hugepages-(\d{1,8})kB/stats/(\w{1,60}):(.*)$")
 _BEFORE, _AFTER = "before", "after"
-
-Snapshot = dict[int, dict[str, int]]
-"""Size in kB -> counter -> value."""
+Snapshot = dict[int, dict[str, int]]  # size in kB -> counter -> value
 
 
 def mthp_rows(folder: Path) -> list[Row]:

@@ -17,8 +17,7 @@ from swapsim.claims.tables import (
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
 _NO_DECIMALS: Final = 100
-NO_PERCENT: Final = 0.005
-"""Percentages and points below this are shown as zero."""
+NO_PERCENT: Final = 0.005  # percentages and points below this are shown as zero
 _VERDICTS: Final = {"simulated": SIMULATED_VERDICT.words, "measured": MEASURED_VERDICT.words}
 COUNTED: Final = tuple(
     dict.fromkeys(

@@ -31,11 +31,8 @@ _TESTS: Final = ("vm-scalability", "pmbench")
 """Tests, each known by the beginning of its metrics' names."""
 
 _SOURCE: Final = "stats_source"
-_RUN: Final = re.compile(r"\d{1,18}")
-"""Name of a run's folder: a number of 64 bits."""
-
-Row = tuple[str, str, str, float, str, int]
-"""A row of YOUR_RUNS."""
+_RUN: Final = re.compile(r"\d{1,18}")  # name of a run's folder: a number of 64 bits
+Row = tuple[str, str, str, float, str, int]  # a row of YOUR_RUNS
 
 
 def lkp_rows(folder: Path) -> list[Row]:

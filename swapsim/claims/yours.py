@@ -20,9 +20,7 @@ from swapsim.frames.files import read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 from swapsim.io.paths import data_root
 
-BASE: Final = "base"
-PATCHED: Final = "patched"
-"""Default names of the two kernels."""
+BASE, PATCHED = "base", "patched"  # default names of the two kernels
 
 _BOTH_SIDES: Final = Table(
     "measurements",
@@ -116,9 +114,7 @@ def _long(sides: pl.DataFrame) -> pl.DataFrame:
 
 
 _KEY = ["test", "metric", "unit"]
-
-_NAMED: Final = 10
-"""Largest number of kernels in an error."""
+_NAMED: Final = 10  # largest number of kernels in an error
 
 
 @checked

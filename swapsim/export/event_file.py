@@ -20,9 +20,7 @@ from swapsim.errors import InputError
 from swapsim.io import atomic_file
 
 SUFFIXES: Final = (".json", ".json.gz")
-
-Args = Mapping[str, object]
-"""The fields that a viewer shows of an event, in addition to its name."""
+Args = Mapping[str, object]  # the fields that a viewer shows of an event, in addition to its name
 
 Track = tuple[int, int]
 """Process and thread: the viewers' names for a group of tracks and one of them."""

@@ -27,12 +27,9 @@ from swapsim.machine._native import MachineLog, Sample
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 
-SAMPLES: Final = 500
-"""Intervals of a run: its counters are written at the end of each."""
-
+SAMPLES: Final = 500  # intervals of a run: its counters are written at the end of each
 _COSTS: Final = "costs"
-_NO_TEXT: Final = ("streams",)
-"""Fields that a TOML file cannot contain."""
+_NO_TEXT: Final = ("streams",)  # fields that a TOML file cannot contain
 
 
 @checked

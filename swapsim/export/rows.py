@@ -20,8 +20,7 @@ from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES
 from swapsim.traces.tables import EVENT_HEAD
 
-_ROW_NS: Final = 1000
-"""Length of a row without a clock."""
+_ROW_NS: Final = 1000  # length of a row without a clock
 
 _HEAD: Final = (*EVENT_HEAD.schema, "text")
 """Columns of any event; all others are the event's own fields."""
@@ -36,14 +35,9 @@ _NEEDED: Final = {
 """Table -> its declaration, and the columns that tracks are computed from."""
 
 _MAY_BE_NULL: Final = {("slot_events", "n"), ("reclaim_lists", "pass")}
-
-_LONGEST_NS: Final = 1 << 62
-"""Maximum length of a recording."""
-
+_LONGEST_NS: Final = 1 << 62  # maximum length of a recording
 _SLICE_ROWS: Final = 1 << 14
-
-Args = dict[str, Any]
-"""An event's own fields."""
+Args = dict[str, Any]  # an event's own fields
 
 Row = tuple[int, int, int, str, Args]
 """``seq``, ns since the first row, pid, table, and the chosen fields."""

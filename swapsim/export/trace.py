@@ -29,9 +29,9 @@ from swapsim.export.event_file import (
 )
 from swapsim.export.rows import Args, Row, TraceRows, trace_rows
 
+# Marks of slices that the recording shows in part.
 _CUT_BEGIN: Final = {"begin": "before the recording"}
 _CUT_END: Final = {"end": "after the recording"}
-"""Marks of slices that the recording shows in part."""
 
 
 @checked

@@ -27,8 +27,7 @@ from swapsim import interrupt
 from swapsim._core import ffi, lib
 from swapsim.errors import NativeError, NativeMemoryError
 
-_KEPT: Final = WeakKeyDictionary[Any, Any]()
-"""Struct -> the memory that it points to."""
+_KEPT: Final = WeakKeyDictionary[Any, Any]()  # struct -> the memory that it points to
 
 
 def check(code: int) -> None:

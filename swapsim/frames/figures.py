@@ -21,26 +21,18 @@ from typing import Any, Final
 
 import polars as pl
 
-MISSING: Final = "\u2013"
-"""The text of a missing value."""
-
-DIGIT_WIDE: Final = "\u2007"
-POINT_WIDE: Final = "\u2008"
-"""Spaces of the width of a digit, and of a decimal point."""
-
+MISSING: Final = "\u2013"  # the text of a missing value
+DIGIT_WIDE: Final = "\u2007"  # a space of the width of a digit
+POINT_WIDE: Final = "\u2008"  # a space of the width of a decimal point
 _SIGNIFICANT: Final = 3
 _MOST_DECIMALS: Final = 9
 _NOISE: Final = 1e-12
 """Share of a column's largest figure below which a figure is a rounding error of zero."""
 
 _FINEST: Final = 300
-_SENSIBLE: Final = 4
-"""Decimals next to a figure from 0.1 on; each power of ten below adds one."""
-
+_SENSIBLE: Final = 4  # decimals next to a figure from 0.1 on; each power of ten below adds one
 _OF_PERCENT: Final = 2
-LARGE_PERCENT: Final = 1000
-"""From this change in percent on, its factor is shown."""
-
+LARGE_PERCENT: Final = 1000  # from this change in percent on, its factor is shown
 _FIGURE: Final = re.compile(r"-|[-+]?\d[\d.,]*(e[-+]?\d+)?%?( \[.*\])?")
 
 

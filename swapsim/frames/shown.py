@@ -15,15 +15,11 @@ from swapsim.frames import glossary
 from swapsim.frames.figures import DIGIT_WIDE, POINT_WIDE, cells, is_figures
 from swapsim.frames.table import BY_ROW, HEADS, unit_in_name
 
-MOST_ROWS: Final = 100
-"""Rows that are shown; a trace's table has millions."""
-
+MOST_ROWS: Final = 100  # rows that are shown; a trace's table has millions
 _LEFT: Final = "text-align: left; white-space: nowrap"
 _RIGHT: Final = "text-align: right; white-space: nowrap"
 _LONG: Final = "text-align: left; min-width: 16em"
-_LONG_WORDS: Final = 32
-"""Characters from which a cell may be broken into lines."""
-
+_LONG_WORDS: Final = 32  # characters from which a cell may be broken into lines
 _IN_A_TERMINAL: Final = str.maketrans(DIGIT_WIDE + POINT_WIDE, "  ")
 
 

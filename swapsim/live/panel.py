@@ -27,17 +27,13 @@ from swapsim.live import models
 Fields = Mapping[str, Any]
 """Fields of a model's config; a field that is a mapping, such as ``costs``, has fields itself."""
 
-Setting = Mapping[str, str]
-"""The value of each control, as it is shown."""
-
-SEEDS: Final = (1, 2, 3, 4, 5)
-"""The first is drawn at once, the others widen its band."""
+Setting = Mapping[str, str]  # the value of each control, as it is shown
+SEEDS: Final = (1, 2, 3, 4, 5)  # the first is drawn at once, the others widen its band
 
 UNMET: Final = "no constants meet the base column at these values, so there is nothing to run"
 """What a panel says where a combination of values sets nothing."""
 
-ROWS: Final = "rows"
-"""The data of a panel's chart."""
+ROWS: Final = "rows"  # the data of a panel's chart
 
 
 @dataclass(frozen=True, kw_only=True)

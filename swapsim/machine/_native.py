@@ -259,8 +259,7 @@ def _since(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return after.with_columns(after.select(counts) - before.select(counts))
 
 
-_CAPACITY: Final = 8192
-"""Spans of one call into C, more than one event can end."""
+_CAPACITY: Final = 8192  # spans of one call into C, more than one event can end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

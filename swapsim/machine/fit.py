@@ -28,9 +28,7 @@ _STEP: Final = 0.15
 """Step of a constant's logarithm for a slope: large enough to exceed the noise of a run."""
 
 _LONGEST_STEP: Final = 0.4
-
-_NEAR: Final = 0.1
-"""Deviation of a target's logarithm below which the slopes are reused."""
+_NEAR: Final = 0.1  # deviation of a target's logarithm below which the slopes are reused
 
 
 Values = Callable[[MachineConfig, pl.DataFrame], Mapping[str, float]]

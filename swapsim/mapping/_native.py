@@ -18,9 +18,7 @@ from swapsim.mapping.tables import FLOW, LOCK_SITES, SITE
 # Nodes do not depend on what an entry means: a folio is even, a shadow odd.
 _A_FOLIO: Final = 2
 _A_SHADOW: Final = 1
-
-CHUNK_ROWS: Final = 1 << 18
-"""Rows of one call into C: Ctrl-C is handled between two calls."""
+CHUNK_ROWS: Final = 1 << 18  # rows of one call into C: Ctrl-C is handled between two calls
 
 
 class Op(IntEnum):

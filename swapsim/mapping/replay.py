@@ -28,8 +28,7 @@ from swapsim.traces.event_fields import (
     swap_offset,
 )
 
-FOLIO_BYTES: Final = 64
-"""sizeof(struct page) on x86-64: a folio's address is vmemmap + 64 * pfn."""
+FOLIO_BYTES: Final = 64  # sizeof(struct page) on x86-64: a folio's address is vmemmap + 64 * pfn
 
 VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
 """Start of vmemmap without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""

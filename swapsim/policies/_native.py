@@ -21,8 +21,7 @@ from swapsim.policies.compiler import PARAMETERS, fault, line_in
 from swapsim.policies.lists import CHOICE_PARAMETERS, END, LARGER, ListPolicy
 from swapsim.policies.policy import Policy
 
-MOST_STEPS: Final = 1_000_000
-"""Lines that one call may run."""
+MOST_STEPS: Final = 1_000_000  # lines that one call may run
 
 _BUDGET: Final = 5_000_000
 """Lines of all calls that are followed; later calls run the machine code only."""

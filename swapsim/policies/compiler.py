@@ -29,8 +29,7 @@ PARAMETERS: Final = (
 )
 """Parameters that a policy's function may have; all but the last are 64-bit integers."""
 
-NONSENSE: Final = -1
-"""The answer that C gets if the function raises; it is not a slot."""
+NONSENSE: Final = -1  # the answer that C gets if the function raises; it is not a slot
 
 _CALLBACK: Final = """\
 def callback(cpu, mm, base, next, lowest, highest, trunk_size, draw, first, n_bases, looked_at):

@@ -30,10 +30,7 @@ CHUNK_WORK: Final = 50_000
 """Work of one call into C, well under 0.1 s; Ctrl-C is handled between two calls."""
 
 NEVER: Final = 2**64 - 1
-
-_POLL_NS: Final = 1_000_000
-"""Time between two checks whether a round's serving has begun."""
-
+_POLL_NS: Final = 1_000_000  # time between two checks whether a round's serving has begun
 _NOT_IN_MEMORY: Final = ("untouched", "swapped-out")
 
 

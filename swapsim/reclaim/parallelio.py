@@ -20,11 +20,8 @@ from swapsim.study import constants as files
 MIB_PAGES: Final = 256
 MS_NS: Final = 1_000_000
 SECOND_NS: Final = 1_000_000_000
-FILES_MIB: Final = (0, 715, 2385, 4055)
-"""Sizes of the mail's files; 0: a round without a file."""
-
-WARM_UP: Final = 1
-"""Rounds without a file before those that are reported."""
+FILES_MIB: Final = (0, 715, 2385, 4055)  # sizes of the mail's files; 0: a round without a file
+WARM_UP: Final = 1  # rounds without a file before those that are reported
 
 ITERATIONS: Final = {"disk": 1, "nfs": 5}
 """Rounds of each size: the mail's times are those of 1 + 4 and 1 + 20 rounds."""

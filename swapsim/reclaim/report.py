@@ -11,12 +11,8 @@ from swapsim.reclaim._native import Result, Window
 from swapsim.reclaim.parallelio import LAB_SERVE_NS, MIB_PAGES, SECOND_NS, WARM_UP
 
 PAGE_KIB: Final = 4
-SECTORS: Final = 8
-"""Of 512 bytes in a page."""
-
-SAMPLE_NS: Final = 10 * SECOND_NS
-"""Time between two lines of iostat, as mmtests sets it."""
-
+SECTORS: Final = 8  # of 512 bytes in a page
+SAMPLE_NS: Final = 10 * SECOND_NS  # time between two lines of iostat, as mmtests sets it
 _SUMS: Final = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
 
 _COUNTED: Final = {

@@ -53,11 +53,8 @@ _OUTSIDE: Final = tuple(
 )
 """Code that cannot change a result."""
 
-_CHECKED: Final = ("swapsim.checks", "checked")
-"""The decorator that checks a function's arguments."""
-
-_Thing = tuple[str, str | None]
-"""A module and a name in it; without a name the module itself."""
+_CHECKED: Final = ("swapsim.checks", "checked")  # the decorator that checks a function's arguments
+_Thing = tuple[str, str | None]  # a module and a name in it; without a name the module itself
 
 
 def code_digest(*parts: object) -> str:

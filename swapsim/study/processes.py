@@ -18,13 +18,9 @@ from typing import Any, Final
 
 from swapsim import interrupt
 
-SECOND_READING: Final = 75
-"""Exit status of a process whose script lacks a ``__main__`` guard."""
-
+SECOND_READING: Final = 75  # exit status of a process whose script lacks a ``__main__`` guard
 _NAME: Final = "process of a sweep"
-
-_begun = False
-"""Whether this is one of the processes, and it has read the script."""
+_begun = False  # whether this is one of the processes, and it has read the script
 
 
 class SerialExecutor(Executor):

@@ -20,8 +20,7 @@ from swapsim.ffi import FOLIO_STEPS as STEPS
 from swapsim.live import _native
 
 _COUNTED: Final = ("swapped_out", "fallbacks")
-SINGLES: Final = 16
-"""Single pages that are mapped in one step."""
+SINGLES: Final = 16  # single pages that are mapped in one step
 
 
 def setting(

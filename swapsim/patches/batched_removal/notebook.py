@@ -34,13 +34,9 @@ _PAGE_ACQUISITIONS: Final = 4
 _FILE_ACQUISITIONS: Final = 5
 """Of a file's mapping per page: added, dirtied, writeback begun and ended, removed."""
 
-_FILE_SIZE: Final = 3
-"""Size of the rewritten file in multiples of the memory."""
-
+_FILE_SIZE: Final = 3  # size of the rewritten file in multiples of the memory
 _LIST_PAGES: Final = 32
-
-_DEVIATIONS: Final = 1.96
-"""Half the width of an interval of 95 %, in standard deviations."""
+_DEVIATIONS: Final = 1.96  # half the width of an interval of 95 %, in standard deviations
 
 _OF_A_JOIN: Final = 3
 """Acquisitions of xa_lock for a page that joins the swap cache and leaves it without being written:

@@ -31,8 +31,7 @@ from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
 from swapsim.patches.batched_removal.workload import FITTED, PATCH, lock_fits, workload_values
 
-NODES: Final = 4
-"""Fake NUMA nodes in uniform memory, each with its kswapd."""
+NODES: Final = 4  # fake NUMA nodes in uniform memory, each with its kswapd
 
 NEXT_SHARES: Final = (0.1, 0.3, 1.0)
 """``tree_next_ns / tree_ns``: the cost of each removal of a hold after the first. At 1 a hold is
@@ -172,9 +171,7 @@ def price_ns(tag_share: float, next_share: float, kernel: str, threads: int) -> 
 _MEMORY: Final = 2048
 """Pages of memory of a sweep; four times as many give the same shares of faults."""
 
-RUNS: Final = 140
-"""Runs of each number of threads and kernel, from which means of seven are drawn."""
-
+RUNS: Final = 140  # runs of each number of threads and kernel, from which means of seven are drawn
 _DRAWS: Final = 4000
 
 

@@ -33,9 +33,7 @@ import numpy as np
 from swapsim.checks import check_number
 from swapsim.errors import ConfigError
 
-PARTS: Final = 1_000_000
-"""A thread's speed of 1, so that times are whole numbers."""
-
+PARTS: Final = 1_000_000  # a thread's speed of 1, so that times are whole numbers
 _FREE, _SWAPPED, _INACTIVE, _ACTIVE = range(4)
 _SIDE: Final = 2  # lists are numbered by state - _SIDE
 

@@ -25,8 +25,7 @@ LOCKS_FILE: Final = "swap-cache-locks.csv"
 PATCH: Final = "02-batched-removal"
 """Its folder in patches, and its rows in data."""
 
-THREADS: Final = (1, 3, 5, 7, 8)
-"""The numbers of threads in the mail's table."""
+THREADS: Final = (1, 3, 5, 7, 8)  # the numbers of threads in the mail's table
 
 FITTED: Final = ("Amean System-1", "Amean Elapsd-1")
 """The cells of vanilla that constants are fitted to; all other cells are held out."""

@@ -101,14 +101,12 @@ CHANGES_LOW: Final = 0.03
 CHANGES_HIGH: Final = 1.0
 """From 50 in the mail's half an hour to one per second; 0 is shown next to them."""
 
-CPUS_OF_NODE: Final = 24
-"""CPUs of one of the mail's two sockets."""
+CPUS_OF_NODE: Final = 24  # CPUs of one of the mail's two sockets
 
 TURN_S: Final = 18
 """Seconds in which tasks go around a device: half of 48 GB is free, at 350,000 pages a second."""
 
-SMALLER: Final = 32
-"""Ratio of the mail's slots to those of the settled machine, in each trunk."""
+SMALLER: Final = 32  # ratio of the mail's slots to those of the settled machine, in each trunk
 
 SETTLED_TURNS: Final = 2
 """Turns after which the distances of bases do not change any more on the slot workbench, unless

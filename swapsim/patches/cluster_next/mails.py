@@ -19,8 +19,7 @@ from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.run import labels, metric_values
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_MEMORY, PATCH, machine
 
-FIT_RUNS: Final = 4
-"""Runs per set of constants: the rows of one base differ from seed to seed."""
+FIT_RUNS: Final = 4  # runs per set of constants: the rows of one base differ from seed to seed
 
 TABLE_GIGABYTES: Final = DEVICE_GIGABYTES // 2
 """Size of a device for the simulated tables. Its 384 trunks are enough that nine CPUs hardly meet,

@@ -11,8 +11,7 @@ from swapsim.errors import InputError
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE, MERGED
 
-Side = tuple[str, str, str]
-"""A study of ``studies.WORKBENCH``, a setting and a policy."""
+Side = tuple[str, str, str]  # a study of ``studies.WORKBENCH``, a setting and a policy
 
 
 class Question(NamedTuple):
@@ -30,9 +29,7 @@ class Question(NamedTuple):
     other: Side
 
 
-FRESH: Final = "8192"
-"""Pages swapped out before the count, while V1's bases are a trunk apart."""
-
+FRESH: Final = "8192"  # pages swapped out before the count, while V1's bases are a trunk apart
 _AGES: Final = "ages-of-spread-bases"
 _AGED: Final = (_AGES, str(CHURN.warm_up_pages))
 

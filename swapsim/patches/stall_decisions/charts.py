@@ -50,9 +50,8 @@ _ROW_NAMES: Final = alt.Axis(
 )
 """Names of rows in lines of at most 24 characters."""
 
-_RULE_WIDTH: Final = 64
-_LETTER_WIDTH: Final = 5
-"""Pixels of a rule set's column, and of a letter in it."""
+_RULE_WIDTH: Final = 64  # pixels of a rule set's column
+_LETTER_WIDTH: Final = 5  # pixels of a letter in it
 
 
 def _in_bar(row: dict[str, Any]) -> str:

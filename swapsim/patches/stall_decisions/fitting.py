@@ -38,8 +38,7 @@ FIT_TARGETS: Final = ("Ops memcachetest-0M", *FREE.values(), SWAPPED, ELAPSED)
 FIT_SEEDS: Final = (101, 102, 103)
 """Other seeds than those of the tables by which the fit is judged."""
 
-NEAR: Final = 0.05
-"""Maximum relative difference at which a figure counts as met."""
+NEAR: Final = 0.05  # maximum relative difference at which a figure counts as met
 
 
 def fit_targets() -> dict[str, float]:

@@ -18,8 +18,7 @@ from swapsim.claims.tables import RESULTS
 from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES, printed_values
 from swapsim.patches.stall_decisions.tables import SIMULATED_CELLS, SIMULATED_VERDICTS
 
-FACTOR: Final = 2.0
-"""Maximum ratio between a simulated and a printed size, either way."""
+FACTOR: Final = 2.0  # maximum ratio between a simulated and a printed size, either way
 
 ZERO_SHARE: Final = 1 / 1000
 """Cells up to this share of a row's largest count as zero, unless the row has its own limit."""

@@ -21,8 +21,7 @@ EXPERIMENT: Final = "stall-rules"
 EXPERIMENTS: Final = {"disk": EXPERIMENT, "nfs": f"{EXPERIMENT}-nfs"}
 """The lab's experiments by the target of the mail's tables."""
 
-TWO_ZONES: Final = f"{EXPERIMENT}-two-zones"
-"""The test on the disk in a memory of two zones."""
+TWO_ZONES: Final = f"{EXPERIMENT}-two-zones"  # the test on the disk in a memory of two zones
 
 LARGEST_TURN: Final = "largest mean of a turn of 20 to 25 s"
 """What stands for the mail's maximum over samples of 10 s."""

@@ -16,8 +16,7 @@ from swapsim.patches.stall_decisions.runs import Run, labels
 # The lab's test. Only op_ns was fitted to the lab, to 3.9 without a file; what the rig leaves open
 # is varied. data/published/README.md says what had been seen before the judgement.
 
-AS_SET: Final = "as set"
-"""The variant in which each constant has its value."""
+AS_SET: Final = "as set"  # the variant in which each constant has its value
 
 GUEST_SEEDS: Final = tuple(range(11, 20))
 """As many as the lab has rounds; other ones than those of the development."""
@@ -87,8 +86,7 @@ def run_guest(point: tuple[str, Run]) -> pl.DataFrame:
 
 # Which rows are compared with the lab, and how, was fixed before the first simulation.
 
-FACTOR: Final = 1.5
-"""Maximum ratio between simulated and measured counts."""
+FACTOR: Final = 1.5  # maximum ratio between simulated and measured counts
 
 _ZERO: Final = {"pages": 32.0, "faults": 32.0, "sectors": 256.0, "1": 1.0, "s": 0.1, "%": 1.0}
 """By unit, a figure below this counts as this: a list of pages, one stall."""

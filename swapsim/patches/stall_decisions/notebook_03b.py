@@ -42,8 +42,7 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-_FURTHEST: Final = 32
-"""A quotient further from 1 is drawn here, as another shape."""
+_FURTHEST: Final = 32  # a quotient further from 1 is drawn here, as another shape
 
 
 def draw_ratios(cells: pl.DataFrame, target: str, seeds: int) -> alt.ConcatChart:

@@ -15,10 +15,7 @@ FILE_PAGES: Final = 2385 * MIB_PAGES
 collapse."""
 
 ONE_ROUND: Final = {"files": (FILE_PAGES,)}
-
-PAGES: Final = 100
-"""Pages that are followed, evenly spaced in the pool."""
-
+PAGES: Final = 100  # pages that are followed, evenly spaced in the pool
 _HELD: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written", "swap_used")
 _SCANNED: Final = ("scanned_normal", "scanned_dma32")
 _SLEPT: Final = {

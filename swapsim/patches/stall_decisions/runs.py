@@ -11,9 +11,7 @@ import polars as pl
 from swapsim import claims, reclaim
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
 
-TARGETS: Final = ("disk", "nfs")
-"""Where the file is: in the mail's first table, and in its second."""
-
+TARGETS: Final = ("disk", "nfs")  # where the file is: in the mail's first table, and in its second
 _Type = pl.DataType | type[pl.DataType]
 
 _LABELS: Final = {rules: kernel for kernel, rules in KERNELS.items()}

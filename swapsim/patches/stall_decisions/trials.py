@@ -45,9 +45,7 @@ def _seen(trial: _Trial, rules: str) -> object:
     return acts.drop_nulls().to_list()
 
 
-_ORDER: Final = "order"
-"""The order of setting the flag and of the wait, which patch 4 changes."""
-
+_ORDER: Final = "order"  # the order of setting the flag and of the wait, which patch 4 changes
 _FLAGGED: Final = {"flags": ["writeback"]}
 _WAIT: Final = "sleep wait_iff_congested"
 _FLAG: Final = "flag writeback"

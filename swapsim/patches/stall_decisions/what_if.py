@@ -95,9 +95,7 @@ SWAPPINESS: Final = (0, 10, 30, 60, 100)
 DIRTY_PERCENT: Final = (5, 10, 20, 40, 60)
 DISK_MB: Final = (20, 60, 120, 250, 500, 1000, 2000)
 MEMORY_GB: Final = (4, 7, 16, 32, 64)
-_MAILED_MB: Final = 120
-"""Megabytes per second of the disk whose seeks data/reclaim.csv has."""
-
+_MAILED_MB: Final = 120  # megabytes per second of the disk whose seeks data/reclaim.csv has
 MACHINE_ROWS: Final = ("Kswapd pages scanned", "Page writes file", "Swap Outs")
 
 

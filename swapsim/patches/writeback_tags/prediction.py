@@ -25,8 +25,7 @@ from swapsim.machine.run import labels, run
 PATCH: Final = "01-writeback-tags"
 """Its folder in patches, and its rows in data."""
 
-BASE: Final = "base"
-"""The kernel of data/published to which constants are fitted."""
+BASE: Final = "base"  # the kernel of data/published to which constants are fitted
 
 TAG_SHARE: Final = 0.1
 """``tag_ns / tree_ns``: the geometric mean of 0.01 and 1, as the base does not determine it."""
@@ -38,10 +37,7 @@ si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_se
 THROUGHPUT: Final = "vm-scalability.throughput"
 SWAP_OUT: Final = "vmstat.swap.so"
 _PROFILE: Final = "perf-profile.cycles-pp."
-
-KERNELS: Final = {BASE: True, "base+patch": False}
-"""The mail's kernels, and whether each has tags."""
-
+KERNELS: Final = {BASE: True, "base+patch": False}  # the mail's kernels, and whether each has tags
 WRITERS: Final = 8
 
 _ROUNDS: Final = 5

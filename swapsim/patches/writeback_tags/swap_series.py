@@ -21,10 +21,7 @@ from swapsim.machine.run import labels
 from swapsim.patches.writeback_tags import fits, prediction
 
 WRITERS: Final = 32
-
-_SLOTS_SHIFT: Final = 22
-"""Log2 of the device's slots: 16 GB."""
-
+_SLOTS_SHIFT: Final = 22  # log2 of the device's slots: 16 GB
 _DIRECT: Final = {"kernel": "5.7", "slot_cache": False, "exit_holds_device": True}
 
 STEPS: Final[dict[str, dict[str, Any]]] = {
@@ -43,12 +40,8 @@ LAST: Final = "patches 1-9"
 BOTH: Final = "both locks"
 RATIO: Final = "tree_lock : si->lock"
 UNITS: Final = {prediction.SWAP_OUT: "KiB/s", RATIO: "ratio"}
-
-RATE_TOLERANCE: Final = 0.15
-"""How far a rate may be off, stored with the windows."""
-
-ROWS_SPREAD: Final = 0.131
-"""One standard deviation of a profile row: data/published/README.md."""
+RATE_TOLERANCE: Final = 0.15  # how far a rate may be off, stored with the windows
+ROWS_SPREAD: Final = 0.131  # one standard deviation of a profile row: data/published/README.md
 
 _TREE: Final[dict[str, tuple[str, ...]]] = {
     "tree_lock in __add_to_swap_cache": ("tree_lock.add_to_swap_cache.shrink_page_list",),

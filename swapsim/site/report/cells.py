@@ -30,9 +30,7 @@ from swapsim.progress import TextBar
 from swapsim.site.notebooks import pictures, results_of, specification
 from swapsim.site.report.shell import TEMPLATES, Lead, as_html
 
-CELL_SECONDS: Final = 3600
-"""Time limit of a cell; on a busy machine, too, none comes near."""
-
+CELL_SECONDS: Final = 3600  # time limit of a cell; on a busy machine, too, none comes near
 NOTEBOOKS_AT_A_TIME: Final = 2
 
 _WAIT_SECONDS: Final = 0.2
@@ -43,8 +41,7 @@ _RESET: Final = "from swapsim.site.report import kernel; kernel.reset()"
 _ENVIRONMENT: Final = {**os.environ, "SWAPSIM_PICTURES": "no"}
 """Of a kernel: the pictures of charts are in the notebooks already, unless a chart has changed."""
 
-_PICTURE_SCALE: Final = 1.5
-"""Dots of a chart's picture per pixel of the page (`charts.png`)."""
+_PICTURE_SCALE: Final = 1.5  # dots of a chart's picture per pixel of the page (`charts.png`)
 
 
 class Kernels:

@@ -35,12 +35,8 @@ from swapsim.site.report.shell import (
     ran,
 )
 
-KINDS: Final = COUNTED
-"""Verdicts that have a colour; without one there is no answer."""
-
-FIRST: Final = "tags"
-"""The panel of the front page."""
-
+KINDS: Final = COUNTED  # verdicts that have a colour; without one there is no answer
+FIRST: Final = "tags"  # the panel of the front page
 _MINUS: Final = "\N{MINUS SIGN}"
 
 

@@ -28,19 +28,11 @@ from pdoc.docstrings import convert
 from swapsim.frames import glossary
 from swapsim.site.report.shell import TEMPLATES
 
-FOLDER: Final = "api"
-"""The folder of the reference in a report."""
-
-_DIGEST: Final = "made-of"
-"""The file with the digest of what the pages were made of."""
-
-COMMANDS: Final = "swapsim.cli"
-"""The page of the command line."""
-
+FOLDER: Final = "api"  # the folder of the reference in a report
+_DIGEST: Final = "made-of"  # the file with the digest of what the pages were made of
+COMMANDS: Final = "swapsim.cli"  # the page of the command line
 _TEMPLATES: Final = TEMPLATES / "reference"
-
-_WIDTH: Final = 100
-"""Columns of a command's help."""
+_WIDTH: Final = 100  # columns of a command's help
 
 
 def write(folder: Path, earlier: Path, around: bytes) -> None:

@@ -35,12 +35,8 @@ from swapsim.site import links
 from swapsim.site.report.current import git
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
-
-NOTEBOOKS: Final = "Notebooks"
-"""The heading of the notebooks in the contents."""
-
-RULES: Final = "rules"
-"""The page of data/published/README.md."""
+NOTEBOOKS: Final = "Notebooks"  # the heading of the notebooks in the contents
+RULES: Final = "rules"  # the page of data/published/README.md
 
 _PAGES: Final = (
     (re.compile(r"(?:notebooks/)?(\d\d[a-z]?-[a-z0-9-]+)\.ipynb"), r"\1.html"),
@@ -220,8 +216,7 @@ def _field(path: Path, name: str) -> str:
 
 STYLE: Final = "style.css"
 SCRIPT: Final = "charts.js"
-LIVE: Final = "live.js"
-"""The script of panels, which only a page with one loads."""
+LIVE: Final = "live.js"  # the script of panels, which only a page with one loads
 FILTER: Final = "filter.js"
 REFERENCE: Final = (
     ("api/swapsim/guide.html", "A guide by task"),
