@@ -12,24 +12,10 @@ from typing import Final
 import polars as pl
 
 from swapsim.checks import checked
+from swapsim.claims import tables
 from swapsim.claims.published import kinds as stored_kinds
 from swapsim.claims.published import published_tables, simulation_tolerances
 from swapsim.claims.published import reasons as stored_reasons
-from swapsim.claims.tables import (
-    ANSWERS,
-    CHANCES,
-    CLAIMS,
-    DIRECTION,
-    KINDS,
-    MEASURED_VERDICT,
-    MEDIANS,
-    REASONS,
-    RESULTS,
-    SIMULATED_VERDICT,
-    SIZE,
-    THREE_COLUMNS,
-    TOLERANCES,
-)
 from swapsim.errors import InputError
 from swapsim.frames.cases import first
 
@@ -79,11 +65,15 @@ def three_columns(
     in the order of the claims. An InputError says that a table does not have its schema, or that a
     claim has no kind, or two answers of one source.
     """
-    CLAIMS.check(claims)
-    TOLERANCES.check(tolerances)
-    kinds = stored_kinds() if kinds is None else KINDS.check(kinds)
-    reasons = stored_reasons() if reasons is None else REASONS.check(reasons)
-    chances = pl.DataFrame(schema=CHANCES.schema) if chances is None else CHANCES.check(chances)
+    tables.CLAIMS.check(claims)
+    tables.TOLERANCES.check(tolerances)
+    kinds = stored_kinds() if kinds is None else tables.KINDS.check(kinds)
+    reasons = stored_reasons() if reasons is None else tables.REASONS.check(reasons)
+    chances = (
+        pl.DataFrame(schema=tables.CHANCES.schema)
+        if chances is None
+        else tables.CHANCES.check(chances)
+    )
     _require(claims, answers, kinds)
     has_figure = pl.col("kind").is_in(["change", "figure", "remark"])
     table = (
@@ -108,12 +98,14 @@ def three_columns(
             size=_size(),
         )
     )
-    return THREE_COLUMNS.check(_with_reasons(table, reasons).select(THREE_COLUMNS.names()))
+    return tables.THREE_COLUMNS.check(
+        _with_reasons(table, reasons).select(tables.THREE_COLUMNS.names())
+    )
 
 
 def _require(claims: pl.DataFrame, answers: pl.DataFrame, kinds: pl.DataFrame) -> None:
     """Require a kind for each claim, and at most one answer of each source."""
-    ANSWERS.check(answers)
+    tables.ANSWERS.check(answers)
     without = claims.join(kinds, on="claim", how="anti")["claim"]
     if len(without):
         raise InputError(
@@ -157,7 +149,7 @@ def _direction_of_change() -> pl.Expr:
         (change < 0, "falls"),
         (change > 0, "rises"),
     )
-    return word.cast(DIRECTION.dtype)
+    return word.cast(tables.DIRECTION.dtype)
 
 
 def _nothing(claims: pl.DataFrame) -> pl.DataFrame:
@@ -231,7 +223,7 @@ def _simulated_verdict() -> pl.Expr:
         (_within("simulated") & ~_opposite(), "reproduced"),
         otherwise="missed",
     )
-    return verdict.cast(SIMULATED_VERDICT.dtype)
+    return verdict.cast(tables.SIMULATED_VERDICT.dtype)
 
 
 def _opposite() -> pl.Expr:
@@ -258,7 +250,7 @@ def _measured_verdict() -> pl.Expr:
         (figure, "contradicted"),
         (pl.lit(value=True), _by_interval("measured_", "measured", "confirmed", "contradicted")),
     )
-    return verdict.cast(MEASURED_VERDICT.dtype)
+    return verdict.cast(tables.MEASURED_VERDICT.dtype)
 
 
 def _size() -> pl.Expr:
@@ -268,7 +260,7 @@ def _size() -> pl.Expr:
     own = pl.col("measured_what").is_null() & (pl.col("measured_base") != 0).fill_null(value=True)
     judged &= own & pl.col("tolerance").is_not_null()
     size = first((judged & _within("measured"), "as published"), (judged, "other"))
-    return size.cast(SIZE.dtype)
+    return size.cast(tables.SIZE.dtype)
 
 
 def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
@@ -283,7 +275,7 @@ def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
             for claim, there in table.select("claim", f"{source}_there").iter_rows()
         ]
         name = f"{source}_reason"
-        columns[name] = pl.Series(name, found, dtype=REASONS.schema["reason"])
+        columns[name] = pl.Series(name, found, dtype=tables.REASONS.schema["reason"])
     return table.with_columns(**columns)
 
 
@@ -300,12 +292,12 @@ def range_verdict(low: str, high: str) -> pl.Expr:
     verdict = first(
         (~within_tolerance, "missed"), (too_wide, "open"), (within_tolerance, "reproduced")
     )
-    return verdict.cast(SIMULATED_VERDICT.dtype)
+    return verdict.cast(tables.SIMULATED_VERDICT.dtype)
 
 
 def agreement(within: pl.Expr) -> pl.Expr:
     """Return the SIMULATED_VERDICT reproduced where a condition is true, missed where false."""
-    return first((within, "reproduced"), (~within, "missed")).cast(SIMULATED_VERDICT.dtype)
+    return first((within, "reproduced"), (~within, "missed")).cast(tables.SIMULATED_VERDICT.dtype)
 
 
 @checked
@@ -315,8 +307,8 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
     There is one row per policy and metric that both have. A count is reproduced within
     COUNT_TOLERANCE_PERCENT of the measured median. Without a common one it is an InputError.
     """
-    RESULTS.check(simulated)
-    MEDIANS.check(medians)
+    tables.RESULTS.check(simulated)
+    tables.MEDIANS.check(medians)
     keys = ["policy", "metric", "unit"]
     means = (
         simulated.sort(pl.all())  # float sums depend on their order

@@ -10,26 +10,8 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
+from swapsim.claims import tables
 from swapsim.claims.addresses import misfit
-from swapsim.claims.tables import (
-    CLAIMS,
-    FOLIO_FALLBACKS,
-    FOLIO_REQUESTS,
-    KIND,
-    KINDS,
-    LINKS,
-    MAILS,
-    PUBLISHED,
-    REASONS,
-    REMOVED_LISTS,
-    RESULTS,
-    RULES,
-    SECTIONS,
-    SIMULATION_TOLERANCES,
-    SLOTS_IN_USE,
-    TOLERANCES,
-    WINDOWS,
-)
 from swapsim.errors import InputError
 from swapsim.frames.files import finite, read_csv, read_table
 from swapsim.frames.table import Table
@@ -97,14 +79,14 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
     claim       patch              mail
     A-swap-out  01-writeback-tags  A-no-writeback-tags-with-diff
     """
-    stated = _read(root, "claims.csv", CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
+    stated = _read(root, "claims.csv", tables.CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
     return stated if superseded else _in_force(stated, root)
 
 
 @checked
 def mails(root: Path | None = None) -> pl.DataFrame:
     """Read which mails the figures are from, and whether their texts were available (MAILS)."""
-    return _read(root, "mails.csv", MAILS, ["mail"], _MAILS_MAY_LACK)
+    return _read(root, "mails.csv", tables.MAILS, ["mail"], _MAILS_MAY_LACK)
 
 
 @checked
@@ -113,7 +95,7 @@ def links(root: Path | None = None) -> pl.DataFrame:
 
     Each mail of mails.csv has its row; one whose message ID is not known has no target.
     """
-    frame = _read(root, "links.csv", LINKS, ["name"], _LINKS_MAY_LACK)
+    frame = _read(root, "links.csv", tables.LINKS, ["name"], _LINKS_MAY_LACK)
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
         forms = {"target": row["kind"], "date": "date", "merged": "commit"}
         for field, form in forms.items():
@@ -137,7 +119,7 @@ def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:
 @checked
 def tolerances(root: Path | None = None) -> pl.DataFrame:
     """Read how far a result may lie from each claim, stored before one is judged (TOLERANCES)."""
-    return _read(root, "tolerances.csv", TOLERANCES, ["claim"], not_below_zero=["tolerance"])
+    return _read(root, "tolerances.csv", tables.TOLERANCES, ["claim"], not_below_zero=["tolerance"])
 
 
 @checked
@@ -150,7 +132,7 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
     return _read(
         root,
         "simulation-tolerances.csv",
-        SIMULATION_TOLERANCES,
+        tables.SIMULATION_TOLERANCES,
         ["table", "metric"],
         _SIMULATION_MAY_LACK,
         not_below_zero=_SIMULATION_NUMBERS,
@@ -160,14 +142,14 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
 @checked
 def kinds(root: Path | None = None) -> pl.DataFrame:
     """Read what each claim states, and so by which rule it is judged (KINDS)."""
-    return _read(root, "kinds.csv", KINDS, ["claim"], ("claimed", "repeats", "seen"))
+    return _read(root, "kinds.csv", tables.KINDS, ["claim"], ("claimed", "repeats", "seen"))
 
 
 @checked
 def judging_rules(root: Path | None = None) -> pl.DataFrame:
     """Read the rule by which each kind of claim is judged, in words (RULES)."""
-    found = _read(root, "rules.csv", RULES, ["kind", "source"])
-    for kind in KIND.words:
+    found = _read(root, "rules.csv", tables.RULES, ["kind", "source"])
+    for kind in tables.KIND.words:
         for source in ("simulated", "measured"):
             if found.filter(kind=kind, source=source).is_empty():
                 raise InputError(
@@ -181,19 +163,21 @@ def judging_rules(root: Path | None = None) -> pl.DataFrame:
 @checked
 def sections(root: Path | None = None) -> pl.DataFrame:
     """Read the tables and places of each mail in its order, and what answers them (SECTIONS)."""
-    return _read(root, "sections.csv", SECTIONS, ["mail", "section"], ("simulated", "measured"))
+    return _read(
+        root, "sections.csv", tables.SECTIONS, ["mail", "section"], ("simulated", "measured")
+    )
 
 
 @checked
 def reasons(root: Path | None = None) -> pl.DataFrame:
     """Read why claims have no figure (REASONS); ``claims`` may have * for any letters."""
-    return _read(root, "reasons.csv", REASONS, ["claims", "source"])
+    return _read(root, "reasons.csv", tables.REASONS, ["claims", "source"])
 
 
 @checked
 def windows(root: Path | None = None) -> pl.DataFrame:
     """Read the part of a run that each metric describes; stored before the runs (WINDOWS)."""
-    return _read(root, "windows.csv", WINDOWS, ["metric", "kernel"], ("kernel", "fitted"))
+    return _read(root, "windows.csv", tables.WINDOWS, ["metric", "kernel"], ("kernel", "fitted"))
 
 
 @checked
@@ -202,7 +186,7 @@ def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> st
 
     A metric has the name of a row, or one that begins with it; else it is an InputError.
     """
-    frame = windows() if rules is None else WINDOWS.check(rules)
+    frame = windows() if rules is None else tables.WINDOWS.check(rules)
     found = frame.filter(
         pl.lit(metric).str.starts_with(pl.col("metric")),
         pl.col("kernel").is_null() | (pl.col("kernel") == kernel),
@@ -261,7 +245,7 @@ def _read(
 
 
 def _read_cells(path: Path) -> pl.DataFrame:
-    frame = read_csv(path, PUBLISHED, _PUBLISHED_MAY_LACK)
+    frame = read_csv(path, tables.PUBLISHED, _PUBLISHED_MAY_LACK)
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
         field = _misfit(row, path.stem)
         if field is not None:
@@ -342,29 +326,31 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
     source is "simulated" unless it is given.
     """
     if not isinstance(rows, pl.DataFrame):
-        columns = {name: RESULTS.schema[name] for name in ("metric", "value", "unit")}
+        columns = {name: tables.RESULTS.schema[name] for name in ("metric", "value", "unit")}
         rows = pl.DataFrame(rows, schema=columns, orient="row")
     labelled = {"source": "simulated", **labels}
     frame = rows.with_columns(
         pl.lit(label).alias(name) for name, label in labelled.items() if name not in rows.columns
     )
     typed = [
-        pl.col(name).cast(RESULTS.schema[name]) for name in RESULTS.schema if name in frame.columns
+        pl.col(name).cast(tables.RESULTS.schema[name])
+        for name in tables.RESULTS.schema
+        if name in frame.columns
     ]
-    return RESULTS.check(frame.select(typed))
+    return tables.RESULTS.check(frame.select(typed))
 
 
 @checked
 def measured_results(experiment: str) -> pl.DataFrame:
     """Read the RESULTS of an experiment of data/measured; seed is the number of the round."""
-    return read_table(_experiment(experiment) / "results.parquet", RESULTS)
+    return read_table(_experiment(experiment) / "results.parquet", tables.RESULTS)
 
 
 _FURTHER: Final = {
-    "slots_in_use": SLOTS_IN_USE,
-    "folios": FOLIO_FALLBACKS,
-    "lists": REMOVED_LISTS,
-    "requests": FOLIO_REQUESTS,
+    "slots_in_use": tables.SLOTS_IN_USE,
+    "folios": tables.FOLIO_FALLBACKS,
+    "lists": tables.REMOVED_LISTS,
+    "requests": tables.FOLIO_REQUESTS,
 }
 """Tables of some experiments, by the names of their files."""
 

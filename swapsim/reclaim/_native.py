@@ -8,19 +8,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim import ffi as facts
 from swapsim._core import ffi, lib
 from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError
-from swapsim.ffi import (
-    RECLAIM_COST_MAX,
-    RECLAIM_COSTS,
-    RECLAIM_WHERE,
-    STALL_RULES,
-    STALL_SLEEPS,
-    check,
-    headers,
-    structs,
-)
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.parallelio import LAB_GUEST, MAIL, SECOND_NS, costs
 from swapsim.reclaim.tables import WHERE, ZONE
@@ -81,36 +72,36 @@ class Window:
 def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     """Return a ``struct sws_reclaim *`` with these costs at time 0; it frees itself."""
     files = ffi.new("uint32_t[]", list(config.files))
-    made = structs.config(
+    made = facts.structs.config(
         lib.sws_reclaim_config_init,
         config,
-        rules=STALL_RULES.index(config.rules),
+        rules=facts.STALL_RULES.index(config.rules),
         rounds=len(files),
         file_pages=files,
         costs=_costs(ns),
     )
     problem = lib.sws_reclaim_check(made)
     if problem != lib.SWS_RECLAIM_NO_PROBLEM:
-        why = headers.problem("enum sws_reclaim_problem", problem)
+        why = facts.headers.problem("enum sws_reclaim_problem", problem)
         named = {name: getattr(config, name, None) for name in re.findall(r"\w+", why)}
         values = [f"{name}={value!r}" for name, value in named.items() if value is not None]
         raise ConfigError(f"{', '.join(values)}: {why}")
-    return structs.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
+    return facts.structs.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
 
 
 def _costs(ns: Mapping[str, int]) -> dict[str, int]:
-    for name in RECLAIM_COSTS:
+    for name in facts.RECLAIM_COSTS:
         if name not in ns:
             raise ConfigError(f"{name}: a cost that is missing; give it in ns")
-        check_number(name, ns[name], 1, RECLAIM_COST_MAX)
-    return {name: ns[name] for name in RECLAIM_COSTS}
+        check_number(name, ns[name], 1, facts.RECLAIM_COST_MAX)
+    return {name: ns[name] for name in facts.RECLAIM_COSTS}
 
 
 def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: None) -> bool:
     """Run a simulation up to a time; return False if it is at its end."""
     more = ffi.new("bool *", True)
     while more[0]:
-        check(lib.sws_reclaim_run(self, until_ns, CHUNK_WORK, more))
+        facts.check(lib.sws_reclaim_run(self, until_ns, CHUNK_WORK, more))
         tick(lib.sws_reclaim_state_of(self).now_ns)
     return not lib.sws_reclaim_is_over(self)
 
@@ -190,7 +181,7 @@ def follow_pages(
 def pool_page(self: Any, number: int) -> tuple[str, int, bool]:
     """Return where a page of the pool is, the number of its zone, and whether it is young."""
     found = lib.sws_reclaim_pool_page_of(self, number)
-    return RECLAIM_WHERE[found.where], found.zone, found.young
+    return facts.RECLAIM_WHERE[found.where], found.zone, found.young
 
 
 @checked
@@ -323,6 +314,6 @@ def _sleeps(self: Any) -> pl.DataFrame:
     counts = lib.sws_reclaim_counts_of(self)
     columns = {"slept": counts.sleeps, "declined": counts.declined, "slept_ns": counts.slept_ns}
     return pl.DataFrame(
-        {"reason": STALL_SLEEPS, **{name: list(column) for name, column in columns.items()}},
+        {"reason": facts.STALL_SLEEPS, **{name: list(column) for name, column in columns.items()}},
         schema={"reason": THROTTLE.dtype, **dict.fromkeys(columns, pl.UInt64())},
     )

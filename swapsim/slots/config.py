@@ -10,20 +10,9 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import ffi
 from swapsim.checks import check_choice, check_number, check_share, checked
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import (
-    ADDRESS_SPACES_MAX,
-    CPUS_MAX,
-    KERNELS,
-    METER_DEFAULTS,
-    OVERLAP_CALLS_MAX,
-    POLICIES,
-    SLOTS_DEFAULTS,
-    SLOTS_KERNELS,
-    SLOTS_MAX,
-    TRUNK_SHIFT_MAX,
-)
 from swapsim.policies.policy import Policy
 from swapsim.slots.tables import REQUESTS
 
@@ -62,17 +51,17 @@ class SlotsConfig:
         Seed of all random draws, 0 to 2**64 - 1.
     """
 
-    kernel: str = KERNELS[SLOTS_DEFAULTS["kernel"]]
-    slots: int = SLOTS_DEFAULTS["slots"]
-    cluster_size: int = SLOTS_DEFAULTS["cluster_size"]
-    trunk_shift: int = SLOTS_DEFAULTS["trunk_shift"]
+    kernel: str = ffi.KERNELS[ffi.SLOTS_DEFAULTS["kernel"]]
+    slots: int = ffi.SLOTS_DEFAULTS["slots"]
+    cluster_size: int = ffi.SLOTS_DEFAULTS["cluster_size"]
+    trunk_shift: int = ffi.SLOTS_DEFAULTS["trunk_shift"]
     rotational: bool = False
     possible_cpus: int = 8
     online_cpus: int | None = None
     address_spaces: int = 0
-    policy: str | Policy = POLICIES[SLOTS_DEFAULTS["policy"]]
+    policy: str | Policy = ffi.POLICIES[ffi.SLOTS_DEFAULTS["policy"]]
     slot_cache: bool = True
-    seed: int = SLOTS_DEFAULTS["seed"]
+    seed: int = ffi.SLOTS_DEFAULTS["seed"]
 
     @property
     def online(self) -> int:
@@ -81,21 +70,21 @@ class SlotsConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        check_choice("kernel", self.kernel, SLOTS_KERNELS)
-        if not isinstance(self.policy, Policy) and self.policy not in POLICIES:
+        check_choice("kernel", self.kernel, ffi.SLOTS_KERNELS)
+        if not isinstance(self.policy, Policy) and self.policy not in ffi.POLICIES:
             raise ConfigError(
-                f"policy={self.policy!r}: choose one of {', '.join(POLICIES)}, "
+                f"policy={self.policy!r}: choose one of {', '.join(ffi.POLICIES)}, "
                 "or a function decorated with @swapsim.policy"
             )
         if self.cluster_size not in (256, 512):
             raise ConfigError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
-        check_number("slots", self.slots, 2, SLOTS_MAX, " (slot 0 is the header)")
-        check_number("trunk_shift", self.trunk_shift, 1, TRUNK_SHIFT_MAX)
-        check_number("possible_cpus", self.possible_cpus, 1, CPUS_MAX)
+        check_number("slots", self.slots, 2, ffi.SLOTS_MAX, " (slot 0 is the header)")
+        check_number("trunk_shift", self.trunk_shift, 1, ffi.TRUNK_SHIFT_MAX)
+        check_number("possible_cpus", self.possible_cpus, 1, ffi.CPUS_MAX)
         if self.online_cpus is not None:
             of = f" (possible_cpus={self.possible_cpus})"
             check_number("online_cpus", self.online_cpus, 1, self.possible_cpus, of)
-        check_number("address_spaces", self.address_spaces, 0, ADDRESS_SPACES_MAX)
+        check_number("address_spaces", self.address_spaces, 0, ffi.ADDRESS_SPACES_MAX)
         check_number("seed", self.seed, 0, 2**64 - 1)
 
 
@@ -230,13 +219,13 @@ class MeterConfig:
     as many as there are CPUs, about a round. A span is measured over ``span_window`` pages written.
     """
 
-    overlap_calls: int = METER_DEFAULTS["overlap_calls"]
+    overlap_calls: int = ffi.METER_DEFAULTS["overlap_calls"]
     lock_window: int | None = None
-    span_window: int = METER_DEFAULTS["span_window"]
+    span_window: int = ffi.METER_DEFAULTS["span_window"]
 
     def __post_init__(self) -> None:
         """Check each field."""
-        check_number("overlap_calls", self.overlap_calls, 1, OVERLAP_CALLS_MAX)
+        check_number("overlap_calls", self.overlap_calls, 1, ffi.OVERLAP_CALLS_MAX)
         if self.lock_window is not None:
             check_number("lock_window", self.lock_window, 0)
         check_number("span_window", self.span_window, 1)

@@ -10,22 +10,12 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.published import published_of
-from swapsim.patches.stall_decisions import lab, statements
+from swapsim.patches.stall_decisions import lab, statements, what_if
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.lab_guest import guest_points, run_guest
 from swapsim.patches.stall_decisions.mail import PATCH, RULES, STEPS
 from swapsim.patches.stall_decisions.rounds import by_second, spans_of_round
 from swapsim.patches.stall_decisions.runs import TARGETS, Run, mail_rows, rounds_until_file
-from swapsim.patches.stall_decisions.what_if import (
-    machine_points,
-    node_points,
-    open_points,
-    run_machine,
-    run_node,
-    run_open,
-    run_server,
-    server_points,
-)
 from swapsim.study import Study
 
 _PUBLISHED: Final = partial(published_of, PATCH)
@@ -82,19 +72,21 @@ steps: Final = _of_the_mail(
 
 open_constants: Final = Study(
     name="stall-decisions-open-constants",
-    points=open_points,
-    run=run_open,
+    points=what_if.open_points,
+    run=what_if.run_open,
     reads=("reclaim.csv", "published/simulation-tolerances.csv", _PUBLISHED),
 )
 """Each constant at the ends of its range."""
 
-servers: Final = _of_the_mail(name="stall-decisions-servers", points=server_points, run=run_server)
+servers: Final = _of_the_mail(
+    name="stall-decisions-servers", points=what_if.server_points, run=what_if.run_server
+)
 """The mail's test over NFS with each pair of rates."""
 
 machines: Final = _study(
     name="stall-decisions-what-if",
-    points=machine_points,
-    run=run_machine,
+    points=what_if.machine_points,
+    run=what_if.run_machine,
     quick=lambda point: point[0].factor != "memory, GB" or point[0].setting < 16,
 )
 """The mail's three kernels on other machines."""
@@ -107,9 +99,9 @@ page_spans: Final = _study(name="stall-decisions-page-spans", points=RULES, run=
 
 node: Final = _study(
     name="stall-decisions-node",
-    points=node_points,
-    run=run_node,
-    sample=_of_first_file(node_points(), run_node),
+    points=what_if.node_points,
+    run=what_if.run_node,
+    sample=_of_first_file(what_if.node_points(), what_if.run_node),
 )
 """The mail's first test with lists per zone, and with lists per node (RESULTS)."""
 
