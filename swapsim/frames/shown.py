@@ -40,9 +40,12 @@ class Shown:
     frame: pl.DataFrame
     unit: str = ""
     columns: Sequence[str] = ()
+    fold: str = ""
 
     def _repr_html_(self) -> str:
-        return html(self.frame, self.unit, self.columns)
+        made = html(self.frame, self.unit, self.columns)
+        summary = f'<summary style="cursor: pointer">{escape(self.fold)}</summary>'
+        return f'<details class="fold">{summary}\n{made}\n</details>' if self.fold else made
 
     def __repr__(self) -> str:
         """Return the table as text for a terminal."""
@@ -50,7 +53,9 @@ class Shown:
 
 
 @checked
-def show(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> Shown:
+def show(
+    frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = (), *, fold: str = ""
+) -> Shown:
     """Show a frame; `unit` is that of the named columns, whatever their tables declare.
 
     Examples
@@ -68,7 +73,7 @@ def show(frame: pl.DataFrame, unit: str = "", columns: Sequence[str] = ()) -> Sh
         raise InputError(f"has only: {', '.join(frame.columns)}", field=missing[0])
     if bool(unit) != bool(columns):
         raise InputError(f"unit {unit!r} is of no column: name the columns", field="columns")
-    return Shown(frame, unit, columns)
+    return Shown(frame, unit, columns, fold)
 
 
 def use() -> None:

@@ -171,3 +171,12 @@ def test_a_notebook_shows_frames_in_this_way(monkeypatch: pytest.MonkeyPatch) ->
         assert found["text/html"] == frames.html(frame, *unit)
         assert found["text/plain"] == frames.text(frame, *unit)
     InteractiveShell.clear_instance()
+
+
+def test_a_folded_table_is_a_line_that_opens() -> None:
+    """On a page; the text of a terminal is that of the table."""
+    frame = pl.DataFrame({"task": ["a", "b"], "gain_percent": [1.5, 2.5]})
+    folded, plain = frames.show(frame, fold="Gains <by task>"), frames.show(frame)
+    assert repr(folded) == repr(plain)
+    assert folded._repr_html_().split("\n", 1)[0].endswith("Gains &lt;by task&gt;</summary>")
+    assert plain._repr_html_() in folded._repr_html_()
