@@ -234,7 +234,7 @@ static void a_rotational_device_has_no_cluster_locks(void)
 		config.walkers = 3;
 		config.device.rotational = true;
 		machine = make(&config);
-		run(machine, 60000000, 1000);
+		run(machine, 60000000, 10000);
 		CHECK(sum(machine, offsetof(struct sws_machine_cpu, pages_in)) > 1000);
 		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_GET) == 0);
 		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_SEARCH) == 0);
@@ -257,7 +257,7 @@ static void a_walkers_page_of_5_7_skips_the_cache_on_its_way_in(void)
 	config.devices = 2;
 	config.fragmented = true;
 	machine = make(&config);
-	run(machine, 60000000, 1000);
+	run(machine, 60000000, 10000);
 	in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
 	out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
 	CHECK(in > 2000 && near(in, out, 600));
@@ -356,7 +356,7 @@ static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
 
 	config.walkers = 3;
 	machine = make(&config);
-	run(machine, 60000000, 1000);
+	run(machine, 60000000, 10000);
 	CHECK(acquisitions(machine, SWS_SITE_TREE_SHADOW) > 1000);
 	CHECK(near(acquisitions(machine, SWS_SITE_TREE_SHADOW),
 		   acquisitions(machine, SWS_SITE_CLUSTER_FREE), 3));
@@ -522,7 +522,7 @@ static void pages_read_from_an_asynchronous_device_pass_the_cache(void)
 		config.channels = 4;
 		config.fragmented = true;
 		machine = make(&config);
-		run(machine, 60000000, 1000);
+		run(machine, 60000000, 10000);
 		in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
 		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
 		CHECK(in > 2000);

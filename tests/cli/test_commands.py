@@ -92,6 +92,7 @@ def test_each_output_fits_100_columns(
     long = [line for line in lines if len(line) > 100]
     assert not [line for line in long if str(tmp_path) not in line]
     assert all(len(line.split()) <= 2 for line in long), "only a path may be longer"
+    assert "notebooks: " in refused(capsys, "notebooks", str(tmp_path / "notebooks"))
 
 
 def test_charts_are_imported_only_when_drawn() -> None:

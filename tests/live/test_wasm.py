@@ -48,7 +48,7 @@ FIRST: engines.Settings = [
 ]
 """One setting of each model."""
 
-DRAWN = 200
+DRAWN = 100
 """Drawn settings, over all models."""
 SEED = Random().getrandbits(32)
 

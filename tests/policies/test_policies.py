@@ -49,7 +49,7 @@ def make_device(config: SlotsConfig) -> Any:
     return ffi.gc(out[0], lambda device, _=alive: lib.sws_slots_free(device))
 
 
-def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
+def drive(config: SlotsConfig, *, calls: int = 400) -> Run:
     """Do calls and frees until a device is fragmented and three quarters full."""
     device = make_device(config)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
