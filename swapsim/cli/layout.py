@@ -20,12 +20,8 @@ import polars as pl
 from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE
 from swapsim.frames.figures import cells as cells_of
 
-WIDTH: Final = 100
-"""Characters of a line if nothing else is known."""
-
-_LEAST: Final = 40
-"""In a narrower terminal lines are that long."""
-
+WIDTH: Final = 100  # characters of a line if nothing else is known
+_LEAST: Final = 40  # in a narrower terminal lines are that long
 _PLAIN: Final = str.maketrans({MISSING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
 
 

@@ -76,11 +76,8 @@ TABLES: Final[Mapping[str, Callable[[pl.DataFrame], bytes]]] = {
 }
 """Format of a table, by the suffix of its file."""
 
-STANDARD_OUTPUT: Final = Path("-")
-"""The name of standard output as a file."""
-
-CHARTS: Final = (".html", ".svg", ".png")
-"""Suffixes of a chart's file."""
+STANDARD_OUTPUT: Final = Path("-")  # the name of standard output as a file
+CHARTS: Final = (".html", ".svg", ".png")  # suffixes of a chart's file
 
 format_option: Final = click.option(
     "--format",

@@ -21,16 +21,10 @@ from swapsim.ffi import (
 )
 from swapsim.ffi.structs import check, new
 
-CHUNK_ROWS: Final = 1 << 18
-"""Rows per call of C; Ctrl-C takes effect between calls."""
-
-LOOKS: Final = 24
-"""How often the neighbours of slots are counted along a trace."""
-
+CHUNK_ROWS: Final = 1 << 18  # rows per call of C; Ctrl-C takes effect between calls
+LOOKS: Final = 24  # how often the neighbours of slots are counted along a trace
 _CHOOSE: Final = ffi.typeof(ffi.new("struct sws_clusters_config *").choose)
-
-Point = Mapping[str, int | str]
-"""What happens next: its op, and the fields that this op has."""
+Point = Mapping[str, int | str]  # what happens next: its op, and the fields that this op has
 
 
 Mismatch = Mapping[str, Any]

@@ -293,30 +293,11 @@ def rank_policies(
     seeds: int = SEEDS,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Rank a user's choices of lists among the alternatives.
+    """Rank a user's choices of lists among the alternatives (CLUSTER_RANKING).
 
-    Parameters
-    ----------
-    policies : sequence of ListPolicy
-        `policies.policy.policies_in` reads those of a file.
-    streams : iterable of Stream, optional
-        Default: `default_streams`.
-    seeds : int
-        Generated streams among these, from 1.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CLUSTER_RANKING.
-
-    Raises
-    ------
-    InputError
-        Two policies have one name, or a policy has that of an alternative; or as for `measure`.
-    ConfigError
-        seeds is below 1.
+    `policies.policy.policies_in` reads those of a file. The streams are by default
+    `default_streams`, of which ``seeds`` are generated. An InputError says that two policies have
+    one name, or one has that of an alternative.
     """
     if seeds < 1:
         raise ConfigError(f"seeds={seeds}: choose at least 1")

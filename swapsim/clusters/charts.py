@@ -14,11 +14,7 @@ from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
 def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
     """Draw how many clusters each list has along a trace, one panel per rule set.
 
-    Parameters
-    ----------
-    lists : polars.DataFrame
-        Schema CLUSTER_LIST_SUMS, at most 1,000 rows.
-    title : str
+    ``lists`` are CLUSTER_LIST_SUMS, at most 1,000 rows.
     """
     frame = CLUSTER_LIST_SUMS.check(lists).unpivot(
         list(CLUSTERS), index=["rules", "seq"], variable_name="list", value_name="clusters"
@@ -29,14 +25,7 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
 
 @checked
 def alternatives(ranking: pl.DataFrame, *, title: str) -> alt.ConcatChart:
-    """Draw each alternative's change from the rules of 7.3, the best on top, a panel per metric.
-
-    Parameters
-    ----------
-    ranking : polars.DataFrame
-        Schema CLUSTER_RANKING.
-    title : str
-    """
+    """Draw each alternative's change from the rules of 7.3 (CLUSTER_RANKING), the best on top."""
     unit = pl.col("unit").replace("%", "points")
     frame = CLUSTER_RANKING.check(ranking).select(
         pl.format("{}, {} ({} is better)", "metric", unit, "better").alias("metric"),

@@ -22,11 +22,8 @@ GROUPS: Final = 3
 ORDERS: Final = (0,) * 24 + (2,) * 4 + (4,) * 8 + (9,)
 """Orders of requests, each as often as it occurs here."""
 
-SHARE: Final = 2048
-"""Slots that a task takes before it gives some back."""
-
-REQUESTS: Final = 20_000
-"""Requests of a stream."""
+SHARE: Final = 2048  # slots that a task takes before it gives some back
+REQUESTS: Final = 20_000  # requests of a stream
 
 _MOVES, _ENDS, _PARTS = 0.02, 0.002, 0.3
 """Chances: that a task has changed CPU, that it ends, and that it frees a part of a folio."""

@@ -16,9 +16,7 @@ from swapsim.ffi import CLUSTER_CPUS_MAX
 from swapsim.frames.files import require_values
 from swapsim.traces import provenance, read_event, require_events, require_order
 
-_SLOTS_OF_ALL: Final = 2**32 - 2
-"""Most slots of all devices (``cluster_what_if.h``)."""
-
+_SLOTS_OF_ALL: Final = 2**32 - 2  # most slots of all devices (``cluster_what_if.h``)
 _HEAD: Final = ("seq", "cpu", "pid", "op")
 
 OP_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -52,13 +50,7 @@ _MAY_LACK: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRows:
-    """A recording of a cluster allocator.
-
-    Attributes
-    ----------
-    events, devices : polars.DataFrame
-        Schemas CLUSTER_EVENTS and CLUSTER_DEVICES.
-    """
+    """A recording of a cluster allocator: CLUSTER_EVENTS and CLUSTER_DEVICES."""
 
     events: pl.DataFrame
     devices: pl.DataFrame

@@ -51,13 +51,7 @@ _PERCENT: Final = {"in_sequence": ("runs_in_sequence", "runs"), "mixed": ("mixed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReplay:
-    """The requests of a recording, served under rule sets.
-
-    Attributes
-    ----------
-    grants, work, lists : polars.DataFrame
-        Schemas CLUSTER_GRANTS, CLUSTER_WORK and CLUSTER_LISTS.
-    """
+    """The requests of a recording served under rules: CLUSTER_GRANTS, _WORK and _LISTS."""
 
     grants: pl.DataFrame
     work: pl.DataFrame
@@ -98,19 +92,10 @@ def replay(
         device.
     samples : int
         About how many rows of the trace `lists` has; 0 for none.
-    progress : bool
-        Show a progress bar on stderr.
 
     Returns
     -------
     ClusterReplay
-
-    Raises
-    ------
-    ConfigError
-        There is no such rule set or switch, or a number, an owner or a size is out of its range.
-    InputError
-        As for `cluster_rows`; a task has no owner; or a row, named by its seq, cannot be replayed.
 
     Source
     ------
@@ -208,25 +193,11 @@ def pictures(
     switches: Mapping[str, bool | int] | None = None,
     slots: Sequence[int] | None = None,
 ) -> pl.DataFrame:
-    """Return every cluster at some rows of a recording that is served under rules.
+    """Return every cluster at about ``times`` rows of a recording that is served under rules.
 
-    Parameters
-    ----------
-    source, rules, switches, slots
-        As for `replay`.
-    times : int
-        About how many pictures, from 1.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per rule set, picture and cluster: ``rules, seq, device, cluster``, the ``list`` on
-        which it is, its ``position`` there from the head, its ``order`` and the slots ``in_use``.
-
-    Raises
-    ------
-    ConfigError, InputError
-        As for `replay`, or times is below 1.
+    The arguments are those of `replay`. There is a row per rule set, picture and cluster: ``rules,
+    seq, device, cluster``, the ``list`` on which it is, its ``position`` there from the head, its
+    ``order`` and the slots ``in_use``.
     """
     if times < 1:
         raise ConfigError(f"times={times}: give at least 1")

@@ -16,8 +16,7 @@ from swapsim.errors import InputError
 from swapsim.progress import bar
 from swapsim.traces.verification import Verdict, errors_of, mismatch, verified
 
-SHOWN: Final = 8
-"""Events of a cluster before the first mismatch that are shown."""
+SHOWN: Final = 8  # events of a cluster before the first mismatch that are shown
 
 _TAKEN: Final[Mapping[str, str]] = {
     "windows": "windows, and the slots tried in them",
@@ -77,13 +76,7 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
 
     Each grant, visit, list move and pick of a list has to be the model's next one. What the rows
     cannot show, such as the end of a visit's unlocked window, is taken from the trace and counted.
-
-    Parameters
-    ----------
-    source : ClusterRows, Path or str
-        The tables, or the trace folder of them.
-    progress : bool
-        Show a progress bar on stderr.
+    The source is ClusterRows, or the trace folder of them.
 
     Returns
     -------
@@ -92,11 +85,6 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
         ``turns`` of devices; figures are all totals of the replay, with ``taken_X`` for what was
         taken from the trace. Its table ``events`` (CLUSTER_EVENTS) has the last events of the
         cluster that differs first.
-
-    Raises
-    ------
-    InputError
-        As for `cluster_rows`; or a row, named by its seq, cannot be replayed.
 
     Source
     ------

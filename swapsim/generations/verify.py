@@ -24,12 +24,8 @@ def verify_generations(source: GenerationRows | Path | str) -> Verdict:
 
     A choice agrees if the lists that were scanned are those that follow from the type of the rules.
     Of a tier index only the pages show that were spared: each has to be of a tier above it. A turn
-    agrees if the rules age, scan as many pages, and go on or end as the kernel did.
-
-    Parameters
-    ----------
-    source : GenerationRows, Path or str
-        The tables, or the trace folder of them.
+    agrees if the rules age, scan as many pages, and go on or end as the kernel did. The source is
+    GenerationRows, or the trace folder of them.
 
     Returns
     -------
@@ -37,11 +33,6 @@ def verify_generations(source: GenerationRows | Path | str) -> Verdict:
         Counts of ``types``, ``tiers``, ``agings`` and ``sizes``; figures: ``ambiguous`` decisions,
         ``forced`` choices, in which each rule has the same result, and ``unseen`` turns of
         protected cgroups. Its tables are ``choices`` and ``steps``, with the rules' results.
-
-    Raises
-    ------
-    InputError
-        As for `generation_rows`; or a row, named by its seq, has a state that cannot be.
 
     Source
     ------
@@ -161,23 +152,7 @@ def _step(where: str, row: Mapping[str, Any]) -> tuple[str, ...]:
 
 @checked
 def verified_generations(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Verify several traces.
-
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Trace folders by name.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema VERIFIED_GENERATIONS, one row per trace.
-
-    Raises
-    ------
-    InputError
-        As for `verify_generations`.
-    """
+    """Verify several trace folders by name (VERIFIED_GENERATIONS)."""
 
     def judge(folder: Path) -> dict[str, object]:
         rows = generation_rows(folder)

@@ -9,9 +9,7 @@ from typing import Final
 
 from swapsim.errors import InputError
 
-PACKAGE: Final = Path(__file__).resolve().parents[1]
-"""The folder of the package swapsim."""
-
+PACKAGE: Final = Path(__file__).resolve().parents[1]  # the folder of the package swapsim
 _IN_WHEEL: Final = PACKAGE / "laboratory"
 
 

@@ -23,19 +23,14 @@ from swapsim.ffi import STALL_FLAGS, STALL_FLAGS_ALL
 from swapsim.stall.recording import BEFORE_ALL, Recording
 from swapsim.stall.rows import ReclaimRows
 
-EXACT: Final = 0
-"""The order of the rows leaves one value, which was read."""
-CONCURRENT: Final = 1
-"""The order of the rows leaves both values, because of a concurrent change."""
-CONTRADICTED: Final = 2
-"""The order of the rows leaves only the other value."""
+EXACT: Final = 0  # the order of the rows leaves one value, which was read
+CONCURRENT: Final = 1  # the order of the rows leaves both values, because of a concurrent change
+CONTRADICTED: Final = 2  # the order of the rows leaves only the other value
 
 _CONGESTED: Final = STALL_FLAGS["congested"]
 """The flag of the node by the rules of 2013, of the lruvec that reclaim aims at in 6.1."""
-_NODE: Final = STALL_FLAGS_ALL & ~_CONGESTED
-"""The flags of the node by all rules."""
-_GROUPS: Final = 1 << 16
-"""Keys below are nodes; keys from here on are a node and a cgroup."""
+_NODE: Final = STALL_FLAGS_ALL & ~_CONGESTED  # the flags of the node by all rules
+_GROUPS: Final = 1 << 16  # keys below are nodes; keys from here on are a node and a cgroup
 _NO_FLAGS: Final = pl.lit(0, dtype=pl.UInt8)
 _ALL_FLAGS: Final = pl.lit(STALL_FLAGS_ALL, dtype=pl.UInt8)
 _START: Final = -1

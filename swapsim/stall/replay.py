@@ -54,10 +54,8 @@ NOT_RECORDED: Final = (
 )
 """What an older set of rules needs and a recording of 6.1 does not have."""
 
-_CERTAIN: Final = ("congestion_wait", "writeback")
-"""Sleeps that no test can skip."""
-_FOR_CONGESTION: Final = ("wait_iff_congested", "congested")
-"""Sleeps that need the flag congested."""
+_CERTAIN: Final = ("congestion_wait", "writeback")  # sleeps that no test can skip
+_FOR_CONGESTION: Final = ("wait_iff_congested", "congested")  # sleeps that need the flag congested
 _OF_FOLIO: Final = ("list", "seq", "file", "dirty", "writeback", "reclaim", "step")
 _FOLIO_SUMS: Final = [column.name for column in FOLIO_SUMS]
 _FACTOR: Final = 1_099_511_628_211
@@ -66,24 +64,9 @@ _FACTOR: Final = 1_099_511_628_211
 
 @checked
 def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
-    """Count what each set of rules decides of the lists of some traces.
+    """Count what each set of rules decides of the lists of some traces (STALL_DECISIONS).
 
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder, with reclaim_folios, reclaim_lists and reclaim_passes.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema STALL_DECISIONS, trace after trace, one row per rule set.
-
-    Raises
-    ------
-    InputError
-        The missing event is named; or as for `reclaim_rows` and `decided_lists`.
+    Each folder, by its trace's name, has reclaim_folios, reclaim_lists and reclaim_passes.
     """
     frames = [pl.DataFrame(schema=STALL_DECISIONS.schema)]
     for name, folder in over(folders.items(), "decide", "traces"):

@@ -27,8 +27,7 @@ from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIE
 from swapsim.traces import provenance
 from swapsim.traces.verification import Verdict, errors_of, verified
 
-TICKS: Final = 250
-"""Timer ticks a second of a kernel whose trace.toml does not say."""
+TICKS: Final = 250  # timer ticks a second of a kernel whose trace.toml does not say
 
 _STEPS_BY_BRANCH: Final[Mapping[str, tuple[str, ...]]] = {
     "unmet": ("lock", "evictable", "mapped"),
@@ -119,19 +118,11 @@ def verify_stalls(
     """Compare all that a kernel's reclaim counted and decided with a set of rules.
 
     Flags that were read must be those that the rows before left. ``kernel.hz`` of a folder's
-    trace.toml has the timer ticks a second, by default 250.
+    trace.toml has the timer ticks a second, by default 250. The source is ReclaimRows, or the trace
+    folder of them; ``rules`` are those of STALL_RULES that the kernel was switched to.
 
     **Not recorded**: why too many pages were isolated, how long a task was left asleep, and which
     lazyfree folios became anonymous ones.
-
-    Parameters
-    ----------
-    source : ReclaimRows, Path or str
-        The tables, or the trace folder of them.
-    rules : str
-        One of STALL_RULES: those that the kernel was switched to.
-    progress : bool
-        Show a progress bar on stderr.
 
     Returns
     -------
@@ -142,14 +133,6 @@ def verify_stalls(
         first difference, null for none; ``faults`` has all rows that differ, also of rounds and
         clears. Its figures are the numbers ``raced`` and ``folios``, and what is not judged, by
         kind.
-
-    Raises
-    ------
-    ConfigError
-        There is no such rule set.
-    InputError
-        As for `reclaim_rows`; a list or a pass is not as a recording can hold it; or counters of a
-        pass contradict each other.
 
     Source
     ------

@@ -15,13 +15,9 @@ from swapsim.traces.tables import EVENT_HEAD
 SWAP_TYPE_SHIFT: Final = 58
 """Lowest bit of a swap entry's type (include/linux/swapops.h, 5.7 to 6.1)."""
 
-PAGE_BYTES: Final = 4096
-"""Bytes of a page; ``ofs`` of a page cache event is in bytes."""
-
+PAGE_BYTES: Final = 4096  # bytes of a page; ``ofs`` of a page cache event is in bytes
 _HEAD: Final = ("seq", "pid")
-
-_WORDS: Final = ("dev", "bdi", "lru")
-"""Fields that are names; all others are integers."""
+_WORDS: Final = ("dev", "bdi", "lru")  # fields that are names; all others are integers
 
 
 def read_fields(

@@ -25,11 +25,8 @@ from swapsim.traces.writer import toml_table
 PROVENANCE: Final = "trace.toml"
 """The file with the provenance of a trace, next to its tables."""
 
-FILES: Final = "files"
-"""Name of its table with the sha256 of each Parquet file."""
-
-_TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)
-"""The beginning of a table in trace.toml."""
+FILES: Final = "files"  # name of its table with the sha256 of each Parquet file
+_TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)  # the beginning of a table in trace.toml
 
 
 @checked
@@ -67,12 +64,7 @@ def provenance(folder: Path | str) -> dict[str, Any]:
 
 @checked
 def events(folder: Path | str) -> pl.DataFrame:
-    """Count the rows of each event (TRACE_EVENTS).
-
-    Raises
-    ------
-    InputError
-        There is no such folder, it has no trace.toml, or a table is damaged or was changed.
+    """Count the rows of each event of a trace folder or name (TRACE_EVENTS).
 
     Examples
     --------

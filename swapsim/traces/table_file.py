@@ -13,17 +13,13 @@ from typing import Final
 import polars as pl
 from polars.io.plugins import register_io_source
 
-ROW_GROUP: Final = 1 << 18
-"""Rows of a Parquet row group, for all sizes of pieces."""
-
-ZSTD_LEVEL: Final = 1
-"""A higher level makes traces slower to write, but no smaller."""
+ROW_GROUP: Final = 1 << 18  # rows of a Parquet row group, for all sizes of pieces
+ZSTD_LEVEL: Final = 1  # a higher level makes traces slower to write, but no smaller
 
 _MORSEL_ROWS: Final = 1 << 16
 """Rows passed to polars at a time; it buffers as many pieces as it has threads."""
 
-_WAITING: Final = 2
-"""Pieces that wait for the thread of a stream."""
+_WAITING: Final = 2  # pieces that wait for the thread of a stream
 
 _PATIENCE_S: Final = 0.2
 """Time until a caller whose piece is not taken looks whether the thread has failed."""

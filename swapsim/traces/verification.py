@@ -20,30 +20,18 @@ from swapsim.progress import over
 from swapsim.traces.tables import MATCHED
 
 _LARGER: Final = "record again with larger buffers"
-AGAIN: Final = "capture the trace again"
-"""The remedy for rows that no kernel writes."""
+AGAIN: Final = "capture the trace again"  # the remedy for rows that no kernel writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What a real kernel did, compared with what a model of it does.
 
-    Attributes
-    ----------
-    agrees : bool
-        Whether nothing differs.
-    counts : dict of str to (int, int)
-        By kind of thing: how many are equal, and how many were compared.
-    result : str
-        The last line. A kind in braces stands for "E of C", a name of ``figures`` for its number.
-    figures : dict of str to int
-        Further numbers by name.
-    notes : tuple of str
-        What was not compared, or what was taken from the trace, as lines.
-    first : tuple of str
-        The first mismatch, as lines; empty if all agree.
-    tables : dict of str to polars.DataFrame
-        What was compared, row by row; the subject's function says what each has.
+    It ``agrees`` if nothing differs; ``counts`` has, by kind of thing, how many are equal and how
+    many were compared. ``result`` is the last line, in which a kind in braces stands for "E of C",
+    and a name of ``figures`` for its number. ``notes`` say what was not compared or was taken from
+    the trace, ``first`` has the lines of the first mismatch. ``tables`` have what was compared, row
+    by row; the subject's function says what each has.
     """
 
     agrees: bool

@@ -17,14 +17,12 @@ from swapsim.traces.table_file import TableStream, read_table, write_table
 _STREAMED_ROWS: Final = 1 << 16
 """Rows of an event after which its table is written while further rows arrive."""
 
-_STREAMS: Final = 16
-"""Tables that are written so; each needs the memory of a row group."""
+_STREAMS: Final = 16  # tables that are written so; each needs the memory of a row group
 
 _HELD_BYTES: Final = 64 << 20
 """Size of the other events' rows in memory before they go to temporary files."""
 
-_WRITERS: Final = 2
-"""Tables written at a time, after all text is read."""
+_WRITERS: Final = 2  # tables written at a time, after all text is read
 
 
 class TableWriter:

@@ -14,12 +14,8 @@ from swapsim.ffi import CLUSTER_RULES, KERNELS, POLICIES, structs
 from swapsim.ffi.structs import check, new
 from swapsim.patches.newer_kernels.page_requests import BURST, Op, PageRequests, Row
 
-Access = tuple[int, Op, int]
-"""The CPU that takes the lock of a slot, why, and the slot."""
-
-_SLOT_KERNEL: Final = "6.1"
-"""The last kernel of patch D's allocator that is modelled."""
-
+Access = tuple[int, Op, int]  # the CPU that takes the lock of a slot, why, and the slot
+_SLOT_KERNEL: Final = "6.1"  # the last kernel of patch D's allocator that is modelled
 SLOT_CACHE: Final = int(lib.SWS_SLOT_CACHE_SIZE)
 
 

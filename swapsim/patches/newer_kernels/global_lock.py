@@ -36,8 +36,7 @@ ACQUISITIONS_A_PAGE: Final = 2
 _SETTINGS: Final = ("low", "value", "high")
 _HOLD: Final = "tag_ns"
 _WORK: Final = "unmap_ns"
-_TURNS: Final = 2**15
-"""Acquisitions of a closed loop."""
+_TURNS: Final = 2**15  # acquisitions of a closed loop
 
 _SCHEMA: Final = {
     "tasks": pl.UInt32,

@@ -26,8 +26,7 @@ BURST: Final = 64
 FRESH_PAGES: Final = 2**14
 """Pages with which the count on a fresh device begins, and which are not counted."""
 
-COUNTED_PAGES: Final = 2**15
-"""Pages that are counted, on the fresh device and on the aged one."""
+COUNTED_PAGES: Final = 2**15  # pages that are counted, on the fresh device and on the aged one
 
 CHURN_PAGES: Final = 2**17
 """Pages swapped out and in before the count on the aged device: as in patch D's studies."""
@@ -51,8 +50,7 @@ class Op(IntEnum):
     """It stands for BURST single pages, which get slots and leave the swap cache uncounted."""
 
 
-Row = tuple[Op, int, int, int]
-"""Operation, CPU, first page, number of pages."""
+Row = tuple[Op, int, int, int]  # operation, CPU, first page, number of pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,12 +25,9 @@ _CPUS: Final = (8, 64)
 
 
 def on_newest() -> pl.DataFrame:
-    """Return what became of each patch on 7.3, with the figure that shows it.
+    """Return what became of each patch, A to E, on 7.3, with the figure that shows it (COLUMNS).
 
-    Returns
-    -------
-    polars.DataFrame
-        COLUMNS, A to E. Figures are those of stored studies and of measurements that are shipped.
+    Figures are those of stored studies and of measurements that are shipped.
     """
     rows = [
         (
