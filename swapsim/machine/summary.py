@@ -9,8 +9,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.claims import published_claims, range_text
-from swapsim.claims.tables import ANSWERS, RANGE_OVER, SOURCE
+from swapsim.claims import range_text
 from swapsim.errors import InputError, require_some
 from swapsim.study.summary import wide
 
@@ -115,43 +114,6 @@ def lock_relief(
             row |= {"published": _change(*sums.to_list()), "measured": None}
         rows.append(row)
     return pl.DataFrame(rows)
-
-
-def claim_answers(
-    points: pl.DataFrame, at: pl.Expr, *, over: str = "open constants"
-) -> pl.DataFrame:
-    """Return each claim's prediction at one point, and its range over all (ANSWERS).
-
-    ``points`` has ``claim`` and ``simulated`` (the change in percent) of each, and may have the
-    figures ``base`` and ``patched``; ``at`` selects the point of the figure; ``over`` is one of
-    RANGE_OVER: what the points differ by.
-    """
-    ends = points.group_by("claim").agg(
-        low=pl.col("simulated").min(),
-        high=pl.col("simulated").max(),
-        rounds=pl.len().cast(pl.UInt32),
-    )
-    stated = published_claims().select("claim", stated="base")
-    given = {name: name for name in ("base",) if name in points.columns}
-    if "patched" in points.columns:
-        given["value"] = "patched"
-    frame = (
-        points.filter(at)
-        .select("claim", figure="simulated", **given)
-        .join(ends, on="claim", maintain_order="left")
-        .join(stated, on="claim", maintain_order="left")
-        .with_columns(
-            source=pl.lit("simulated", SOURCE.dtype), range_over=pl.lit(over, RANGE_OVER.dtype)
-        )
-    )
-    if "base" in given:
-        frame = frame.with_columns(base_ratio=pl.col("base") / pl.col("stated"))
-    missing = [
-        pl.lit(None, dtype).alias(name)
-        for name, dtype in ANSWERS.schema.items()
-        if name not in frame.columns
-    ]
-    return ANSWERS.check(frame.with_columns(missing).select(ANSWERS.names()))
 
 
 def gain_at(ranges: pl.DataFrame, setting: float) -> str:

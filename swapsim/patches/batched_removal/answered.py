@@ -7,7 +7,6 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.answering import Answer, table_of
-from swapsim.machine.summary import claim_answers
 from swapsim.patches.batched_removal import prediction, studies
 from swapsim.patches.batched_removal.workload import PATCH, workload_values
 
@@ -15,8 +14,27 @@ from swapsim.patches.batched_removal.workload import PATCH, workload_values
 def answers() -> pl.DataFrame:
     """Return the answers to both mails' claims at MIDDLE, with their ranges (ANSWERS)."""
     points = studies.by_points()
-    counted = table_of([*of_the_times(points), of_the_code(studies.holds_of_lists())])
-    return pl.concat([claim_answers(points, prediction.at_middle()), counted])
+    of_lists = of_the_code(studies.holds_of_lists())
+    return table_of([*of_the_changes(points), *of_the_times(points), of_lists])
+
+
+def of_the_changes(points: pl.DataFrame) -> Iterator[Answer]:
+    """Yield the change of each claim with a figure, by `studies.by_points`."""
+    bases = dict(claims.published_claims().select("claim", "base").iter_rows())
+    for row in points.filter(prediction.at_middle()).iter_rows(named=True):
+        over = points.filter(claim=row["claim"])["simulated"].to_list()
+        yield Answer(
+            claim=row["claim"],
+            source="simulated",
+            base=row["base"],
+            value=row["patched"],
+            figure=row["simulated"],
+            low=min(over),
+            high=max(over),
+            range_over="open constants",
+            rounds=len(over),
+            base_ratio=row["base"] / bases[row["claim"]],
+        )
 
 
 def of_the_times(points: pl.DataFrame) -> Iterator[Answer]:
