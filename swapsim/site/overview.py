@@ -24,7 +24,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch, newer_kernels
-from swapsim.patches.cluster_next.conclusions import slots_matched
+from swapsim.patches.cluster_next.answered import slots_matched
 from swapsim.site.patches import PATCHES
 from swapsim.site.tables import AT_A_GLANCE
 

@@ -10,7 +10,7 @@ from swapsim import claims, slots
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import reviewers, studies
-from swapsim.patches.cluster_next.mail_claims import HALF_FULL
+from swapsim.patches.cluster_next.answered import HALF_FULL
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, Question
 from swapsim.site import overview
 from swapsim.slots.tables import SLOT_SWEEP

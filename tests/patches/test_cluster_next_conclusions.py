@@ -8,7 +8,7 @@ from swapsim import slots, traces
 from swapsim.claims import results
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import studies
-from swapsim.patches.cluster_next.mail_claims import claims_by_age
+from swapsim.patches.cluster_next.answered import claims_by_age
 from swapsim.slots.tables import SLOT_SWEEP, VERIFIED_SLOTS
 from swapsim.study import SerialExecutor
 

@@ -12,7 +12,7 @@ from test_stall_decisions_mail import SCANNED, mailed
 
 from swapsim import claims, reclaim
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import fitting, lab_guest, notebook_03b, rounds, what_if
+from swapsim.patches.stall_decisions import fitting, lab_guest, notebook_03b, runs, what_if
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, SIZES
 from swapsim.patches.stall_decisions.runs import Run, mail_rows
 from swapsim.study.constants import Moved
@@ -111,16 +111,16 @@ def test_a_run_is_that_of_the_script() -> None:
 
 def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is complete at each second; shares are shares; the spans of a page fill the round."""
-    monkeypatch.setattr(rounds, "Run", lambda rules, **_: Run(rules=rules, **ONE_FILE))
-    found = rounds.by_second("3.9")
+    monkeypatch.setattr(runs, "Run", lambda rules, **_: Run(rules=rules, **ONE_FILE))
+    found = runs.by_second("3.9")
     kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
     total = found.select(pl.sum_horizontal(*kinds)).to_series()
     assert total.max() == 29_000
     assert total.min() >= 29_000 - 4 * 32  # type: ignore[operator]
     for share in ("kswapd_sleeps", "client_waits"):
         assert found[share].is_between(0, 1).all()
-    spans = rounds.spans_of_round("3.9")
-    assert spans["page"].n_unique() == rounds.PAGES
+    spans = runs.spans_of_round("3.9")
+    assert spans["page"].n_unique() == runs.PAGES
     assert (spans["end_s"] > spans["begin_s"]).all()
     page = notebook_03b.most_swapped_page(spans, "3.9")
     assert page["page"].n_unique() == 1

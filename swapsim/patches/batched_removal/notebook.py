@@ -17,7 +17,7 @@ from swapsim.machine.run import run
 from swapsim.machine.summary import time_per_page
 from swapsim.machine.what_if import gains
 from swapsim.patches.batched_removal import studies
-from swapsim.patches.batched_removal.conclusions import held
+from swapsim.patches.batched_removal.answered import held
 from swapsim.patches.batched_removal.lab import HOLD
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine
 from swapsim.patches.batched_removal.workload import (

@@ -2,7 +2,7 @@
 """Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked.
 
 ``machines`` has the machines, ``mails`` their fits and tables, ``studies`` what is stored,
-``mail_claims`` and ``reviewers`` the answers to the claims of the mails and of their thread, and
+``answered`` and ``reviewers`` the answers to the claims of the mails and of their thread, and
 ``notebook_04`` and ``notebook_05`` what the notebooks and the pages on all patches ask.
 """
 
@@ -19,20 +19,18 @@ if TYPE_CHECKING:
     from swapsim.machine.summary import describe_sensitivity as describe_sensitivity
     from swapsim.machine.what_if import gains as gains
     from swapsim.patches.cluster_next import studies as studies
-    from swapsim.patches.cluster_next.conclusions import chances as chances
-    from swapsim.patches.cluster_next.conclusions import counted as counted
-    from swapsim.patches.cluster_next.conclusions import headline_locks as headline_locks
-    from swapsim.patches.cluster_next.conclusions import lock_relief as lock_relief
-    from swapsim.patches.cluster_next.conclusions import runs as runs
+    from swapsim.patches.cluster_next.answered import answers as answers
+    from swapsim.patches.cluster_next.answered import chances as chances
+    from swapsim.patches.cluster_next.answered import counted as counted
+    from swapsim.patches.cluster_next.answered import growth_in_both_mails as growth_in_both_mails
+    from swapsim.patches.cluster_next.answered import headline_locks as headline_locks
+    from swapsim.patches.cluster_next.answered import lock_relief as lock_relief
+    from swapsim.patches.cluster_next.answered import predicted as predicted
+    from swapsim.patches.cluster_next.answered import runs as runs
     from swapsim.patches.cluster_next.machines import PATCH as PATCH
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
     from swapsim.patches.cluster_next.machines import machine as machine
     from swapsim.patches.cluster_next.machines import traced_machine as traced_machine
-    from swapsim.patches.cluster_next.mail_claims import answers as answers
-    from swapsim.patches.cluster_next.mail_claims import (
-        growth_in_both_mails as growth_in_both_mails,
-    )
-    from swapsim.patches.cluster_next.mail_claims import predicted as predicted
     from swapsim.patches.cluster_next.notebook_04 import LOCK_METRICS as LOCK_METRICS
     from swapsim.patches.cluster_next.notebook_04 import draw_ranking as draw_ranking
     from swapsim.patches.cluster_next.notebook_04 import draw_slots as draw_slots

@@ -14,8 +14,7 @@ from swapsim.charts import general
 from swapsim.charts.colours import CPUS
 from swapsim.machine import what_if
 from swapsim.patches.cluster_next import machines, studies
-from swapsim.patches.cluster_next.conclusions import slots_matched
-from swapsim.patches.cluster_next.mail_claims import claims_by_age
+from swapsim.patches.cluster_next.answered import claims_by_age, slots_matched
 from swapsim.study.summary import over
 
 LOCK_METRICS: Final = (

@@ -10,7 +10,7 @@ import polars as pl
 from swapsim import claims
 from swapsim.machine.what_if import gains
 from swapsim.patches.cluster_next import studies
-from swapsim.patches.cluster_next.mail_claims import answers
+from swapsim.patches.cluster_next.answered import answers
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, in_step, settled
 from swapsim.patches.cluster_next.reviewers import REVIEWERS
 from swapsim.patches.cluster_next.studies import MERGED

@@ -12,25 +12,25 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts
     from swapsim.patches.stall_decisions import studies as studies
+    from swapsim.patches.stall_decisions.answered import answers as answers
+    from swapsim.patches.stall_decisions.answered import chances as chances
+    from swapsim.patches.stall_decisions.answered import counted as counted
+    from swapsim.patches.stall_decisions.answered import headline_fit as headline_fit
+    from swapsim.patches.stall_decisions.answered import headline_locks as headline_locks
     from swapsim.patches.stall_decisions.comparison import agreement as agreement
     from swapsim.patches.stall_decisions.comparison import agreement_table as agreement_table
     from swapsim.patches.stall_decisions.comparison import differing_lists as differing_lists
-    from swapsim.patches.stall_decisions.conclusions import chances as chances
-    from swapsim.patches.stall_decisions.conclusions import counted as counted
-    from swapsim.patches.stall_decisions.conclusions import headline_fit as headline_fit
-    from swapsim.patches.stall_decisions.conclusions import headline_locks as headline_locks
     from swapsim.patches.stall_decisions.judgement import cells as cells
     from swapsim.patches.stall_decisions.judgement import verdicts as verdicts
     from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT
     from swapsim.patches.stall_decisions.lab import directions as directions
     from swapsim.patches.stall_decisions.lab import steps as steps
+    from swapsim.patches.stall_decisions.lists import code_claims as code_claims
     from swapsim.patches.stall_decisions.lists import make_list as make_list
     from swapsim.patches.stall_decisions.lists import process_list as process_list
     from swapsim.patches.stall_decisions.mail import MAIN_ROWS as MAIN_ROWS
     from swapsim.patches.stall_decisions.mail import PATCH as PATCH
     from swapsim.patches.stall_decisions.mail import printed as printed
     from swapsim.patches.stall_decisions.rules_in_words import rule_spans as rule_spans
-    from swapsim.patches.stall_decisions.studies import answers as answers
-    from swapsim.patches.stall_decisions.trials import code_claims as code_claims
 else:
     lazy.export(__name__)

@@ -87,7 +87,7 @@ _SLEEPERS: Final = {
     "writer_throttled": "writer, throttled",
     "client_waits": "client, for its pages",
 }
-"""Columns of `rounds.BY_TIME` in words."""
+"""Columns of `runs.BY_TIME` in words."""
 
 
 def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
@@ -142,7 +142,7 @@ def sum_seconds(by_time: pl.DataFrame) -> frames.Shown:
 
 
 def page_states(spans: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the states of pages over time (`rounds.PAGE_SPANS`): a strip per page."""
+    """Draw the states of pages over time (`runs.PAGE_SPANS`): a strip per page."""
     place = pl.col("page").rank("dense")
     met = spans.with_columns(pl.col("begin_s", "end_s").round(2), place=place)
     return general.spans(

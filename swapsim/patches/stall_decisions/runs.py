@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the mail's tests, and of the lab's, by one rule set each."""
+"""Runs of the mail's tests, and of the lab's, by one rule set each; and one round over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +10,8 @@ import polars as pl
 
 from swapsim import claims, reclaim
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
+from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
+from swapsim.reclaim.tables import WHERE
 
 TARGETS: Final = ("disk", "nfs")  # where the file is: in the mail's first table, and in its second
 _Type = pl.DataType | type[pl.DataType]
@@ -82,3 +84,88 @@ def labels(run: Run, kernel: str) -> dict[str, str | int]:
 def _units() -> dict[str, str]:
     rows = claims.published_tables().filter(patch=PATCH).select("metric", "unit").unique()
     return {**dict(rows.iter_rows()), ELAPSED: "s"}
+
+
+FILE_PAGES: Final = 2385 * MIB_PAGES
+"""The mail's second file, 1.67 times the memory that the pool leaves: the first that makes 3.9
+collapse."""
+
+ONE_ROUND: Final = {"files": (FILE_PAGES,)}
+PAGES: Final = 100  # pages that are followed, evenly spaced in the pool
+_HELD: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written", "swap_used")
+_SCANNED: Final = ("scanned_normal", "scanned_dma32")
+_SLEPT: Final = {
+    "kswapd_sleeps": "kswapd_slept_ns",
+    "tasks_sleep": "tasks_slept_ns",
+    "writer_throttled": "throttled_ns",
+    "client_waits": "waited",
+}
+"""Shares of the second, and the counters of ns that they are of."""
+
+BY_TIME: Final[dict[str, pl.DataType]] = {
+    "rules": pl.String(),
+    **dict.fromkeys(("t_s", *_HELD), pl.UInt32()),
+    **dict.fromkeys((*_SCANNED, *_SLEPT), pl.Float64()),
+}
+"""A second of the run: pages in each state at its end, pages that kswapd scanned, shares of it."""
+
+PAGE_SPANS: Final[dict[str, pl.DataType]] = {
+    "rules": pl.String(),
+    "page": pl.UInt32(),
+    "where": WHERE.dtype,
+    "zone": pl.String(),
+    **dict.fromkeys(("begin_s", "end_s"), pl.Float64()),
+}
+"""A span of time that a page of the pool spent in one place; its zone is null outside of memory."""
+
+
+def by_second(rules: str) -> pl.DataFrame:
+    """Run the round and return its memory and activity, once per second (BY_TIME)."""
+    config, constants = Run(rules=rules, fields=ONE_ROUND).config()
+    result = reclaim.run(config, constants, sample_ns=SECOND_NS)
+    samples = result.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
+    memory = samples.group_by("t_ns").agg(pl.exclude("zone", "flags").cast(pl.Int64).sum())
+    scanned = samples.pivot("zone", index="t_ns", values="scanned_kswapd")
+    # All operations up to another actor's event are counted at once, so a sample may be ahead of
+    # its time; the time that the client has waited never falls.
+    op_ns = dict(constants.select("name", "value").iter_rows())["op_ns"]
+    served = (pl.col("t_ns").cast(pl.Int64) - result.rounds["serve_ns"][0]).clip(0, config.serve_ns)
+    waited = (served - pl.col("ops").cast(pl.Int64) * op_ns).clip(0).cum_max()
+    activity = (
+        result.activity.unique("t_ns", keep="last")
+        .join(memory, on="t_ns")
+        .join(scanned, on="t_ns")
+        .sort("t_ns")
+        .with_columns(waited=waited)
+    )
+    # A sample is taken at the next event, so the last one before each second counts.
+    times = pl.int_range(1, activity["t_ns"][-1] // SECOND_NS + 1, eager=True) * SECOND_NS
+    sums = pl.DataFrame({"t_ns": times.cast(pl.UInt64)}).join_asof(activity, on="t_ns")
+    file = pl.col("inactive_file") + pl.col("active_file")
+    written = pl.min_horizontal("writeback", file - pl.col("dirty"))
+    since = {
+        name: pl.col(name).cast(pl.Int64).diff().fill_null(pl.col(name).cast(pl.Int64))
+        for name in sums.columns
+    }
+    rows = sums.with_columns(
+        t_s=pl.col("t_ns") // SECOND_NS,
+        clean=file - pl.col("dirty") - written,
+        written=written,
+        swap_used=pl.col("swap_used").cast(pl.Int64),
+        scanned_normal=since["normal"],
+        scanned_dma32=since["dma32"],
+        **{name: since[column] / SECOND_NS for name, column in _SLEPT.items()},
+    )
+    return labelled(rows, BY_TIME, rules)
+
+
+def spans_of_round(rules: str) -> pl.DataFrame:
+    """Run the round and return where some pages are over time (PAGE_SPANS)."""
+    config, constants = Run(rules=rules, fields=ONE_ROUND).config()
+    pool = config.items * config.item_pages
+    pages = range(0, pool, pool // PAGES)[:PAGES]
+    changes = reclaim.follow_pages(config, pages, constants, step_ns=50_000_000)
+    end = pl.col("t_ns").shift(-1).over("page")
+    spans = changes.with_columns(begin_s=pl.col("t_ns") / SECOND_NS, end_s=end / SECOND_NS)
+    ended = spans.drop_nulls("end_s").with_columns(pl.col("zone").cast(pl.String))
+    return labelled(ended, PAGE_SPANS, rules)

@@ -8,14 +8,19 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.claims.published import published_of
-from swapsim.patches.stall_decisions import lab, statements, what_if
+from swapsim.patches.stall_decisions import statements, what_if
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.lab_guest import guest_points, run_guest
 from swapsim.patches.stall_decisions.mail import PATCH, RULES, STEPS
-from swapsim.patches.stall_decisions.rounds import by_second, spans_of_round
-from swapsim.patches.stall_decisions.runs import TARGETS, Run, mail_rows, rounds_until_file
+from swapsim.patches.stall_decisions.runs import (
+    TARGETS,
+    Run,
+    by_second,
+    mail_rows,
+    rounds_until_file,
+    spans_of_round,
+)
 from swapsim.study import Study
 
 _PUBLISHED: Final = partial(published_of, PATCH)
@@ -121,30 +126,3 @@ held: Final = Study(
     reads=tuple(f"traces/{name}/*" for name in statements.TRACES.values()),
 )
 """Cases of the statements of patches 1 to 8 in traces of a real kernel, and those that hold."""
-
-
-def answers() -> pl.DataFrame:
-    """Return the answers to the mail's claims (ANSWERS).
-
-    Those of the simulated tables; of the lab, where what is not the mail's own row is named and has
-    a direction only; and of a trace by the rules of the series, to the statements of its patches.
-    """
-    stated = claims.published_claims().filter(patch=PATCH)
-    largest, zones = (
-        claims.answers(stated, rows).filter(range_over="interval").with_columns(what=pl.lit(what))
-        for rows, what in (
-            (lab.largest_turns(), lab.LARGEST_TURN),
-            (lab.zones_as_mailed(), lab.BY_ZONE),
-        )
-    )
-    return pl.concat(
-        [
-            claims.answers(stated, tables()),
-            claims.answers(stated, lab.measured_as_mailed()).with_columns(
-                what=pl.when(pl.col("claim").str.contains("-nfs-")).then(pl.lit(lab.OVER_NFS))
-            ),
-            largest,
-            zones,
-            claims.table_of(statements.answers_of(held())),
-        ]
-    )

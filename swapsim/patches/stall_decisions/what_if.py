@@ -11,8 +11,14 @@ from swapsim import reclaim
 from swapsim.ffi import RECLAIM_RULES
 from swapsim.patches.stall_decisions.judgement import cells
 from swapsim.patches.stall_decisions.mail import BASE, BEFORE, RULES, SERIES
-from swapsim.patches.stall_decisions.rounds import FILE_PAGES, ONE_ROUND
-from swapsim.patches.stall_decisions.runs import Run, labelled, mail_rows, mails_constants
+from swapsim.patches.stall_decisions.runs import (
+    FILE_PAGES,
+    ONE_ROUND,
+    Run,
+    labelled,
+    mail_rows,
+    mails_constants,
+)
 from swapsim.reclaim.parallelio import MIB_PAGES
 from swapsim.study.constants import Moved, ends
 

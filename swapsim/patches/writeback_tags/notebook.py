@@ -15,7 +15,7 @@ from swapsim.claims.tables import RESULTS
 from swapsim.machine import summary
 from swapsim.mapping import totals_per_page
 from swapsim.patches.writeback_tags import lab, prediction, swap_series
-from swapsim.patches.writeback_tags.conclusions import per_page
+from swapsim.patches.writeback_tags.answered import per_page
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
 from swapsim.study.summary import against, over
 
