@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, wraps
 from numbers import Integral, Real
-from types import NoneType, UnionType
+from types import FunctionType, NoneType, UnionType
 from typing import (
     Any,
     Final,
@@ -150,6 +150,13 @@ def _unbound(
     ]
     values = args[len(signature.parameters) - len(known) :]
     if len(values) > len(in_order):
+        if not in_order and isinstance(values[0], FunctionType):  # a decorator
+            needed = ", ".join(
+                f"{n}=..." for n, each in known.items() if each.default is each.empty
+            )
+            return (
+                f"{owner} takes no function: write parentheses after its name, @{owner}({needed})"
+            )
         extra = brief(values[len(in_order)])
         others = ", ".join(f"{name}=" for name in known if name not in in_order)
         named = f"; name the others ({others})" if others else ""

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress bars: on a terminal on request, in a notebook when a cell takes long."""
+"""Progress bars: on a terminal on request, in a notebook when a cell takes long.
+
+A command that shows no bar within a second says on a terminal that it runs.
+"""
 
 import sys
+import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol, TypeVar
 
 from tqdm import tqdm
@@ -13,6 +17,11 @@ Thing = TypeVar("Thing")
 
 LONG_SECONDS: Final = 5.0
 """A cell of a notebook that takes longer shows a bar without a request."""
+
+SILENT_SECONDS: Final = 1.0
+"""A command on a terminal that has shown nothing for so long prints a line."""
+
+_shows_bar = threading.Event()
 
 WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 
@@ -27,6 +36,8 @@ class Bar(Protocol):
 @contextmanager
 def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
     """Yield a bar for a number of steps."""
+    if shown:
+        _shows_bar.set()
     if not _in_notebook():
         with TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
             yield text
@@ -37,6 +48,26 @@ def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
         yield late
     finally:
         late.close()
+
+
+@contextmanager
+def announced(command: str) -> Iterator[None]:
+    """Print a line on a terminal if a command takes long and shows no bar."""
+
+    def announce() -> None:
+        if not _shows_bar.is_set():
+            print(f"{command}: working ...", file=sys.stderr, flush=True)
+
+    _shows_bar.clear()
+    timer = threading.Timer(SILENT_SECONDS, announce)
+    timer.daemon = True
+    if sys.stderr.isatty():
+        with suppress(RuntimeError):  # no thread can be started: a command works without it
+            timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def over(things: Collection[Thing], desc: str, unit: str) -> Iterator[Thing]:

@@ -22,6 +22,7 @@ from swapsim.machine import MachineConfig
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
 from swapsim.slots import ChurnConfig, SlotsConfig
+from swapsim.traces.probes import recording_script
 
 PACKAGES = (
     *("claims", "clusters", "export", "frames", "mapping", "reclaim", "removal", "slots"),
@@ -108,6 +109,12 @@ def test_a_wrong_type_is_refused_by_name(name: str, parameter: str) -> None:
     assert "\n" not in text
 
 
+def endless(base: int) -> int:
+    """Return never."""
+    while True:
+        base += 1
+
+
 def serial(task: Any, points: Any) -> list[Any]:
     """Run a sweep in this process."""
     return study.run(task, points, executor=study.SerialExecutor())
@@ -137,8 +144,13 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(SlotsConfig, policy="per-cpu"), "choose one of shared"),
     (partial(SlotsConfig, policy=len), "decorated with @swapsim.policy"),
     (partial(swapsim.policy, len), "name the others (base_of=, initial=)"),
+    (partial(swapsim.policy, serial), "@policy(base_of=...)"),
+    (partial(swapsim.list_policy, serial), "@list_policy()"),
+    (partial(swapsim.policy(base_of="cpu"), endless), "it never returns"),
+    (partial(MachineConfig, walkers=64, frames=16384), "choose 34450 or more"),
+    (partial(MachineConfig, walkers=2048, pages=2**26), "and it has 1073413984 free"),
     # Lists and dictionaries, and what is in them.
-    (partial(serial, machine_run.run, MachineConfig()), "points=[MachineConfig(walkers=1)]"),
+    (partial(serial, machine_run.run, MachineConfig()), "points=[MachineConfig(walkers=1, "),
     (partial(study.run, lambda config: config, [1]), "processes need a function of a module"),
     (partial(study.run, print, [1], batch_points="2"), "write batch_points=2"),
     (partial(machine_run.run_policies, MachineConfig, "percpu"), "policies=['percpu']"),
@@ -151,6 +163,8 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(traces.info, HERE.parent), "a trace folder without provenance"),
     (partial(traces.info, "swap-w-sek"), "there is swap-w-seq"),
     (partial(traces.import_text, HERE.parent, "made"), "name a readable text"),
+    (partial(traces.import_text, "sample", "no/made"), "its folder does not exist: create it"),
+    (partial(recording_script, HERE, ["slots"]), "its name here is cluster-next"),
     (partial(mapping.writeback_tags, "slots-4-shared"), "needs the events swp_add"),
     (partial(mapping.writeback_tags, "swap-w-seq", kernl="4.8"), "did you mean kernel=?"),
     (partial(mapping.writeback_tags, "swap-w-seq", kernel="4.9"), "choose one of 4.8, 5.8, 6.1"),
@@ -197,7 +211,7 @@ def test_a_check_changes_neither_name_nor_result() -> None:
 
 def test_a_config_is_quoted_by_what_differs() -> None:
     """An error about one of many machines says which it is, and stays a line."""
-    assert brief(MachineConfig(walkers=3, seed=7)) == "MachineConfig(walkers=3, seed=7)"
+    assert brief(SlotsConfig(slots=999, seed=7)) == "SlotsConfig(slots=999, seed=7)"
     assert brief("x" * 100) == "<str>"
 
 
@@ -207,6 +221,24 @@ def test_the_default_machine_runs() -> None:
     assert results["swap_out"] > 0
     assert MachineConfig().walkers == 1
     assert (MachineConfig(writers=2).walkers, MachineConfig(writers=2).tasks) == (0, 2)
+
+
+@pytest.mark.parametrize("tasks", [{"walkers": 64}, {"walkers": 300, "nodes": 2}, {"writers": 64}])
+def test_memory_and_devices_scale_with_the_tasks(tasks: dict[str, int]) -> None:
+    """More tasks than the defaults are for swap, too; what is given stays as it is."""
+    config = MachineConfig(**tasks)  # type: ignore[arg-type]
+    assert config.frames > MachineConfig().frames
+    assert MachineConfig(**tasks, frames=999_999).frames == 999_999  # type: ignore[arg-type]
+    assert machine_run.metric_values(config)["swap_out"] > 0
+
+
+def test_a_machine_that_does_not_swap_says_so() -> None:
+    """In one line, which names the fields to change."""
+    with pytest.warns(UserWarning, match="swapped no page out") as said:
+        machine_run.run(MachineConfig(walkers=2, frames=40_000))
+    assert [str(each.message).count("\n") for each in said] == [0]
+    assert "frames=40000" in str(said[0].message)
+    assert said[0].filename == __file__
 
 
 def test_packages_show_what_can_be_used() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's own measurements, and their comparison with published, simulated and measured."""
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,12 @@ _METRICS: Final = Table(
     columns.CLAIM,
     Column("source_file", pl.String, "file and version of the tool that the name comes from"),
 )
+_NO_CLAIM: Final = "fits no claim"
 _MAY_LACK: Final = ("test", "unit")
+_SUGGESTED: Final = 50
+"""Metrics without a claim up to which similar names are looked for: tools report thousands."""
+_ALIKE: Final = 0.8
+"""Least similarity of a name that is suggested (difflib's ratio)."""
 _TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
 _TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
 
@@ -192,7 +198,7 @@ def four_columns(
     )
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()
     why = first(
-        (pl.col("fits").is_null(), "fits no claim"),
+        (pl.col("fits").is_null(), _NO_CLAIM),
         (pl.col("why").is_not_null(), pl.col("why")),
         otherwise="its claim has no change in percent",
     )
@@ -211,7 +217,27 @@ def four_columns(
         )
         .sort("test", "metric", "unit")
     )
-    return four, unmatched
+    return four, _with_suggestions(unmatched, three_columns)
+
+
+def _with_suggestions(unmatched: pl.DataFrame, three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Say of each metric that fits no claim which known name is like its own."""
+    nameless = unmatched.filter(why=_NO_CLAIM)
+    if nameless.height > _SUGGESTED:
+        return unmatched
+    known = read_csv(data_root() / "published" / "metrics.csv", _METRICS)
+    metrics = [*known["metric"], *three_columns["claim"], *three_columns["metric"]]
+
+    def suggestion(row: dict[str, str]) -> str:
+        tests = known.filter(metric=row["metric"])["test"].unique(maintain_order=True).to_list()
+        near = tests or get_close_matches(row["metric"], metrics, 1, _ALIKE)
+        what = f" of test {row['test']!r}" if tests else ""
+        return f"{_NO_CLAIM}{what}; did you mean {' or '.join(near)}?" if near else _NO_CLAIM
+
+    why = [
+        suggestion(row) if row["why"] == _NO_CLAIM else row["why"] for row in unmatched.to_dicts()
+    ]
+    return unmatched.with_columns(why=pl.Series(why, dtype=pl.String))
 
 
 def _changes(runs: pl.DataFrame, base: str, patched: str) -> pl.DataFrame:

@@ -98,7 +98,19 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     return Found(
         [Printed("means", means, columns)],
         chart=lambda: slots.charts.moves_against_locality(measured, title=title),
+        lines=_same_rows(means),
     )
+
+
+def _same_rows(means: pl.DataFrame) -> list[str]:
+    """Return a line for each group of policies whose rows are equal."""
+    groups = means.group_by(pl.exclude("policy"), maintain_order=True).agg("policy")["policy"]
+    return [
+        f"{', '.join(names)} come out the same: each stores the next slot as its base, and they "
+        "differ in where and for whom bases begin, which a call that gets a free cluster ignores"
+        for names in groups.to_list()
+        if len(names) > 1
+    ]
 
 
 @replay.command(

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands that replace an argument in an error, ``keep_going=True``, by its ``--keep-going``."""
+"""Commands that replace an argument in an error, ``keep_going=True``, by its ``--keep-going``.
+
+A group that does not know a command names the one of the same subject.
+"""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from swapsim.errors import SwapsimError
+from swapsim.progress import announced
 
 
 class Verb(click.Command):
@@ -15,7 +20,8 @@ class Verb(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with announced(ctx.command_path):
+                return super().invoke(ctx)
         except SwapsimError as error:
             raise SwapsimError(in_options(str(error), self)) from error
 
@@ -26,6 +32,25 @@ class Verbs(click.Group):
     command_class = Verb
     group_class = type
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; the error of an unknown one names what has the same subject here."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as unknown:
+            from swapsim.traces.subjects import also_called
+
+            names = also_called(unknown.command_name)
+            same = sorted(path for path in _paths(self) if path.split()[-1] in names)
+            if unknown.possibilities and not same:
+                raise
+            above = ctx.command_path.removeprefix("swapsim").strip()
+            hint = " or ".join(f"'{above} {path}'".replace("' ", "'") for path in same)
+            hint = f"its name here is {hint}" if same else f"there are {', '.join(self.commands)}"
+            message = f"No such command {unknown.command_name!r}: {hint}."
+            raise click.UsageError(message, ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their complete first sentences, which click would cut."""
         rows = [
@@ -33,6 +58,15 @@ class Verbs(click.Group):
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _paths(group: click.Group) -> Iterator[str]:
+    """Yield the commands of a group and of its groups, as they are typed."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from (f"{name} {path}" for path in _paths(command))
+        else:
+            yield name
 
 
 def in_options(text: str, command: click.Command) -> str:

@@ -4,6 +4,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Container, Iterable
 from functools import wraps
 from pathlib import Path
@@ -112,9 +113,20 @@ def _frame(
     given = {name: (pl.col(name) != "") | (name not in may_be_empty) for name in names}
     if cell := first(texts.select(values[name].is_null() & given[name] for name in names)):
         at, field = cell
-        wrong = f"{texts[field][at]!r} is no {table.schema[field]}"
-        raise InputError(wrong, path=path, line=at + 2, field=field)
+        raise InputError(
+            _misfit(texts[field][at], table.schema[field]), path=path, line=at + 2, field=field
+        )
     return texts.select(values.values())
+
+
+def _misfit(text: str, dtype: pl.DataType) -> str:
+    """Return why a text is no value of a column, and what to write."""
+    if not dtype.is_numeric():
+        return f"{text!r} is no {dtype}"
+    plain = re.sub(r"[\s,_']", "", text)
+    fits = plain != text and re.fullmatch(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", plain, re.I)
+    kind = "whole number" if dtype.is_integer() else "number"
+    return f"{text!r} is no {kind}" + (f": write {plain}" if fits else "")
 
 
 def first(wrong: pl.DataFrame) -> tuple[int, str] | None:

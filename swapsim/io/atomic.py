@@ -71,6 +71,8 @@ def _sync_folder(folder: Path) -> None:
 def _unwritable(output: Path, error: OSError) -> InputError:
     # An error without a text of its own is that of shutil, a list of errors of several files.
     reason = error.strerror or "not all of its files could be copied"
+    if not output.parent.is_dir():
+        return InputError("its folder does not exist: create it first", path=output)
     return InputError(
         f"cannot be written ({reason}): check the folder's rights and the free space", path=output
     )

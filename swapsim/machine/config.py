@@ -13,8 +13,11 @@ from swapsim.slots.config import SlotsConfig, StreamsConfig
 
 _DEFAULTS: Final = ffi.MACHINE_DEFAULTS
 _DEVICE: Final = SlotsConfig()
-_AS_LIBRARY: Final = cast("int", None)
-"""Default of walkers: the library's, or 0 next to other tasks."""
+_BY_TASKS: Final = cast("int", None)
+"""Default of a field that follows from the tasks."""
+
+_FRAMES_A_CPU: Final = 3
+"""Ratio of a node's default frames to the frames that its CPUs hold on their lists; at least 2."""
 
 
 @documented("struct sws_machine_config", "struct sws_slots_config")
@@ -48,6 +51,12 @@ class MachineConfig:
         Tasks that write fresh pages one after another, and tasks that access their pages at
         random or in sweeps, spread over the nodes in turn; together 1 to 2048. Without writers
         and streams the default is one walker.
+    frames : int
+        Pages of memory of a node, at most 67,108,864. Default: 2**14, or three times what its CPUs
+        hold on their own lists if that is more.
+    slots : int
+        Slots of each device. Default: 2**20 (4 GB), or twice those of the walkers' pages that do
+        not fit into memory if that is more.
     streams : StreamsConfig or None
         Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
@@ -80,9 +89,9 @@ class MachineConfig:
     devices: int = _DEFAULTS["devices"]
     channels: int = _DEFAULTS["channels"]
     writers: int = 0
-    walkers: int = _AS_LIBRARY
+    walkers: int = _BY_TASKS
     streams: StreamsConfig | None = None
-    frames: int = _DEFAULTS["frames"]
+    frames: int = _BY_TASKS
     inactive_ratio: int = _DEFAULTS["inactive_ratio"]
     shares_memory: bool = False
     pages: int = _DEFAULTS["pages"]
@@ -92,7 +101,7 @@ class MachineConfig:
     drop_percent: int = _DEFAULTS["drop_percent"]
     sweeps: bool = bool(_DEFAULTS["sweeps"])
     read_percent: int = _DEFAULTS["read_percent"]
-    slots: int = _DEVICE.slots
+    slots: int = _BY_TASKS
     cluster_size: int = _DEVICE.cluster_size
     trunk_shift: int = _DEVICE.trunk_shift
     fragmented: bool = False
@@ -132,9 +141,15 @@ class MachineConfig:
 
     def __post_init__(self) -> None:
         """Check each field, then that tasks, memory and devices fit together."""
-        if self.walkers is None:
-            alone = not self.writers and self.streams is None
-            object.__setattr__(self, "walkers", _DEFAULTS["walkers"] if alone else 0)
+        alone = not self.writers and self.streams is None
+        least = {
+            "walkers": _DEFAULTS["walkers"] if alone else 0,
+            "frames": _DEFAULTS["frames"],
+            "slots": _DEVICE.slots,
+        }
+        not_given = [name for name in least if getattr(self, name) is None]
+        for name in not_given:
+            object.__setattr__(self, name, least[name])
         check_choice("removal", self.removal, ffi.REMOVAL_MODES)
         tasks, pages = (0, ffi.MACHINE_TASKS_MAX), (0, ffi.MACHINE_PAGES_MAX)
         check_ranges(
@@ -168,6 +183,13 @@ class MachineConfig:
                 f"and rotational={self.rotational}: choose a kernel with cluster locks, "
                 "slot_cache=False and rotational=False"
             )
+        if "frames" in not_given:
+            needed = _FRAMES_A_CPU * self._frames_cached
+            object.__setattr__(self, "frames", max(self.frames, needed))
+        if "slots" in not_given:
+            needed = 2 * max(self._swapped(device) for device in range(self.devices))
+            largest = ffi.MACHINE_SLOTS_MAX // self.devices
+            object.__setattr__(self, "slots", max(self.slots, min(needed, largest)))
         self._check_devices(self.device)  # SlotsConfig checks its own fields
         self._check_capacity()
 
@@ -226,13 +248,11 @@ class MachineConfig:
             )
 
     def _check_capacity(self) -> None:
-        cpus_per_node = self.cpus // self.nodes
-        frames_cached = (ffi.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
-        least = 2 * frames_cached
-        if self.frames < least:
+        frames_cached = self._frames_cached
+        if self.frames < 2 * frames_cached:
             raise ConfigError(
-                f"frames={self.frames}: the {cpus_per_node} CPUs of a node cache pages; "
-                f"choose {least} or more"
+                f"frames={self.frames}: the {self.cpus // self.nodes} CPUs of a node cache pages; "
+                f"choose {2 * frames_cached} or more"
             )
         if self.streams:
             held = self.streams.pages_held
@@ -275,6 +295,11 @@ class MachineConfig:
                 f"accesses={self.accesses}: writers that exit need a device as fast as memory; "
                 "choose channels=0"
             )
+
+    @property
+    def _frames_cached(self) -> int:
+        """Return the frames that the CPUs of a node may hold on their own lists."""
+        return (ffi.FRAMES_KEPT + 2 * self._beyond_a_batch) * (self.cpus // self.nodes)
 
     @property
     def _beyond_a_batch(self) -> int:

@@ -2,6 +2,7 @@
 """Runs of the contention machine, as metrics or as waits, holds and sleeps, and under policies."""
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Unpack
@@ -35,7 +36,8 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
 
     The table MACHINE_METRICS has the metrics' names, units and meanings. An InputError says that a
     cost is as long as the run, that the devices fill up, or that the requests of streams cannot be
-    processed; a ConfigError that all tasks end within the warm-up.
+    processed; a ConfigError that all tasks end within the warm-up. A UserWarning
+    says that no page was swapped out, and why.
 
     Examples
     --------
@@ -61,7 +63,22 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
             f"warmup_ns={config.warmup_ns}: all tasks ended within the warm-up; "
             "make it shorter, or give them more accesses"
         )
+    if not window.cpus["pages_out"].sum():
+        warnings.warn(_why_idle(config), stacklevel=3)  # one level is that of `checked`
     return results(window_metrics(window), labels(config))
+
+
+def _why_idle(config: MachineConfig) -> str:
+    """Return a line on why a machine did not swap."""
+    memory = f"frames={config.frames} of {config.nodes} node{'s' * (config.nodes > 1)}"
+    if not config.writers and config.walkers * config.pages <= config.nodes * config.frames:
+        why = (
+            f"the pages of its tasks (walkers={config.walkers}, pages={config.pages} each) fit "
+            f"into memory ({memory}); choose more pages or fewer frames"
+        )
+    else:
+        why = f"memory ({memory}) had not run short; choose fewer frames or a longer warmup_ns"
+    return f"the machine swapped no page out: {why}"
 
 
 def window_metrics(window: Window) -> list[Row]:

@@ -242,12 +242,15 @@ def _check_answer(function: Any, compiled: Any) -> None:
             returned = compiled.type_annotation.typemap[value.value.name]
             if not isinstance(returned, types.Integer):
                 raise fault(function, _wrong_answer(returned), statement.loc.line)
-    raise fault(function, _wrong_answer(answer))
+    raise fault(function, _wrong_answer(answer, _statements(compiled)))
 
 
-def _wrong_answer(returned: Any) -> str:
+def _wrong_answer(returned: Any, statements: Sequence[Any] = ()) -> str:
     from numba import types
+    from numba.core import ir
 
+    if statements and not any(isinstance(each, ir.Return) for each in statements):
+        return "it never returns, because a loop of it has no end: let it return an integer"
     if isinstance(returned, types.NoneType):
         return "it returns None here, or ends without a return: return an integer on every path"
     if isinstance(returned, types.Float):

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import check_choice, checked
+from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
@@ -33,15 +35,24 @@ _FAULTS: Final = {
 }
 
 
+_SHOWN: Final = 8
+"""Slots of a call that a mismatch shows, from where they differ on."""
+
+
 def _describe(found: SlotMismatch) -> tuple[str, ...]:
     """Describe where a call first differs, with both slot lists and the state, as lines."""
+    pairs = enumerate(zip_longest(found.ours, found.theirs))
+    apart = next((at for at, (ours, theirs) in pairs if ours != theirs), 0)
 
     def both(name: str, pair: tuple[int, int]) -> str:
         ours, theirs = pair
         return f"{name} {ours}" + ("" if ours == theirs else f" (trace: {theirs})")
 
     def stored(slots: tuple[int, ...], base: int) -> str:
-        return f"{' '.join(map(str, slots)) or 'no slot'}; stores {base}"
+        at = max(0, min(apart, len(slots) - _SHOWN))
+        shown = " ".join(map(str, slots[at : at + _SHOWN]))
+        part = f" (of {len(slots)}, from number {at + 1} on)" if len(slots) > _SHOWN else ""
+        return f"{shown or 'no slot'}{part}; stores {base}"
 
     limits = f"{both('lowest', found.lowest)}, {both('highest', found.highest)}"
     return mismatch(
@@ -111,7 +122,22 @@ def verify_slots(
     if path.suffix != ".parquet" and not path.is_file():
         path = locate(path) / "slot_events.parquet"
     with errors_of(path):
-        return _judged(decode(table_bytes(path), path), device, progress=progress)
+        verdict = _judged(decode(table_bytes(path), path), device, progress=progress)
+    if verdict.agrees:
+        return verdict
+    return replace(verdict, first=(*verdict.first, *_other_set_up(path.parent, device)))
+
+
+def _other_set_up(folder: Path, device: SlotsConfig) -> list[str]:
+    """Return a line if a trace's kernel was set up otherwise than its events were replayed."""
+    try:
+        known = slot_set_up(folder)
+    except InputError:
+        return []
+    names = ("policy", "cluster_size", "trunk_shift")
+    there, here = ([f"{name} {getattr(of, name)}" for name in names] for of in (known, device))
+    others = [pair for pair in zip(there, here, strict=True) if pair[0] != pair[1]]
+    return [f"  recorded with {theirs}, replayed with {ours}" for theirs, ours in others]
 
 
 def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> Verdict:

@@ -132,6 +132,24 @@ def test_what_is_compared_with_no_claim_is_listed(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("test", "metric", "near"),
+    [
+        ("", "vmstat.swap_so", "vmstat.swap.so"),
+        ("vmscalability", "vmstat.swap.so", "vm-scalability or pmbench"),
+        ("", "A-thruput", "A-throughput"),
+        ("", "meminfo.Active", ""),
+    ],
+)
+def test_a_name_that_fits_no_claim_has_a_suggestion(
+    tmp_path: Path, test: str, metric: str, near: str
+) -> None:
+    """The known name that is like it, of the metric or of its test."""
+    rows = [(kernel, test, metric, 3, "", 1) for kernel in ("base", "patched")]
+    _, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", LONG, rows)))
+    assert rest["why"].item().partition("; did you mean ")[2] == (near and f"{near}?")
+
+
 def test_each_row_of_the_mapping_names_a_claim() -> None:
     """Every claim exists, each row occurs once, and each test is one of the tools'."""
     metrics = pl.read_csv(data_root() / "published" / "metrics.csv")
@@ -269,6 +287,7 @@ BAD: list[tuple[dict[str, str], str]] = [
     (table("kernel;metric"), "line 1: its columns must be"),
     (table(LONG, "base,,a,many,,1"), "line 2, field 'value'"),
     (table(LONG, "base,,a,1,,x"), "line 2, field 'run'"),
+    (table(LONG, 'base,,a,"1,207,402",,1'), "field 'value': .* is no number: write 1207402"),
     (table(LONG, "base,,a,1,,1", "base,,a,2,,1"), "line 3, field 'run'"),
     (table(LONG, "base,,,1,,1"), "line 2, field 'metric'"),
     (table(SIDES, "a,1,"), "line 2"),

@@ -95,6 +95,12 @@ def test_each_output_fits_100_columns(
     assert "notebooks: " in refused(capsys, "notebooks", str(tmp_path / "notebooks"))
 
 
+def test_policies_with_equal_rows_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line says which they are, and why."""
+    assert main(["replay", "cluster-next", "slots-8-shared", "--seeds", "1"]) == 0
+    assert "percpu, spread, spread-online come out the same" in capsys.readouterr().out
+
+
 def test_charts_are_imported_only_when_drawn() -> None:
     """The import of altair takes longer than most commands."""
     command = [sys.executable, "-c", "import sys, swapsim.cli; print(*sys.modules)"]
@@ -106,7 +112,13 @@ def test_charts_are_imported_only_when_drawn() -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["replay", "nonsense", "x"], "nonsense"),
+        (["replay", "nonsense", "x"], "there are writeback-tags"),
+        (["replay", "slots", "x"], "'replay cluster-next'"),
+        (["replay", "mapping", "x"], "'replay writeback-tags'"),
+        (["verify", "stall-decisions", "x"], "'verify stalls'"),
+        (["stalls", "x"], "'replay stall-decisions' or 'verify stalls'"),
+        (["probes", "--for", "stalls"], "stall-decisions"),
+        (["import", "sample", "-o", "no/out"], "create it first"),
         (["import", "x"], "-o"),
         (["replay", "writeback-tags", "x", "--kernel", "2.4"], "2.4"),
         (["bench", "--only", "no/such"], "no/such"),

@@ -35,7 +35,10 @@ def test_each_constant_says_where_it_comes_from() -> None:
     ("field", "text", "message"),
     [
         *(("value", text, "is not in") for text in ("0", "-5")),
-        *(("value", text, "is no Int64") for text in ("", "1.5", "1²", "9" * 5000, "3" + "0" * 30)),
+        *(
+            ("value", text, "is no whole number")
+            for text in ("", "1.5", "1²", "9" * 5000, "3" + "0" * 30)
+        ),
         ("low", "5000", "at least 1"),
         ("high", "2", "at least the value"),
         ("name", "map_us", "unknown"),

@@ -340,6 +340,15 @@ def test_the_command_shows_the_first_call_that_differs(
     ]
 
 
+def test_a_trace_of_another_policy_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """The mismatch has few of a call's slots, and the policy with which the trace was recorded."""
+    wrong = ["--policy", "percpu", "--cluster-size", "256"]
+    assert main(["verify", "slots", "slots-4-shared", *wrong]) == 1
+    printed = capsys.readouterr().out
+    assert "recorded with policy shared, replayed with policy percpu" in printed
+    assert max(map(len, printed.splitlines())) <= 120
+
+
 def test_a_wrong_stored_base_is_a_mismatch_of_its_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

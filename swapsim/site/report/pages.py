@@ -76,6 +76,11 @@ class Claim:
     simulated: Figure
     measured: Figure
 
+    @property
+    def letters(self) -> str:
+        """What the name begins with; it stands for the mail, or for several of one subject."""
+        return self.name.partition("-")[0]
+
 
 @dataclass(frozen=True)
 class Verdicts:

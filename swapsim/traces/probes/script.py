@@ -14,6 +14,7 @@ from swapsim.io import read_text, read_toml, translate_errors
 from swapsim.io.paths import data_root
 from swapsim.traces.probes.btf import DAMAGED, Btf, Parameter, read_btf
 from swapsim.traces.replays import ALL_REPLAYS, REPLAYS, missing_events
+from swapsim.traces.subjects import no_such_replay
 
 RUNNING_KERNEL: Final = Path("/sys/kernel/btf/vmlinux")
 
@@ -130,7 +131,7 @@ def _lacks(replay: str, plan: _Plan) -> bool:
 def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:
     """Return the groups for a replay of which the kernel lacks least."""
     if replay not in ALL_REPLAYS:
-        raise InputError(f"no such replay: {replay!r}; there are: {', '.join(ALL_REPLAYS)}")
+        raise no_such_replay(replay, ALL_REPLAYS)
     if replay not in _GROUPS:
         events = ", ".join(REPLAYS[replay][0])
         raise InputError(
