@@ -27,6 +27,7 @@ MOST_ROWS: Final = 5_000
 """Rows of a chart: what altair takes, and less than 1 MB."""
 
 _MOST_DOTS: Final = 60  # settings of a line with a dot at each
+_MOST_TICKS: Final = 12  # settings with a tick each
 _GREY: Final = "#888"
 
 
@@ -404,8 +405,8 @@ def _settings(frame: pl.DataFrame, x: str, tick: str, look: Look) -> alt.X:
     values = frame[x].unique().sort().to_list()
     # With a format, vega chooses the digits of a long axis, and writes 100 as 1e+2.
     plain = {"labelExpr": "format(datum.value, ',~r')", "tickCount": 5}
-    axis: dict[str, Any] = plain if len(values) > _MOST_DOTS else {"format": ",~g"}
-    if "x" in look.get("log", "") and len(values) <= 12:
+    axis: dict[str, Any] = plain if len(values) > _MOST_TICKS else {"format": ",~g"}
+    if "x" in look.get("log", "") and len(values) <= _MOST_TICKS:
         axis |= {"values": values}
     if tick:
         said = dict(frame.select(x, tick).iter_rows())

@@ -79,7 +79,6 @@ _HOLDERS: Final = {
     "dirty": "of files, dirty",
     "written": "of files, being written",
 }
-_EACH_THIRD: Final = pl.col("t_s").cast(pl.Int64) % 3 == 1
 _SCANS: Final = {"scanned_normal": "Normal", "scanned_dma32": "DMA32"}
 _SLEEPERS: Final = {
     "kswapd_sleeps": "kswapd, in reclaim",
@@ -93,10 +92,10 @@ _SLEEPERS: Final = {
 def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
     """Draw a round: who holds memory, what kswapd scans in each zone, and who waits."""
     memory = general.areas(
-        _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS).filter(_EACH_THIRD),
+        _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS),
         *("t_s", "figure", "part"),
         title="One round with a file of 2385 MB, by kernel: who holds memory",
-        subtitle="one seed, each third second; the file begins soon after the pool is filled",
+        subtitle="one seed, each fourth second; the file begins soon after the pool is filled",
         words={"t_s": "seconds", "figure": "memory, GB", "part": "pages"},
         panel="rules",
     )
@@ -123,9 +122,10 @@ def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
 
 
 def _long(by_time: pl.DataFrame, words: Mapping[str, str]) -> pl.DataFrame:
-    """Return some columns of a round in long form, without the seconds in which nothing changes."""
+    """Return columns of each fourth second of a round in long form, without those that stay."""
     names = [*words]
-    rounded = by_time.select("rules", "t_s", pl.col(names).round_sig_figs(3))
+    each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 4 == 1)
+    rounded = each.select("rules", "t_s", pl.col(names).round_sig_figs(3))
     same = [pl.col(names) == pl.col(names).shift(step).over("rules") for step in (1, -1)]
     moving = rounded.filter(~pl.all_horizontal(*same).fill_null(value=False))
     long = moving.rename(dict(words)).unpivot([*words.values()], index=["rules", "t_s"])
