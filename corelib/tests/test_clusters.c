@@ -373,6 +373,23 @@ static void an_empty_cluster_is_discarded_before_its_next_use(void)
 	}
 }
 
+static void a_call_discards_where_the_priority_is_highest(void)
+{
+	const struct sws_clusters_device devices[] = {
+		{ .slots = 4 * SIZE, .priority = 1, .discard = true },
+		{ .slots = 4 * SIZE, .priority = 2, .discard = true },
+	};
+	struct sws_clusters *self = make(SWS_CLUSTER_RULES_7_3, devices, 2);
+	uint8_t device = 0;
+
+	while (grant_in(self, 0, 0, &device))
+		;
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK(sws_clusters_free_slots(self, i, 3 * SIZE, SIZE) == SWS_OK);
+	CHECK(grant_in(self, 0, 0, &device) == 3 * SIZE && device == 1);
+	sws_clusters_free(self);
+}
+
 static void a_worker_discards_all_clusters_of_a_device(void)
 {
 	const struct sws_clusters_device device = { .slots = 4 * SIZE, .discard = true };
@@ -797,6 +814,7 @@ int main(void)
 	RUN(a_swap_file_refuses_large_orders);
 	RUN(a_rotational_device_has_one_next_slot_for_all_cpus);
 	RUN(an_empty_cluster_is_discarded_before_its_next_use);
+	RUN(a_call_discards_where_the_priority_is_highest);
 	RUN(a_worker_discards_all_clusters_of_a_device);
 	RUN(a_full_cluster_is_reclaimed_before_a_refusal);
 	RUN(without_pressure_a_cached_slot_is_in_use);

@@ -7,7 +7,6 @@ from swapsim.live.panel import run
 from swapsim.live.panels import bases
 from swapsim.patches.cluster_next import studies
 
-PANEL = bases.panel()
 OLD = {"age": str(studies.RACE_AGES_MS[-1])}
 CASES = {
     "young": ({}, "rises", "rises"),
@@ -21,7 +20,8 @@ CASES = {
 def test_gains_over_the_seeds_have_the_signs_of_the_notebooks(case: str) -> None:
     """V1 gains while it is young, and loses on an aged device that is more than half full."""
     turned, *signs = CASES[case]
-    rows = run(PANEL, PANEL.first | turned).filter(metric="swap_out")
+    panel = bases.panel()
+    rows = run(panel, panel.first | turned).filter(metric="swap_out")
     by_policy = rows.pivot("policy", index="seed", values="value")
     for policy, sign in zip(studies.POSTED[1:], signs, strict=True):
         gains = (by_policy[policy] - by_policy["shared"]).to_list()

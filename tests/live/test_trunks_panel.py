@@ -12,31 +12,32 @@ from swapsim.live.panel import run
 from swapsim.live.panels import trunks
 from swapsim.patches.cluster_next import studies
 
-PANEL = trunks.panel()
-FIRST = PANEL.first
-
 
 def test_first_state_is_the_device_of_the_notebook_but_smaller() -> None:
     """It has as many trunks, CPUs and turns as the study of ages, and its last age."""
-    ((_, values),) = configs_of(PANEL, FIRST, 1)
+    panel = trunks.panel()
+    ((_, values),) = configs_of(panel, panel.first, 1)
     device, churn = configs(**values)
     ratio = studies.DEVICE.slots // device.slots
     of_study = studies.DEVICE
     assert device.slots >> device.trunk_shift == of_study.slots >> of_study.trunk_shift
     assert device.possible_cpus == of_study.possible_cpus
     assert churn == replace(
-        studies.CHURN, pages=studies.CHURN.pages // ratio, warm_up_pages=int(FIRST["age"]) // ratio
+        studies.CHURN,
+        pages=studies.CHURN.pages // ratio,
+        warm_up_pages=int(panel.first["age"]) // ratio,
     )
-    assert FIRST["age"] in studies.counts("ages")["setting"].unique()
+    assert panel.first["age"] in studies.counts("ages")["setting"].unique()
 
 
 def test_policies_have_the_order_of_the_notebook() -> None:
     """At the age of its first state, CPUs meet under the policies under which they meet there."""
     where = {"metric": "lock.moved.add"}
-    aged = studies.counts("ages").filter(setting=FIRST["age"], **where)
+    panel = trunks.panel()
+    aged = studies.counts("ages").filter(setting=panel.first["age"], **where)
     medians = aged.group_by("policy").agg(pl.col("value").median()).sort("value")
     found = {
-        policy: median(run(PANEL, FIRST | {"policy": policy}).filter(**where)["value"])
+        policy: median(run(panel, panel.first | {"policy": policy}).filter(**where)["value"])
         for policy in studies.POSTED
     }
     assert sorted(found, key=found.__getitem__) == medians["policy"].to_list()

@@ -206,6 +206,23 @@ def test_each_rule_set_runs_to_its_end_as_the_oracle(
     assert oracle.counts["dirtied"] == sum(files)
 
 
+def test_costs_are_halved_as_the_oracles() -> None:
+    """Those of files and of the pool, as soon as both are a quarter of the lists."""
+    config = dataclasses.replace(
+        SMALL,
+        rules="6.1",
+        dma32_pages=700,
+        normal_pages=0,
+        refault_distance=True,
+        swappiness=100,
+        items=126,
+        files=(100, 320),
+        program_pages=30,
+        program_interval_ns=20_000_000,
+    )
+    assert compare(config, 10**6).over
+
+
 @pytest.mark.parametrize("rules", RECLAIM_RULES)
 def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
     """Each wait is as long as the oracle's, however slow the server is."""

@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING
 
-import dask
 import polars as pl
 import pytest
-from distributed import Client, LocalCluster, Scheduler
 
 from swapsim import study
 from swapsim.errors import SwapsimError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import run
 from swapsim.study import cluster
+
+if TYPE_CHECKING:  # Dask takes a second of each process that only collects tests.
+    from distributed import Client, Scheduler
 
 POINTS = [
     MachineConfig(
@@ -40,8 +42,11 @@ POINTS = [
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Client]":
     """Give a scheduler, two workers and a client, all on this machine."""
+    import dask
+    from distributed import Client, LocalCluster
+
     with (
         # A cluster of this machine drops a worker whose successor takes longer to start.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "5 minutes"}),
@@ -97,7 +102,7 @@ def kill_one(marks: Path, killed: list[int]) -> None:
 
 
 def test_two_workers_give_the_serial_results(
-    client: Client, serial: list[pl.DataFrame], tmp_path: Path
+    client: "Client", serial: list[pl.DataFrame], tmp_path: Path
 ) -> None:
     """The results on a Dask client's executor are identical, and both workers take part."""
     task = partial(run_slowly, tmp_path)
@@ -109,7 +114,7 @@ def test_two_workers_give_the_serial_results(
 
 
 def test_a_killed_worker_is_replaced(
-    client: Client, serial: list[pl.DataFrame], tmp_path: Path
+    client: "Client", serial: list[pl.DataFrame], tmp_path: Path
 ) -> None:
     """The batch of a worker that is killed runs again; another executor continues in the folder."""
     marks = tmp_path / "marks"
@@ -138,12 +143,12 @@ def kill_the_worker(config: MachineConfig) -> pl.DataFrame:
     return run(config)
 
 
-def allow_failures(number: int, dask_scheduler: Scheduler) -> None:
+def allow_failures(number: int, dask_scheduler: "Scheduler") -> None:
     """Set how many workers a task may lose."""
     dask_scheduler.allowed_failures = number
 
 
-def test_a_task_that_kills_its_worker_is_named(client: Client) -> None:
+def test_a_task_that_kills_its_worker_is_named(client: "Client") -> None:
     """Dask gives up after some workers, here after the first: one line says at which of a batch."""
     client.run_on_scheduler(allow_failures, 0)
     try:
@@ -158,7 +163,7 @@ def test_a_task_that_kills_its_worker_is_named(client: Client) -> None:
 
 
 def test_a_worker_with_another_package_is_refused(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: "Client", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other code would return other results: the line names the worker's machine."""
     monkeypatch.setattr(cluster, "installation", lambda: "other")
@@ -168,13 +173,13 @@ def test_a_worker_with_another_package_is_refused(
         study.run(run, POINTS[:1], executor=client.get_executor())
 
 
-def test_a_client_in_place_of_its_executor_is_refused(client: Client) -> None:
+def test_a_client_in_place_of_its_executor_is_refused(client: "Client") -> None:
     """The line says how to make one of the other."""
     with pytest.raises(SwapsimError, match=r"give executor\.get_executor\(\)$"):
         study.run(run, POINTS[:1], executor=client)
 
 
-def test_an_error_on_a_worker_names_its_point(client: Client) -> None:
+def test_an_error_on_a_worker_names_its_point(client: "Client") -> None:
     """The error of a task on a worker is raised with a note of the point."""
     bad = [*POINTS[:3], "no config"]
     with pytest.raises(
