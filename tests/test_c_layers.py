@@ -25,6 +25,7 @@ LAYERS = {
     "generations": ("core",),
     "des": ("core",),
     "ftrace": ("core",),
+    "perfetto": ("core",),
     "engine": ("des",),
     "machine": ("removal", "slots", "engine"),
     "reclaim": ("stall", "engine"),

@@ -39,8 +39,14 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
         joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
-    for line in [summary.describe_lost(), *summary.describe_renamed(), *summary.describe_skipped()]:
-        say(line)
+    for lines in (
+        [summary.counts.describe_lost()],
+        summary.describe_others(),
+        summary.describe_renamed(),
+        summary.describe_skipped(),
+    ):
+        for line in lines:
+            say(line)
 
 
 @click.command(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C parser of ftrace text: bytes in, one frame per event out."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -82,6 +82,24 @@ class Counts:
     """Lost events by CPU; CPUs without losses are left out."""
     skipped: tuple[Skipped, ...]
     """In the order of their first lines."""
+    unplaced: int = 0
+    """Lost events whose CPU is not known."""
+
+    @property
+    def has_losses(self) -> bool:
+        """True if an event is missing."""
+        return bool(self.lost or self.gaps or self.overwritten or self.unplaced)
+
+    def describe_lost(self) -> str:
+        """Return a line with the numbers of lost events."""
+        parts = [f"CPU {cpu}: {events}" for cpu, events in self.lost.items()]
+        for events, what in (
+            (self.unplaced, "of unknown CPU"),
+            (self.gaps, "losses of unknown size"),
+            (self.overwritten, "overwritten before the first line"),
+        ):
+            parts += [f"{what}: {events}"] if events else []
+        return f"lost events: {', '.join(parts) or 'none'}"
 
 
 def read_ftrace(
@@ -91,12 +109,12 @@ def read_ftrace(
     path: str,
     keep_going: bool = False,
     first_rows: int = 1024,
-    with_clock: Collection[str] = (),
+    with_clock: Callable[[str], bool] = lambda _: False,
 ) -> Counts:
     """Parse a trace's text, which may be cut anywhere, and pass each event's rows to `sink`.
 
-    Events of ``with_clock`` have a first column CLOCK, UInt64: the value of a clock of whole
-    numbers, null under any other.
+    An event for which ``with_clock`` is true has a first column CLOCK, UInt64: the value of a clock
+    of whole numbers, null under any other.
     """
     how = config(lib.sws_ftrace_config_init, None, skip=keep_going, first_rows=first_rows)
     handle = new(lib.sws_ftrace_new, how, free=lib.sws_ftrace_free)
@@ -142,7 +160,7 @@ def _is_full(handle: Any) -> bool:
 
 
 def _drain(
-    handle: Any, sink: Callable[[str, pl.DataFrame], None], with_clock: Collection[str]
+    handle: Any, sink: Callable[[str, pl.DataFrame], None], with_clock: Callable[[str], bool]
 ) -> None:
     """Pass the batch's rows to the sink, in order of the events' names, and clear them."""
     totals = ffi.new("struct sws_ftrace_totals *")
@@ -157,7 +175,7 @@ def _drain(
     for name, index, batch in sorted(batches, key=lambda entry: entry[0]):
         timed = totals.clock == lib.SWS_FTRACE_CLOCK_SECONDS
         columns = _head(batch, strings, timed=timed) + _fields(handle, index, batch, strings)
-        if name in with_clock:
+        if with_clock(name):
             columns.insert(0, _time(CLOCK, batch, "uint64", known=not timed))
         sink(name, pl.DataFrame(columns))
     lib.sws_ftrace_clear(handle)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The import of an ftrace text to a trace folder, which appears complete or not at all."""
+"""The import of a recording to a trace folder, which appears complete or not at all."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
 from swapsim.traces._native import PARSER_VERSION, Counts, Skipped, read_ftrace
+from swapsim.traces.by_time import ByTime
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
+from swapsim.traces.formats import FTRACE_TEXT, IN_ORDER, text_of
+from swapsim.traces.recording import Recording
 from swapsim.traces.writer import TableWriter, toml_table
 
 
@@ -83,6 +87,8 @@ class ImportSummary:
         Lines, losses and skipped lines.
     renamed : mapping of str to str
         Name of a table -> its event, where they differ.
+    others : int
+        Events that a perfetto trace has besides, of types that no replay reads.
     """
 
     folder: Path
@@ -90,21 +96,17 @@ class ImportSummary:
     lost: pl.DataFrame
     counts: Counts
     renamed: Mapping[str, str]
+    others: int
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """The lines that could not be read, by kind."""
         return self.counts.skipped
 
-    def describe_lost(self) -> str:
-        """Return a line with the numbers of lost events."""
-        lost, gaps, overwritten = self.counts.lost, self.counts.gaps, self.counts.overwritten
-        parts = [f"CPU {cpu}: {events}" for cpu, events in lost.items()]
-        if gaps:
-            parts.append(f"losses of unknown size: {gaps}")
-        if overwritten:
-            parts.append(f"overwritten before the first line: {overwritten}")
-        return f"lost events: {', '.join(parts) or 'none'}"
+    def describe_others(self) -> list[str]:
+        """Return a line if events were left out."""
+        what = "events of types that no replay reads"
+        return [f"left out: {self.others} {what}"] if self.others else []
 
     def describe_renamed(self) -> list[str]:
         """Return a line for each event whose table has another name."""
@@ -178,10 +180,9 @@ def import_text(
         _require_text(path)
     with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
         joints = _Joints(joined, writer.take)
-        with trace_text.chunks(source, digest.update, progress=progress) as text:
-            counts = read_ftrace(
-                text, joints.take, path=name, keep_going=keep_going, with_clock=joints.events
-            )
+        recording = Recording(path=name, keep_going=keep_going)
+        with trace_text.chunks(source, digest.update, progress=progress) as pieces:
+            counts = _read(pieces, recording, joints)
         try:
             joints.finish()
         except InputError as error:
@@ -196,6 +197,7 @@ def import_text(
                 "sha256": digest.hexdigest(),
                 "lines": counts.lines,
                 "clock": counts.clock,
+                "format": recording.format,
             },
             "import": {
                 "swapsim": version("swapsim"),
@@ -206,6 +208,7 @@ def import_text(
                 "overwritten": counts.overwritten,
                 "gaps_of_unknown_size": counts.gaps,
                 "events_by_cpu": {str(cpu): lost for cpu, lost in counts.lost.items()},
+                **({"of_unknown_cpu": counts.unplaced} if counts.unplaced else {}),
             },
             "skipped": {kind.kind: kind.lines for kind in counts.skipped},
             "events": rows,
@@ -225,7 +228,30 @@ def import_text(
         ),
         counts=counts,
         renamed=renamed,
+        others=recording.others,
     )
+
+
+def _read(pieces: Iterator[bytes], recording: Recording, joints: _Joints) -> Counts:
+    """Pass the rows of a recording on in order of time; refuse losses, but not those of a text."""
+    text = text_of(pieces, recording)
+    read = partial(read_ftrace, text, path=recording.path, keep_going=recording.keep_going)
+    if recording.format in IN_ORDER:
+        counts = read(joints.take, with_clock=joints.events.__contains__)
+    else:
+        order = ByTime(recording)
+        counts = read(order.take, with_clock=lambda _: True)
+        order.finish(joints.take, joints.events)
+    counts = replace(
+        counts, unplaced=recording.unplaced, skipped=(*recording.skipped, *counts.skipped)
+    )
+    if recording.format != FTRACE_TEXT and counts.has_losses and not recording.keep_going:
+        raise InputError(
+            f"has {counts.describe_lost()}: record with larger buffers, or accept this with "
+            "keep_going=True",
+            path=recording.path,
+        )
+    return counts
 
 
 def _nothing_read(counts: Counts) -> str:

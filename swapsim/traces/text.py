@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bytes of a trace's text: from a file or standard input, decompressed, read ahead."""
+"""The bytes of a recording: from a file or standard input, decompressed, read ahead."""
 
 import gzip
 import io
@@ -25,7 +25,6 @@ CHUNK_BYTES: Final = 4 << 20
 _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 _SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """A frame of zstd without text; pzstd begins with one."""
-_TRACE_DAT: Final = b"\x17\x08\x44tracing"
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
 
@@ -90,7 +89,7 @@ def _pieces(
     raw: io.BufferedReader, source: Path | str, listener: Callable[[bytes], object], bar: TextBar
 ) -> Generator[bytes, None, None]:
     try:
-        plain = _unpacked(raw, source)
+        plain = _unpacked(raw)
         while piece := plain.read(CHUNK_BYTES):
             listener(piece)
             yield piece
@@ -105,13 +104,9 @@ def _pieces(
         raise _unreadable(source, error) from None
 
 
-def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
+def _unpacked(raw: io.BufferedReader) -> BinaryIO:
     """Choose a decompressor by the first bytes: a suffix may be wrong, and stdin has none."""
     start = raw.peek(16)
-    if start.startswith(_TRACE_DAT):
-        raise InputError(
-            "is a trace.dat, no text: convert it with 'trace-cmd report'", path=name_of(source)
-        )
     if start.startswith(_GZIP):
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
     if start.startswith(_XZ):

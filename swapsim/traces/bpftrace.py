@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The JSON lines of bpftrace, ``bpftrace -f json``, whose script prints lines of ftrace's text."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from swapsim.traces.recording import Recording
+
+
+def read_bpftrace(pieces: Iterator[bytes], recording: Recording) -> Iterator[bytes]:
+    """Yield the text that the script printed; count lost events, whose CPU bpftrace leaves out."""
+    rest = b""
+    number = 0
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        printed = []
+        for line in lines:
+            number += 1
+            printed.append(_printed(line, number, recording))
+        yield "".join(printed).encode()
+    if rest:
+        yield _printed(rest, number + 1, recording).encode()
+
+
+def _printed(line: bytes, number: int, recording: Recording) -> str:
+    """Return what a line says that was printed, and nothing for all else that bpftrace reports."""
+    if not line.strip():
+        return ""
+    try:
+        report = json.loads(line)
+        kind, data = report["type"], report.get("data")
+        if kind == "printf":
+            return str(data)
+        if kind == "lost_events":
+            recording.unplaced += int(data["events"])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        problem = f"is no report of bpftrace, or is cut short ({_in_words(error)})"
+        recording.skip("line", number, problem)
+    return ""
+
+
+def _in_words(error: Any) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The formats of a recording, told apart by their first bytes, and each as the text of ftrace."""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Final
+
+from swapsim.traces.bpftrace import read_bpftrace
+from swapsim.traces.perfetto import read_perfetto
+from swapsim.traces.recording import Recording
+from swapsim.traces.trace_dat import read_trace_dat
+
+FTRACE_TEXT: Final = "text of ftrace"
+
+_FORMATS: Final = {
+    "trace.dat": (re.compile(rb"\x17\x08\x44tracing"), read_trace_dat),
+    "lines of bpftrace": (re.compile(rb'\s*\{\s*"(type|data)"'), read_bpftrace),
+    # A packet's key; a text that begins with an empty line has no control bytes.
+    "perfetto trace": (re.compile(rb"\n.{0,4096}[\0-\x08\x0e-\x1f]", re.DOTALL), read_perfetto),
+}
+"""Format -> how it begins, and its reader. All else is a text of ftrace."""
+
+FORMATS: Final = (FTRACE_TEXT, *_FORMATS)
+
+IN_ORDER: Final = (FTRACE_TEXT, "trace.dat")
+"""Formats whose events are in order of time; others have the events of each CPU one by one."""
+
+
+def text_of(pieces: Iterator[bytes], recording: Recording) -> Iterator[bytes]:
+    """Return the text of a recording, whose format is set."""
+    first = next(pieces, b"")
+    pieces = chain([first], pieces)
+    for name, (begin, read) in _FORMATS.items():
+        if begin.match(first):
+            recording.format = name
+            return read(pieces, recording)
+    recording.format = FTRACE_TEXT
+    return pieces
