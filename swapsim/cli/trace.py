@@ -17,15 +17,23 @@ from swapsim.cli.verbs import Verb
 @click.command(
     "import",
     cls=Verb,
-    help="Import ftrace TEXT (tracefs or trace-cmd report; - for standard input; sample for a "
-    "short text that comes with the laboratory) to a trace folder.\n\n"
+    help="Import ftrace TEXT, or a recording of perfetto, bpftrace or trace-cmd, to a trace "
+    "folder.\n\n"
+    "TEXT is that of tracefs or of trace-cmd report, a perfetto trace, the JSON lines of bpftrace, "
+    "or a trace.dat, compressed or not; - for standard input; sample for a short text that comes "
+    "with the laboratory. Lost events are counted; only a text with losses is imported without "
+    "--keep-going.\n\n"
     "A column of pointers has 64 bits: 0x1f and 31 are the same "
     "number, but 16 digits are those of %p, which are hexadecimal. Let a probe print such"
     " numbers with :x64.",
 )
 @click.argument("text")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--keep-going", is_flag=True, help="Skip and count lines that cannot be read.")
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Skip and count lines that cannot be read; accept lost events.",
+)
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
     from swapsim import clusters, generations, traces
@@ -75,9 +83,7 @@ def info(folder: Path | None, form: str | None) -> None:
         say(traces.info(folder))
 
 
-@click.command(
-    cls=Verb, help="Print a shell script that records, on your own kernel, what replays need."
-)
+@click.command(cls=Verb, help="Print a script that records, on your own kernel, what replays need.")
 @click.option(
     "--kernel-btf",
     type=click.Path(path_type=Path),
@@ -93,10 +99,19 @@ def info(folder: Path | None, form: str | None) -> None:
     "generations (the last two on 6.12 and 7.3, by name only); may be given twice. Default: "
     "each that the kernel can feed.",
 )
-def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
+@click.option(
+    "--format",
+    "language",
+    default="sh",
+    metavar="NAME",
+    help="sh (default), by tracefs or trace-cmd; or bpftrace, whose JSON lines swapsim import "
+    "reads (not for clusters and generations).",
+)
+def probes(kernel_btf: Path | None, replays: Sequence[str], language: str) -> None:
     from swapsim.traces import probes as recordings
 
-    script = recordings.recording_script(kernel_btf or recordings.RUNNING_KERNEL, replays)
+    types = kernel_btf or recordings.RUNNING_KERNEL
+    script = recordings.recording_script(types, replays, language=language)
     click.echo(script, nl=False)
 
 

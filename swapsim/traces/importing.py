@@ -136,7 +136,7 @@ def import_text(
     provenance: Mapping[str, Mapping[str, Any]] | None = None,
     joined: Sequence[JoinedEvents] = (),
 ) -> ImportSummary:
-    """Turn ftrace text into a trace folder.
+    """Turn a recording into a trace folder: ftrace text, or what other programs record.
 
     In a column of pointers 16 digits are those of %p, which are hexadecimal: a probe whose numbers
     may be so long has to print them with :x64.
@@ -144,12 +144,15 @@ def import_text(
     Parameters
     ----------
     source : Path or str
-        The text of tracefs or of ``trace-cmd report``, plain or compressed with gzip, xz or zstd
-        (found by content), "-" for standard input, or "sample" for a short text of the laboratory.
+        The text of tracefs or of ``trace-cmd report``, a perfetto trace, the lines of ``bpftrace -f
+        json`` with the script of ``swapsim probes``, or a trace.dat, which trace-cmd reads; plain
+        or compressed with gzip, xz or zstd (all found by content), "-" for standard input, or
+        "sample" for a short text of the laboratory. All but a text are held in memory, to be put
+        in order of time.
     output : Path or str
         The new folder; it must not exist.
     keep_going : bool
-        Skip and count lines that cannot be read.
+        Skip and count lines that cannot be read, and accept lost events, which a text may have.
     progress : bool
         Show a progress bar on stderr.
     provenance : mapping of str to mapping, optional

@@ -9,6 +9,7 @@ from pathlib import Path
 import attack
 import polars as pl
 import pytest
+import recordings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,38 @@ def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
         code = attack.answer("import", str(text), "-o", str(folder), *["--keep-going"] * on)
         assert folder.exists() == (code == 0)
         assert {path.name for path in tmp_path.iterdir()} <= {"text", "trace"}
+        if not code:
+            attack.answer("info", str(folder))
+
+    attack.for_a_while(flip, seeds)
+
+
+RECORDINGS: dict[str, Callable[[list[recordings.Event]], bytes]] = {
+    "perfetto": lambda events: bytes(recordings.perfetto(events).SerializeToString()),
+    "described": lambda events: bytes(
+        recordings.perfetto(events, described=True).SerializeToString()
+    ),
+    "deflated": lambda events: bytes(
+        recordings.perfetto(events, deflated=True).SerializeToString()
+    ),
+    "bpftrace": lambda events: recordings.bpftrace(events).encode(),
+}
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_recordings(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A damaged recording of another program is refused, or read without the parts counted."""
+    events = recordings.events_of((TEXTS / "tracefs-6.1.txt").read_text())
+    good = RECORDINGS[name](events)
+
+    @given(attack.flips(), st.floats(0, 1), st.booleans())
+    def flip(changes: list[tuple[float, int]], keep: float, on: bool) -> None:
+        source, folder = tmp_path / "source", tmp_path / "trace"
+        source.write_bytes(attack.flipped(good, changes, keep))
+        shutil.rmtree(folder, ignore_errors=True)
+        code = attack.answer("import", str(source), "-o", str(folder), *["--keep-going"] * on)
+        assert folder.exists() == (code == 0)
+        assert {path.name for path in tmp_path.iterdir()} <= {"source", "trace"}
         if not code:
             attack.answer("info", str(folder))
 

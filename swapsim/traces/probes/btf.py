@@ -24,6 +24,9 @@ _ENTRY: Final = {4: 12, 5: 12, 6: 8, 13: 8, 15: 12, 19: 12}
 """Bytes after a type's head, and of each of its entries, by kind (include/uapi/linux/btf.h)."""
 
 
+ARGUMENTS: Final = ("di", "si", "dx", "cx", "r8", "r9")
+"""Registers of a function's integer parameters, in order (System V ABI, x86-64)."""
+
 DAMAGED: Final = (
     "is no type information of a kernel",
     "name /sys/kernel/btf/vmlinux, or a copy of it",

@@ -12,11 +12,15 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import read_text, read_toml, translate_errors
 from swapsim.io.paths import data_root
-from swapsim.traces.probes.btf import DAMAGED, Btf, Parameter, read_btf
+from swapsim.traces.probes.bpftrace import bpftrace_script
+from swapsim.traces.probes.btf import ARGUMENTS, DAMAGED, Btf, Parameter, read_btf
 from swapsim.traces.replays import ALL_REPLAYS, REPLAYS, missing_events
 from swapsim.traces.subjects import no_such_replay
 
 RUNNING_KERNEL: Final = Path("/sys/kernel/btf/vmlinux")
+
+LANGUAGES: Final = ("sh", "bpftrace")
+"""What a script can be for."""
 
 _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "writeback-tags": (("swap-pages", "writeback", "file-pages"),),
@@ -36,8 +40,6 @@ _BY_NAME: Final = dict.fromkeys((_COUNTED, "generations"), "6.12 or 7.3")
 """Replays that need all probes of their groups, and are chosen by their names only: the kernels
 that have them."""
 
-_ARGUMENTS: Final = ("di", "si", "dx", "cx", "r8", "r9")
-"""Registers of a function's integer parameters, in order (System V ABI, x86-64)."""
 _MEMBER: Final = re.compile(r"\{(?P<type>\w+)\.(?P<path>[\w.]+)\}")
 _INSIDE: Final = re.compile(r"\+(after|before):")
 """A place inside a function."""
@@ -46,14 +48,18 @@ _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?
 
 
 @checked
-def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()) -> str:
-    """Return a shell script that sets probes, records a command's events and removes the probes.
+def recording_script(
+    kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = (), *, language: str = "sh"
+) -> str:
+    """Return a script that sets probes, records a command's events and removes the probes.
 
-    It is for sh on x86-64, the kernel of these types and the replays that the trace shall feed, by
-    default each that this kernel can feed. Its comments describe its use, and what this kernel
-    cannot record. An InputError says that the types cannot be read, that there is no such replay,
-    or that the kernel lacks what one needs.
+    It is for x86-64, sh or bpftrace, the kernel of these types and the replays that the trace shall
+    feed, by default each that this kernel can feed. Its comments describe its use, and what this
+    kernel cannot record. An InputError says that the types cannot be read, that there is no such
+    replay, or that the kernel, or bpftrace, lacks what one needs.
     """
+    if language not in LANGUAGES:
+        raise InputError(f"no such language: {language!r}; there are: {', '.join(LANGUAGES)}")
     wanted = tuple(dict.fromkeys(replays)) or tuple(
         name for name in _GROUPS if name not in _BY_NAME
     )
@@ -70,7 +76,11 @@ def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] =
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
-    return _filled(fed, _plan(kernel_btf, [group for replay in fed for group in chosen[replay]]))
+    plan = _plan(kernel_btf, [group for replay in fed for group in chosen[replay]])
+    if language == "bpftrace":
+        probes = ((probe.name, probe.place, probe.fields) for probe in plan.probes)
+        return bpftrace_script(fed, probes, plan.tracepoints, plan.missing)
+    return _filled(fed, plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +205,7 @@ def _lacking(function: str, fields: str, kernel: Btf, *, arguments: bool) -> Ite
         yield f"no function {function} (or the compiler has put it into its callers)"
         return
     for field in _FIELD.finditer(fields) if arguments else ():
-        if field["register"] in _ARGUMENTS:
+        if field["register"] in ARGUMENTS:
             yield from _misplaced(function, field, parameters)
     for member in _MEMBER.finditer(fields):
         if kernel.offset(member[0][1:-1]) is None:
@@ -206,7 +216,7 @@ def _misplaced(
     function: str, field: re.Match[str], parameters: tuple[Parameter, ...]
 ) -> Iterator[str]:
     """Compare a field with the parameter of its name, and a member with its structure."""
-    at = _ARGUMENTS.index(field["register"])
+    at = ARGUMENTS.index(field["register"])
     if at >= len(parameters):
         yield f"{function} takes {len(parameters)} parameters, '{field['name']}' would be one more"
     elif field["type"] and parameters[at].points_to != field["type"]:
