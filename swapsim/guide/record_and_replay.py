@@ -24,11 +24,11 @@ What the kernel has to be:
 | ``clusters``, ``generations`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
 | ``cluster-next``, ``stall-decisions`` | the laboratory's 6.1, which ``data/capture`` builds |
 
-A trace of perfetto, which phones have, is a recording, too: enable the events that a replay needs as
-``ftrace_events``, kprobes that the script has set (``sh record.sh set``) as ``swapsim/swp_add`` and so
-on. ``swapsim probes --format bpftrace`` prints a script for bpftrace, each of whose lines is one of
-ftrace's text: ``printf("%s-%d [%03d] %llu.%09llu: swp_add: folio=0x%llx entry=0x%llx\\n", comm, tid,
-cpu, nsecs / 1000000000, nsecs % 1000000000, ...)``. It has no script for ``clusters`` and ``generations``.
+A trace of perfetto, which phones have, is a recording, too: enable the events that a replay needs
+as ``ftrace_events``, and kprobes that the script has set (``sh record.sh set``) as
+``swapsim/swp_add`` and so on. ``swapsim probes --format bpftrace`` prints a script for bpftrace,
+whose ``printf`` writes lines of ftrace's text, such as ``task-12 [003] 4.912041123: swp_add:
+folio=0xffffea00000ca900 entry=0x4000``. There is none for ``clusters`` and ``generations``.
 
 ```sh
 swapsim probes --format bpftrace > record.bt
@@ -37,9 +37,10 @@ sudo BPFTRACE_PERF_RB_PAGES=8192 bpftrace -f json record.bt -c COMMAND > trace.j
 
 ## Import
 
-``swapsim import`` reads the text of tracefs or of ``trace-cmd report``, a perfetto trace, the JSON lines
-of bpftrace, and a trace.dat where trace-cmd is installed; compressed or not, and by content, not by
-suffix. A trace becomes a folder with a table for each event. A short text comes with the laboratory:
+``swapsim import`` reads the text of tracefs or of ``trace-cmd report``, a perfetto trace, the JSON
+lines of bpftrace, and a trace.dat where trace-cmd is installed; compressed or not, and by content,
+not by suffix. A trace becomes a folder with a table for each event. A short text comes with the
+laboratory:
 
 ```console
 $ swapsim import sample -o mytrace
@@ -57,9 +58,9 @@ lost events: none
 ```
 
 A line that cannot be read ends the import with its number; ``--keep-going`` skips and counts such
-lines. Events that the kernel has lost are counted, and a replay that needs all of them is refused. But
-for a text, such a recording is not imported without ``--keep-going``. Perfetto gives a process the name of
-its program, and numbers in place of the names of a gfp mask.
+lines. Events that the kernel has lost are counted, and a replay that needs all of them is refused.
+A recording with losses that is not a text is imported only with ``--keep-going``. A process has the
+name of its program in a perfetto trace, and a gfp mask is a number.
 
 ## Replay
 
