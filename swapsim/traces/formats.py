@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The formats of a recording, told apart by their first bytes, and each as the text of ftrace."""
+"""The formats of a recording, distinguished by their first bytes; each becomes text of ftrace."""
 
 import re
 from collections.abc import Iterator

@@ -88,7 +88,7 @@ class ImportSummary:
     renamed : mapping of str to str
         Name of a table -> its event, where they differ.
     others : int
-        Events that a perfetto trace has besides, of types that no replay reads.
+        Further events of a perfetto trace, of types that no replay reads.
     """
 
     folder: Path

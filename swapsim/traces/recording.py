@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reader of a recording reports, besides the text that it yields."""
+"""What a reader of a recording reports, in addition to the text that it yields."""
 
 from dataclasses import dataclass, field, replace
 
