@@ -3,7 +3,7 @@
 
 perfetto and bpftrace have an event's fields as in its structure: numbers in place of words, other
 names than in the text. They are turned back here, and encoded by the protobuf library, whose
-descriptors are declared anew: all of an event, which swapsim reads in C.
+descriptors are declared a second time, with all of an event, which swapsim reads in C.
 """
 
 import json
