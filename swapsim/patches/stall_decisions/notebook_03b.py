@@ -95,7 +95,7 @@ def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
         _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS),
         *("t_s", "figure", "part"),
         title="One round with a file of 2385 MB, by kernel: who holds memory",
-        subtitle="one seed, each fourth second; the file begins soon after the pool is filled",
+        subtitle="one seed, each fifth second; the file begins soon after the pool is filled",
         words={"t_s": "seconds", "figure": "memory, GB", "part": "pages"},
         panel="rules",
     )
@@ -122,9 +122,9 @@ def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
 
 
 def _long(by_time: pl.DataFrame, words: Mapping[str, str]) -> pl.DataFrame:
-    """Return columns of each fourth second of a round in long form, without those that stay."""
+    """Return columns of each fifth second of a round in long form, without those that stay."""
     names = [*words]
-    each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 4 == 1)
+    each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 5 == 1)
     rounded = each.select("rules", "t_s", pl.col(names).round_sig_figs(3))
     same = [pl.col(names) == pl.col(names).shift(step).over("rules") for step in (1, -1)]
     moving = rounded.filter(~pl.all_horizontal(*same).fill_null(value=False))
