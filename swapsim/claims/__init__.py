@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from swapsim.claims.layouts import as_printed as as_printed
     from swapsim.claims.layouts import lkp as lkp
     from swapsim.claims.layouts import lkp_change as lkp_change
-    from swapsim.claims.layouts import mmtests as mmtests
-    from swapsim.claims.layouts import mmtests_change as mmtests_change
     from swapsim.claims.published import Row as Row
-    from swapsim.claims.published import judging_rules as judging_rules
     from swapsim.claims.published import kinds as kinds
     from swapsim.claims.published import links as links
     from swapsim.claims.published import mails as mails

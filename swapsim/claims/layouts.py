@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The layouts of tables in the mails: those of mmtests and of lkp."""
+"""The layout of tables in the mails of lkp, and results with the rows and digits of a mail."""
 
 from itertools import groupby
 from typing import Any, Final
@@ -20,22 +20,6 @@ _Cell = dict[str, Any]  # a row of COMPARISON
 
 
 @checked
-def mmtests_change(base: float, value: float, better: str) -> float:
-    """Return the percentage that mmtests prints after a value; positive is better.
-
-    Zero cells follow the tool's fixed answers: a value that did not change or fell to zero prints
-    0; a value above a zero base prints -99 where lower is better, else 100.
-    """
-    lower = better == "lower"
-    if value in (base, 0):
-        return 0.0
-    if base == 0:
-        return -99.0 if lower else 100.0
-    change = 100 * value / base - 100
-    return -change if lower else change
-
-
-@checked
 def lkp_change(base: float, value: float) -> float:
     """Return the percentage that lkp prints between base and value, with its plain sign.
 
@@ -44,26 +28,6 @@ def lkp_change(base: float, value: float) -> float:
     if value == base:
         return 0.0
     return float("inf") if base == 0 else 100 * value / base - 100
-
-
-@checked
-def mmtests(comparison: pl.DataFrame) -> str:
-    """Return a COMPARISON in mmtests' layout: a column per kernel, with value and percentage.
-
-    The rows of a metric are adjacent, its base kernel first, and all metrics have the same kernels.
-    """
-    metrics = _by_metric(comparison)
-    width = max((len(cells[0]["metric"]) for cells in metrics), default=0)
-    kernels = [cell["kernel"] for cell in metrics[0]] if metrics else []
-    lines = [" " * width + "".join(f"{kernel:>23}" for kernel in kernels)]
-    for cells in metrics:
-        base = cells[0]
-        row = f"{base['metric']:<{width}}"
-        for cell in cells:
-            change = mmtests_change(base["value"], cell["value"], cell["better"])
-            row += f" {cell['value']:12.{cell['decimals']}f} ({change:6.2f}%)"
-        lines.append(row)
-    return "\n".join(lines) + "\n"
 
 
 @checked

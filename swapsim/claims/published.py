@@ -146,21 +146,6 @@ def kinds(root: Path | None = None) -> pl.DataFrame:
 
 
 @checked
-def judging_rules(root: Path | None = None) -> pl.DataFrame:
-    """Read the rule by which each kind of claim is judged, in words (RULES)."""
-    found = _read(root, "rules.csv", tables.RULES, ["kind", "source"])
-    for kind in tables.KIND.words:
-        for source in ("simulated", "measured"):
-            if found.filter(kind=kind, source=source).is_empty():
-                raise InputError(
-                    f"has no rule for the kind {kind}, {source}: add a row",
-                    path=_folder(root) / "rules.csv",
-                    field="kind",
-                )
-    return found
-
-
-@checked
 def sections(root: Path | None = None) -> pl.DataFrame:
     """Read the tables and places of each mail in its order, and what answers them (SECTIONS)."""
     return _read(

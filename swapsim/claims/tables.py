@@ -199,14 +199,6 @@ KINDS: Final = Table(
     Column("seen", pl.String, "columns that a page had shown before the rule: both, one, or null"),
 )
 
-RULES: Final = Table(
-    "RULES",
-    "One row per kind of claim and source: the rule by which it is judged.",
-    Column("kind", KIND.dtype, "what a claim states"),
-    Column("source", SOURCE.dtype, "column that is judged"),
-    Column("rule", pl.String, "rule in words"),
-)
-
 SECTIONS: Final = Table(
     "SECTIONS",
     "One row per table or place of a mail, in the mail's order.",

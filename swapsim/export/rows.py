@@ -3,7 +3,6 @@
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from swapsim.removal.tables import REMOVALS
 from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES
 from swapsim.traces.tables import EVENT_HEAD
+from swapsim.traces.verification import errors_of
 
 _ROW_NS: Final = 1000  # length of a row without a clock
 
@@ -74,7 +74,7 @@ class TraceRows:
         at = pl.col("t_ns") - self.first if self.timed else seq_ns
         scanned = traces.scan_event(self.folder, table)
         frame = scanned.select("seq", at.alias("t_ns"), "pid", *chosen).collect()
-        with _named(self.folder / f"{table}.parquet"):
+        with errors_of(self.folder / f"{table}.parquet"):
             _require_rows(table, frame)
         for part in frame.iter_slices(_SLICE_ROWS):
             for seq, ns, pid, *values in part.iter_rows():
@@ -97,7 +97,7 @@ def trace_rows(folder: Path) -> TraceRows:
         if not (_is_integer(schema, "seq") and _is_integer(schema, "pid")):
             unshown.append(table)
             continue
-        with _named(folder / f"{table}.parquet"):
+        with errors_of(folder / f"{table}.parquet"):
             _require_columns(table, schema)
         fields[table] = tuple(name for name in schema if name not in _HEAD)
         ends.append(_ends(frame, _is_integer(schema, "t_ns")))
@@ -151,15 +151,6 @@ def _require_rows(table: str, rows: pl.DataFrame) -> None:
     filled = [name for name in columns if (table, name) not in _MAY_BE_NULL]
     require_values(rows, ["seq", "pid", *(name for name in filled if name in rows.columns)])
     traces.require_order(rows)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Add the path to an error."""
-    try:
-        yield
-    except InputError as error:
-        raise error.of(path) from None
 
 
 def _is_integer(schema: pl.Schema, column: str) -> bool:

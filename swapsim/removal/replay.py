@@ -22,6 +22,7 @@ from swapsim.removal._native import remove_lists
 from swapsim.removal.tables import BATCHED_REMOVAL, REMOVALS
 from swapsim.traces import locate, read_event, require_events
 from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
+from swapsim.traces.verification import errors_of
 
 REPLAY: Final = "batched-removal"
 TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift
@@ -245,13 +246,11 @@ def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
     if rows.is_empty():
         raise InputError("the trace has no removal: choose another", path=folder)
     _one_device(rows, folder)
-    try:
+    with errors_of(folder):
         lists = pl.concat(
             lists_of(rows, kernel, progress=progress).with_columns(kernel=pl.lit(kernel))
             for kernel in MAPPING_KERNELS
         )
-    except InputError as error:
-        raise error.of(folder) from None
     seen = pl.lit(value="removals" in require_events(folder, REPLAY))
     pages, batched, single = (pl.col(each).sum() for each in ("pages", "batched", "page_by_page"))
     return (

@@ -43,6 +43,7 @@ from swapsim.stall.tables import (
 )
 from swapsim.stall.verify import TICKS
 from swapsim.traces import require_events
+from swapsim.traces.verification import errors_of
 
 NOT_RECORDED: Final = (
     "whether a device was congested: 6.1 has no such state, so until series-5 no page counts as "
@@ -71,10 +72,8 @@ def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> p
     frames = [pl.DataFrame(schema=STALL_DECISIONS.schema)]
     for name, folder in over(folders.items(), "decide", "traces"):
         rows = _rows(folder)
-        try:
+        with errors_of(folder):
             lists = decided_lists(rows, progress=progress)
-        except InputError as error:
-            raise error.of(folder) from None
         frames.append(summed_decisions(lists, rows.rounds, trace=name))
     return pl.concat(frames)
 

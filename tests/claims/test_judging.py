@@ -23,6 +23,7 @@ from swapsim.claims.tables import (
     TOLERANCES,
 )
 from swapsim.errors import InputError
+from swapsim.io.paths import data_root
 from swapsim.site import overview
 
 PATCH = "03-stall-decisions"
@@ -354,7 +355,7 @@ def test_every_claim_has_a_kind_and_every_kind_its_rules() -> None:
     kinds = claims.kinds()
     everything = claims.published_claims(superseded=True)
     assert kinds["claim"].to_list() == everything["claim"].to_list()
-    ruled = claims.judging_rules().select("kind", "source").rows()
+    ruled = pl.read_csv(data_root() / "published" / "rules.csv").select("kind", "source").rows()
     assert set(ruled) == {(kind, source) for kind in KIND.words for source in SOURCE.words[1:]}
     directed = kinds.filter(pl.col("kind").is_in(["direction", "guess"]))
     assert directed.filter(pl.col("claimed").is_null())["claim"].to_list() == []
@@ -399,20 +400,16 @@ def matches(pattern: str, name: str) -> bool:
         ("kinds.csv", "A-throughput,guesswork,,,", "kind"),
         ("kinds.csv", "A-throughput,change,,,\nA-throughput,change,,,", "claim"),
         ("reasons.csv", "A-*,simulated,too difficult", "reason"),
-        ("rules.csv", "change,simulated,by its size", "kind"),
     ],
 )
 def test_a_bad_row_is_refused_with_its_file_and_field(
     tmp_path: Any, name: str, line: str, field: str
 ) -> None:
-    """A kind, reason or rule outside of its vocabulary, or twice, or a kind without a rule."""
-    table, read = {
-        "kinds.csv": (KINDS, claims.kinds),
-        "reasons.csv": (REASONS, claims.reasons),
-        "rules.csv": (None, claims.judging_rules),
-    }[name]
-    heads = table.names() if table else ["kind", "source", "rule"]
-    (tmp_path / name).write_text(f"{','.join(heads)}\n{line}\n")
+    """A kind or reason outside of its vocabulary, or twice."""
+    table, read = {"kinds.csv": (KINDS, claims.kinds), "reasons.csv": (REASONS, claims.reasons)}[
+        name
+    ]
+    (tmp_path / name).write_text(f"{','.join(table.names())}\n{line}\n")
     with pytest.raises(InputError) as caught:
         read(tmp_path)
     assert name in str(caught.value)

@@ -3,14 +3,13 @@
 
 import polars as pl
 import pytest
+from lab_machines import lock_ledger, writers
 
 from swapsim.claims import results
 from swapsim.claims.tables import MEDIANS
 from swapsim.errors import InputError
 from swapsim.machine import lab
 from swapsim.machine.costs import costs
-from swapsim.patches.cluster_next.machines import lock_ledger
-from swapsim.patches.writeback_tags.lab import lab_machine as writers
 
 METRIC = "xa_lock acquisitions"
 

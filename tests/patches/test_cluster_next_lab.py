@@ -6,6 +6,7 @@ from itertools import product
 
 import polars as pl
 import pytest
+from lab_machines import lock_ledger
 
 from swapsim import claims
 from swapsim.claims.tables import RESULTS
@@ -13,7 +14,6 @@ from swapsim.machine import lab
 from swapsim.machine.config import MachineConfig
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import machines, notebook_04, studies
-from swapsim.patches.cluster_next.machines import lock_ledger
 from swapsim.slots.tables import SLOT_SWEEP
 
 UNDER_HALF = "scan-base-under-half"

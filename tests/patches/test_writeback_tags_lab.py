@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lab_machines import writers
 
 from swapsim import claims, mapping, traces
 from swapsim.claims.tables import SLOTS_IN_USE
@@ -20,7 +21,7 @@ from swapsim.machine import lab
 from swapsim.mapping import MappingConfig
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.patches.writeback_tags import notebook
-from swapsim.patches.writeback_tags.lab import lab_machine, simulated_nodes
+from swapsim.patches.writeback_tags.notebook import simulated_nodes
 
 SLOTS = 1 << 20
 
@@ -70,7 +71,7 @@ allocated by
 def simulated(seeds: int) -> pl.DataFrame:
     """Return the counts of the experiment's machines."""
     points = product(("off", "on"), range(1, seeds + 1))
-    return pl.concat(lab.run_as_lab(lab_machine(policy=on, seed=seed)) for on, seed in points)
+    return pl.concat(lab.run_as_lab(writers(policy=on, seed=seed)) for on, seed in points)
 
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:

@@ -268,17 +268,3 @@ def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfi
         duration_ns=UNTIL_DONE,
         seed=seed,
     )
-
-
-def lock_ledger(*, channels: int = 0, seed: int = 1) -> MachineConfig:
-    """Return the machine of data/measured/lock-ledger-brd, or -virtio: eight walkers, 64 MB trunks.
-
-    ``channels`` is 0 for brd, and 8 for a virtio disk, which serves at most one request of each
-    task, and whose pages come in through the swap cache (data/capture/experiments/lock-ledger-*).
-    """
-    return replace(
-        scan_bases(policy="percpu-rerandomise", drop_percent=60, seed=seed),
-        accesses=2000,
-        trunk_shift=14,
-        channels=channels,
-    )

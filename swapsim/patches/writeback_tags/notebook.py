@@ -13,8 +13,10 @@ from swapsim.charts.colours import TAGS
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
 from swapsim.machine import summary
-from swapsim.mapping import totals_per_page
-from swapsim.patches.writeback_tags import lab, prediction, swap_series
+from swapsim.machine.lab import PAGES_OF_MEBIBYTE
+from swapsim.mapping import MappingConfig, totals_per_page
+from swapsim.mapping._native import nodes_after_swap_out
+from swapsim.patches.writeback_tags import prediction, swap_series
 from swapsim.patches.writeback_tags.answered import per_page
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
 from swapsim.study.summary import against, over
@@ -37,7 +39,35 @@ def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataF
 def compare_nodes(experiment: str) -> pl.DataFrame:
     """Compare the model's tree nodes with the medians of a real kernel, by policy and set."""
     medians = claims.medians(claims.measured_results(experiment))
-    return claims.compare_counts(lab.simulated_nodes(experiment), medians)
+    return claims.compare_counts(simulated_nodes(experiment), medians)
+
+
+def simulated_nodes(experiment: str) -> pl.DataFrame:
+    """Return the model's nodes for each set of slots that a real kernel had in use (RESULTS).
+
+    The metric is "SET: nodes" for each set, policy and round of the experiment.
+    """
+    sets = claims.measured_table(experiment, "slots_in_use")
+    provenance = claims.measured_provenance(experiment)
+    config = MappingConfig(
+        kernel="6.1",
+        swap_slots=provenance["guest"]["swap"]["mebibytes"] * PAGES_OF_MEBIBYTE,
+        trunk_shift=provenance["kernel"]["trunk_shift"],
+        tree_shift=provenance["kernel"]["tree_shift"],
+    )
+    rows = []
+    groups = sets.group_by("policy", "seed", "set", maintain_order=True)
+    for (policy, seed, name), extents in groups:
+        offsets = (
+            offset
+            for first, count in extents.select("first", "count").iter_rows()
+            for offset in range(first, first + count)
+        )
+        nodes = nodes_after_swap_out(offsets, config)
+        rows.append((policy, seed, f"{name}: nodes", float(nodes)))
+    counted = pl.DataFrame(rows, schema=["policy", "seed", "metric", "value"], orient="row")
+    patch = provenance["experiment"]["patch"]
+    return results(counted, {"patch": patch, "kernel": config.kernel, "n_tasks": 1, "unit": "node"})
 
 
 def gains_of_fits(rows: pl.DataFrame) -> pl.DataFrame:
