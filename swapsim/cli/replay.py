@@ -312,7 +312,8 @@ def verify_slots(
 
 @verify.command(
     "stalls",
-    help="Count reclaim's lists again from their folios, and compare each decision of the kernel.",
+    help="Count reclaim's lists again from their folios, and compare each decision of the kernel. "
+    "A trace of a stock 7.3 has the counts alone, and is compared with the rules of 7.3.",
 )
 @trace_argument
 @click.option(
@@ -327,6 +328,10 @@ def verify_slots(
 def verify_stalls(folder: Path, rules: str, form: str | None) -> int:
     from swapsim import stall
 
+    if stall.is_of_sums(folder):
+        if rules != "6.1":
+            raise click.UsageError(f"--rules {rules}: a trace of a stock 7.3 has rules of its own")
+        return _exit_status(stall.verify_sums(folder), form)
     verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
     return _exit_status(verdict, form)
 

@@ -36,7 +36,7 @@ from swapsim.cli.verbs import Verb
 )
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
-    from swapsim import clusters, generations, traces
+    from swapsim import clusters, generations, stall, traces
     from swapsim.traces.tables import TRACE_EVENTS
 
     summary = traces.import_text(
@@ -44,7 +44,7 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
         output,
         keep_going=keep_going,
         progress=sys.stderr.isatty(),
-        joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS],
+        joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS, stall.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
     for lines in (

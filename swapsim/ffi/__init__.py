@@ -113,6 +113,8 @@ STALL_FLAGS: Final = {
 STALL_FLAGS_ALL: Final[int] = lib.SWS_STALL_FLAGS
 STALL_PRIORITY_MAX: Final[int] = lib.SWS_STALL_PRIORITY_MAX  # at which reclaim begins
 STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX  # rows, and isolated base pages
+SUMS_RULES: Final = _names(lib.sws_sums_set_name)  # of 7.3
+SUMS_FLAGS: Final = _words("enum sws_sums_flag", "SWS_SUMS_")[:-1]  # the bits 1, 2 and 4
 
 # The reclaim simulator: rules that it runs with two zones, costs, states of a page of the pool.
 RECLAIM_RULES: Final = tuple(

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from swapsim.stall.rules import Rules as Rules
     from swapsim.stall.rules import explain as explain
     from swapsim.stall.rules import rules_of as rules_of
+    from swapsim.stall.sums import SumRows as SumRows
+    from swapsim.stall.sums import is_of_sums as is_of_sums
+    from swapsim.stall.sums import root_stalls as root_stalls
+    from swapsim.stall.sums import sum_rows as sum_rows
+    from swapsim.stall.sums import verify_sums as verify_sums
+    from swapsim.stall.sums_joining import JOINED_EVENTS as JOINED_EVENTS
     from swapsim.stall.verify import verified_stalls as verified_stalls
     from swapsim.stall.verify import verify_stalls as verify_stalls
 else:

@@ -307,3 +307,85 @@ REQUESTED_SLEEPS: Final = Table(
     Column("longest_us", pl.UInt32, "longest duration of one sleep"),
     Column("most_us", pl.UInt64, "longest duration of all these sleeps"),
 )
+
+# Lists and passes of a stock 7.3, whose folios were not recorded.
+
+SUMS_SET: Final = Vocabulary(
+    "SUMS_SET",
+    "Rules by which 7.3 stalls, by the names of ``stall_sums.h``: of its generations, of its two "
+    "lists, and of no kernel: for all reclaim after each list.",
+    ffi.SUMS_RULES,
+)
+
+SUMMED: Final = ("dirty", "congested", "writeback", "immediate", "taken")
+"""The sums of a pass, in the order of the kernel's structure."""
+
+_COUNTED_PAGES: Final = {
+    "dirty": "file pages that are dirty or under writeback",
+    "unqueued_dirty": "dirty pages that are not queued for writeback",
+    "congested": "file pages under writeback with the reclaim flag",
+    "writeback": "pages under writeback that were skipped",
+    "immediate": "marked pages under writeback that kswapd met on a flagged node",
+    "taken": "base pages that were isolated",
+}
+_SUMS_HEAD: Final = (
+    Column("seq", pl.UInt64, "position of the row's event in the recording"),
+    Column("t_ns", pl.Int64, "its time"),
+    columns.CPU,
+    columns.PID,
+    Column("balances", pl.UInt32, "how often kswapd had balanced the node, which clears flags"),
+)
+STALL_RECLAIMER: Final = Vocabulary(
+    "STALL_RECLAIMER",
+    "Who reclaims: kswapd, a task for all of memory, or a task for its cgroup.",
+    ("kswapd", "direct", "cgroup"),
+)
+
+STALL_LISTS: Final = Table(
+    "STALL_LISTS",
+    "One row per list of reclaim on a stock 7.3 (a call of handle_reclaim_writeback), in order of "
+    "time: its counts, and the sums of its pass before they were added.",
+    *_SUMS_HEAD,
+    Column("pass", pl.UInt32, "number of its pass; 0 if that is not complete in the recording"),
+    *(Column(name, pl.UInt32, meaning) for name, meaning in _COUNTED_PAGES.items()),
+    *(Column(f"{name}_before", pl.UInt32, f"the pass before: {name}") for name in SUMMED),
+    Column("woken", pl.Boolean, "whether the flushers were woken"),
+)
+
+STALL_PASSES: Final = Table(
+    "STALL_PASSES",
+    "One row per pass of reclaim over a node on a stock 7.3 (shrink_node), in the order in which "
+    "they decide or end. Flags are a sum of 1 (writeback, of the node), 2 and 4 (congestion of the "
+    "lruvec that reclaim aims at, by a cgroup's reclaim and by kswapd).",
+    *_SUMS_HEAD,
+    Column("pass", pl.UInt32, "number of the pass, from 1"),
+    Column("memcg", pl.UInt32, "number of the memory cgroup that is reclaimed; 0: all of memory"),
+    Column("generations", pl.Boolean, "whether the kernel uses generations"),
+    Column("kswapd", pl.Boolean, "whether kswapd reclaims"),
+    Column("priority", pl.Int8, "priority of reclaim"),
+    *(Column(name, pl.UInt32, f"sum: {_COUNTED_PAGES[name]}") for name in SUMMED),
+    Column("decided", pl.Boolean, "whether the kernel reached its decisions"),
+    Column("flags_before", pl.UInt8, "flags before the decisions, or at the end without them"),
+    Column("flags_after", pl.UInt8, "flags at the end; null if the pass was repeated"),
+    Column("others", pl.Boolean, "whether another task reclaimed the same from then to the end"),
+    Column("throttle", THROTTLE.dtype, "the throttle that was requested, or null"),
+    Column("slept_us", pl.UInt32, "how long the task slept, null if it did not", "us"),
+)
+
+ROOT_STALLS: Final = Table(
+    "ROOT_STALLS",
+    "One row per trace, rule set and reclaimer: what the rules make of a recording's passes, open "
+    "loop: a kernel that had stalled would have met other pages. Each pass counts once.",
+    columns.TRACE,
+    Column("rules", SUMS_SET.dtype, "rules by which the passes are decided"),
+    Column("reclaimer", STALL_RECLAIMER.dtype, "who reclaims"),
+    Column("passes", pl.UInt64, "passes over a node"),
+    Column("lists", pl.UInt64, "lists in them"),
+    Column("stalled", pl.UInt64, "passes with a throttle requested"),
+    Column("may_stall", pl.UInt64, "further passes of which the counts do not say whether"),
+    Column("woken", pl.UInt64, "other passes that woke the flushers"),
+    Column("neither", pl.UInt64, "passes with neither"),
+    Column("writeback", pl.UInt64, "throttles for writeback"),
+    Column("congested", pl.UInt64, "throttles for congestion"),
+    Column("wakes", pl.UInt64, "lists that woke the flushers"),
+)

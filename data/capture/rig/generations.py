@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of reclaim with generations that a trace ships."""
+"""The tables of reclaim of stock kernels that a trace ships: generations, and throttles."""
 
 from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
 
-from swapsim import generations
+from swapsim import generations, stall
 from swapsim.traces import JoinedEvents
 
 MARKS: Final = "tracing_mark_write"
 """The rig's own marks, which no replay reads."""
 
 
-def _join(frames: Mapping[str, pl.DataFrame]) -> Mapping[str, pl.DataFrame]:
-    read = {event: frame for event, frame in frames.items() if event != MARKS}
-    return generations.JOINED_EVENTS.join(read)
+def _without_marks(joined: JoinedEvents) -> JoinedEvents:
+    def join(frames: Mapping[str, pl.DataFrame]) -> Mapping[str, pl.DataFrame]:
+        return joined.join({event: frame for event, frame in frames.items() if event != MARKS})
+
+    return JoinedEvents(events=joined.events | {MARKS}, join=join)
 
 
-JOINED: Final = JoinedEvents(events=generations.JOINED_EVENTS.events | {MARKS}, join=_join)
+JOINED: Final = {
+    "generations": _without_marks(generations.JOINED_EVENTS),
+    "throttles": _without_marks(stall.JOINED_EVENTS),
+}
+"""By the beginning of the names of their groups of events."""

@@ -22,6 +22,7 @@ from rig.workload import (
     KERNEL_PROGRAMS,
     LAB_EVENTS,
     NEWER_EVENTS,
+    THROTTLE_EVENTS,
     Newer,
     Switches,
     Workload,
@@ -84,7 +85,7 @@ def sources(workload: Workload) -> list[Path]:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
         described += [
             path
-            for path in (NEWER_EVENTS, GENERATION_EVENTS)
+            for path in (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
             if {*workload.recording.groups} & read_fields(path).keys()
         ]
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]

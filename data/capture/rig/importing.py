@@ -74,8 +74,10 @@ def _joined(workload: Workload) -> list[traces.JoinedEvents]:
     """Return the events of stock 6.12 and 7.3 that make tables together."""
     if workload.newer is None:
         return []
-    by_generations = any("generations" in group for group in workload.recording.groups)
-    return [generations.JOINED if by_generations else clusters.JOINED]
+    kinds = {group.partition("-")[0] for group in workload.recording.groups}
+    return [generations.JOINED[kind] for kind in generations.JOINED if kind in kinds] or [
+        clusters.JOINED
+    ]
 
 
 def slot_events(text: Path, folder: Path) -> pl.DataFrame:

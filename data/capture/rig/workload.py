@@ -17,6 +17,7 @@ MODULES = HOME / "lab" / "modules"
 # Of stock 6.12 and 7.3: what is not of their allocators.
 NEWER_EVENTS = HOME / "newer" / "events.toml"
 GENERATION_EVENTS = HOME / "generations" / "events.toml"
+THROTTLE_EVENTS = HOME / "throttles" / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -483,7 +484,7 @@ def _directory(table: Table, field: str) -> str:
 def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
     if switches is not None:
         return LAB_EVENTS
-    every = (EVENTS, CLUSTER_EVENTS, NEWER_EVENTS, GENERATION_EVENTS)
+    every = (EVENTS, CLUSTER_EVENTS, NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
     return every if newer else (EVENTS,)
 
 

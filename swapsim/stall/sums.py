@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a stock 7.3 stalls: recordings of its lists and passes, compared with ``stall_sums.h``.
+
+Reclaim with generations counts its lists for all of memory as for a cgroup, and wakes the flushers,
+but returns before it decides by the sums. So the same rule can be asked what it would have decided
+there: `root_stalls`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim.checks import checked
+from swapsim.errors import InputError
+from swapsim.ffi import STALL_COUNTERS, SUMS_FLAGS, SUMS_RULES
+from swapsim.frames.files import require_values
+from swapsim.io import paths
+from swapsim.stall._native_sums import CONGESTED_FLAGS, WRITEBACK_FLAG, decide
+from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
+from swapsim.traces import provenance, read_event
+from swapsim.traces.folder import event_names
+from swapsim.traces.verification import (
+    AGAIN,
+    Verdict,
+    errors_of,
+    mismatch,
+    refuse,
+    require_lossless,
+)
+
+SUMS_TABLES: Final = {"stall_lists": STALL_LISTS, "stall_passes": STALL_PASSES}
+"""The tables of such a recording by the names of their files."""
+
+_MAY_BE_NULL: Final = {"stall_lists": (), "stall_passes": ("flags_after", "throttle", "slept_us")}
+_OF_7_3: Final = ("7.3-lists", "7.3-generations")
+"""The rules of the kernel, by whether it uses generations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumRows:
+    """A recording of a stock 7.3: STALL_LISTS and STALL_PASSES."""
+
+    lists: pl.DataFrame
+    passes: pl.DataFrame
+
+    @property
+    def rules(self) -> str:
+        """The rules of the kernel that was recorded."""
+        return _OF_7_3[int(self.passes["generations"][0])]
+
+
+@checked
+def is_of_sums(folder: Path | str) -> bool:
+    """Return whether a trace has the lists and passes of a stock 7.3."""
+    return set(SUMS_TABLES) <= set(event_names(folder))
+
+
+def shipped_sums() -> dict[str, Path]:
+    """Return the shipped traces of this kind by name, in order of name."""
+    return {name: each for name, each in paths.shipped_traces().items() if is_of_sums(each)}
+
+
+@checked
+def sum_rows(folder: Path | str) -> SumRows:
+    """Read a recording.
+
+    InputError if a table is missing or has another schema, if events were lost, or if its rows are
+    of a kernel with and of one without generations.
+    """
+    with errors_of(folder):
+        require_lossless(provenance(folder))
+        read = {
+            name: read_event(folder, name, table.schema, may_be_null=_MAY_BE_NULL[name])
+            for name, table in SUMS_TABLES.items()
+        }
+        return check_sum_rows(SumRows(lists=read["stall_lists"], passes=read["stall_passes"]))
+
+
+def check_sum_rows(rows: SumRows) -> SumRows:
+    """Return the rows if they can be those of one recording."""
+    for (name, table), frame in zip(SUMS_TABLES.items(), (rows.lists, rows.passes), strict=True):
+        table.check(frame)
+        if frame.is_empty():
+            raise InputError(f"{name} has no rows: record a workload that reclaims memory")
+        require_values(frame, [each for each in frame.columns if each not in _MAY_BE_NULL[name]])
+    if rows.passes["generations"].n_unique() != 1:
+        raise InputError(
+            f"generations were switched on or off meanwhile: {AGAIN}", field="generations"
+        )
+    unknown = rows.lists.filter(~pl.col("pass").is_in([0, *rows.passes["pass"]]))
+    refuse(unknown, "the list with seq {seq} is of a pass {pass} that is missing")
+    return rows
+
+
+@checked
+def verify_sums(source: SumRows | Path | str) -> Verdict:
+    """Decide a stock 7.3's lists and passes again, and compare.
+
+    A list agrees if the flushers were woken as the rules say, and if the sums before it are those
+    of the lists before it in its pass. A pass agrees if its sums are those of its lists, if the
+    kernel reached its decisions where the rules do, requested the same throttle, and left the flags
+    that they leave; a flag that another task may have changed until then is counted apart.
+
+    Parameters
+    ----------
+    source : SumRows, Path or str
+        The tables, or the trace folder of them.
+
+    Returns
+    -------
+    Verdict
+        Counts of ``passes`` that decide, ``returns`` before a decision, ``lists`` and
+        ``throttles``. Its tables are ``lists`` and ``passes``, with the values of the rules in
+        columns that end in ``_rules``, and ``equal``.
+
+    Raises
+    ------
+    InputError
+        As for `sum_rows`; or the counts of a row cannot be.
+
+    Source
+    ------
+    mm/vmscan.c: handle_reclaim_writeback, shrink_node (7.3).
+    """
+    if not isinstance(source, SumRows):
+        rows = sum_rows(source)
+        with errors_of(source):
+            return verify_sums(rows)
+    rows = check_sum_rows(source)
+    lists, passes = _compared_lists(rows), _compared_passes(rows)
+    decides = pl.col("decided") | pl.col("decides_rules")
+    throttles = passes.filter(pl.any_horizontal(pl.col("throttle", "throttle_rules").is_not_null()))
+    same = pl.col("throttle").eq_missing(pl.col("throttle_rules"))
+    counted = {
+        "passes": passes.filter(decides)["equal"],
+        "returns": passes.filter(~decides)["equal"],
+        "lists": lists.filter(pl.col("pass") > 0)["equal"],
+        "throttles": throttles.select(same).to_series(),
+    }
+    counts = {name: (int(equal.sum()), len(equal)) for name, equal in counted.items()}
+    agrees = all(equal == number for equal, number in counts.values())
+    return Verdict(
+        agrees=agrees,
+        counts=counts,
+        result="decided {passes} passes as the kernel did ({lists} lists, {throttles} throttles)",
+        figures={
+            "concurrent": int(passes["concurrent"].sum()),
+            "cut": int((lists["pass"] == 0).sum()),
+            "slept": passes["slept_us"].count(),
+            "woken": int(lists["woken"].sum()),
+        },
+        notes=(
+            "{returns} passes over all of memory return before a decision, as the rules say",
+            "the flushers were woken {woken} times, {slept} throttles slept; in {concurrent} "
+            "passes another task changed a flag; {cut} lists are of passes that the recording cut",
+        ),
+        first=() if agrees else _first(lists, passes),
+        tables={"lists": lists, "passes": passes},
+    )
+
+
+def _compared_lists(rows: SumRows) -> pl.DataFrame:
+    lists = rows.lists.join(
+        rows.passes.select("pass", "kswapd", "memcg"), on="pass", how="left", maintain_order="left"
+    ).with_columns(pl.col("kswapd").fill_null(value=False), pl.col("memcg").fill_null(0), flags=0)
+    found = decide(lists, rows.rules, "list").select(pl.all().name.suffix("_rules"))
+    added = [
+        (pl.col(name).cum_sum().over("pass") - pl.col(name)).alias(f"{name}_rules")
+        for name in SUMMED
+    ]
+    equal = pl.all_horizontal(
+        pl.col("woken") == pl.col("wakes_rules"),
+        *(pl.col(f"{name}_before") == pl.col(f"{name}_rules") for name in SUMMED),
+    )
+    return lists.hstack(found).with_columns(added).with_columns(equal=equal)
+
+
+def _compared_passes(rows: SumRows) -> pl.DataFrame:
+    sums = rows.lists.group_by("pass").agg(
+        pl.col(name).sum().alias(f"{name}_rules") for name in SUMMED
+    )
+    passes = rows.passes.join(sums, on="pass", how="left", maintain_order="left").with_columns(
+        pl.col(f"{name}_rules").fill_null(0) for name in SUMMED
+    )
+    found = decide(passes.with_columns(flags="flags_before"), rows.rules, "pass")
+    passes = passes.hstack(found.select(pl.all().name.suffix("_rules")))
+    # A cgroup's task looks at the flags of its lruvec, and kswapd alone changes that of the node.
+    mask = pl.when("kswapd").then(WRITEBACK_FLAG + CONGESTED_FLAGS).otherwise(CONGESTED_FLAGS)
+    left = (pl.col("flags_before") | pl.col("set_rules")) & mask
+    flags = (pl.col("flags_after").fill_null(left) & mask) == left
+    other_flags = ~flags & pl.col("others")
+    return passes.with_columns(concurrent=other_flags).with_columns(
+        equal=pl.all_horizontal(
+            *(pl.col(name) == pl.col(f"{name}_rules") for name in SUMMED),
+            pl.col("decided") == pl.col("decides_rules"),
+            pl.col("throttle").eq_missing(pl.col("throttle_rules")),
+            flags | pl.col("concurrent"),
+        )
+    )
+
+
+def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> tuple[str, ...]:
+    """Describe the first row that differs."""
+    kinds = (
+        ("list", lists.filter(pl.col("pass") > 0), ("woken",)),
+        ("pass", passes, ("decided", "throttle", "flags_before", "flags_after")),
+    )
+    found = [
+        (row["t_ns"], kind, row, shown)
+        for kind, frame, shown in kinds
+        for row in frame.filter(~pl.col("equal")).head(1).iter_rows(named=True)
+    ]
+    _, kind, row, shown = min(found, key=lambda each: each[:2])
+    ours = [name for name in row if name.endswith("_rules")]
+    names = [*(name for name in (*STALL_COUNTERS, "taken") if name in row), *shown]
+    before = [name for name in row if name.endswith("_before") and name not in shown]
+    return mismatch(
+        "the {} with seq {seq}, of task {pid} in pass {pass}".format(kind, **row),
+        "another sum or decision",
+        {
+            "trace": ", ".join(f"{name} {row[name]}" for name in (*names, *before)),
+            "ours": ", ".join(f"{name.removesuffix('_rules')} {row[name]}" for name in ours),
+        },
+    )
+
+
+# What the rules would decide for all of memory.
+
+
+@checked
+def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
+    """Return how often reclaim stalls, or would stall if 7.3's rule held for all of memory.
+
+    The first rows of a trace are its own rules, with the kernel's decisions. In those of other
+    rules the states are the recorded ones, and the flags are those that these rules leave: open
+    loop, since a kernel that had slept would have met other pages. A throttle for congestion may
+    be skipped where few pages are under writeback, which the counts do not say.
+
+    A kernel that never flags a node counts no page as immediate. On a node that is flagged by the
+    other rules, those under writeback with the reclaim flag are: of files these are ``congested``,
+    and of anonymous pages nothing is known, so that a pass of kswapd with other pages under
+    writeback ``may_stall``.
+
+    Parameters
+    ----------
+    folders : mapping of str to Path, optional
+        Trace folders by name; by default the shipped ones.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema ROOT_STALLS, trace after trace.
+
+    Raises
+    ------
+    InputError
+        As for `sum_rows`.
+    """
+    found = [
+        _root_stalls(sum_rows(folder)).with_columns(trace=pl.lit(name))
+        for name, folder in (shipped_sums() if folders is None else folders).items()
+    ]
+    schema = ROOT_STALLS.schema
+    frames = [
+        frame.select(pl.col(name).cast(kind) for name, kind in schema.items()) for frame in found
+    ]
+    return pl.concat([pl.DataFrame(schema=schema), *frames])
+
+
+def _root_stalls(rows: SumRows) -> pl.DataFrame:
+    cgroup = pl.when(pl.col("memcg") > 0).then(pl.lit("cgroup")).otherwise(pl.lit("direct"))
+    by = pl.when("kswapd").then(pl.lit("kswapd")).otherwise(cgroup)
+    passes = rows.passes.with_columns(reclaimer=by)
+    of_pass = passes.select("pass", "kswapd", "memcg")
+    lists = rows.lists.join(of_pass, on="pass", maintain_order="left")
+    own = passes.select("pass", "throttle", may=pl.lit(value=False))
+    parts = [_counted(rows.rules, passes, lists, own)]
+    all_memory = pl.col("memcg") == 0
+    for rules in SUMS_RULES:
+        if rules != rows.rules:
+            place, states = ("list", lists) if rules == "each-list" else ("pass", passes)
+            decided = _open_loop(states.filter(all_memory), rules, place)
+            parts.append(_counted(rules, passes.filter(all_memory), lists, decided))
+    return pl.concat(parts)
+
+
+def _open_loop(states: pl.DataFrame, rules: str, place: str) -> pl.DataFrame:
+    """Return ``pass``, ``throttle`` and ``may`` for rows of reclaim of all of memory, in order."""
+    unflagged = states.with_columns(flags=pl.lit(0, pl.UInt8))
+    known = unflagged.with_columns(sets=decide(unflagged, rules, place)["set"])
+    # What sets a flag does not depend on flags, and kswapd clears all when it balances the node.
+    flags = [
+        ((pl.col("sets") & bit) > 0).cum_max().shift(fill_value=False).over("balances") * bit
+        for bit in (1 << number for number in range(len(SUMS_FLAGS)))
+    ]
+    known = known.with_columns(flags=pl.sum_horizontal(flags).cast(pl.UInt8))
+    marked = (pl.col("flags") & WRITEBACK_FLAG > 0) & pl.col("kswapd")
+    immediate = pl.min_horizontal("congested", "writeback")
+    known = known.with_columns(
+        immediate=pl.when(marked).then(immediate).otherwise("immediate"),
+        writeback=pl.when(marked).then(pl.col("writeback") - immediate).otherwise("writeback"),
+    )
+    may = marked & (pl.col("immediate") == 0) & (pl.col("writeback") > 0)
+    return known.select("pass", may=may).hstack(decide(known, rules, place).select("throttle"))
+
+
+def _counted(
+    rules: str, passes: pl.DataFrame, lists: pl.DataFrame, decided: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the rows of ROOT_STALLS of one rule set."""
+    reasons = ("writeback", "congested")
+    of_decisions = decided.group_by("pass").agg(
+        pl.col("may").any(),
+        *((pl.col("throttle") == name).sum().alias(f"n_{name}") for name in reasons),
+    )
+    of_lists = lists.group_by("pass").agg(pl.len().alias("lists"), wakes=pl.col("woken").sum())
+    joined = (
+        passes.select("pass", "reclaimer")
+        .join(of_decisions, on="pass", how="left")
+        .join(of_lists, on="pass", how="left")
+        .fill_null(0)
+        .with_columns(pl.col("may").fill_null(value=False))
+    )
+    stalled = pl.any_horizontal(pl.col(f"n_{name}") > 0 for name in reasons)
+    may, woken = ~stalled & pl.col("may"), pl.col("wakes") > 0
+    found = joined.group_by("reclaimer").agg(
+        passes=pl.len(),
+        lists=pl.col("lists").sum(),
+        stalled=stalled.sum(),
+        may_stall=may.sum(),
+        woken=(~stalled & ~may & woken).sum(),
+        neither=(~stalled & ~may & ~woken).sum(),
+        **{name: pl.col(f"n_{name}").sum() for name in reasons},
+        wakes=pl.col("wakes").sum(),
+    )
+    kinds = ROOT_STALLS.schema
+    return found.with_columns(
+        pl.col("reclaimer").cast(kinds["reclaimer"]), rules=pl.lit(rules)
+    ).sort("reclaimer")
