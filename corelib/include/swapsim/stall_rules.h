@@ -34,6 +34,9 @@
  * A page is marked if it is under writeback and has the reclaim flag. Until series-4 direct reclaim
  * throttles after each round, from series-5 on after each list.
  *
+ * The rules of 7.3, of which a stock kernel shows counts and sums but no folios, are in
+ * stall_sums.h.
+ *
  * The same code runs for every row; no function is specific to a kernel. A new rule set is an
  * enumerator, a name, a row, and a new value in a column for behaviour that no set had before.
  */
