@@ -178,10 +178,14 @@ class _Walk:
         """Begin a pass, or its repetition."""
         task.turn |= {"lists": [], "sums": [0] * len(SUMMED), "decided": False, "throttle": None}
 
-    def _stall_list(self, row: _Row, task: _Task) -> None:
+    def _repeat(self, row: _Row, task: _Task) -> None:
+        """End a pass that is repeated: it has decided, and goes on; maybe without another list."""
         if task.turn.get("decided"):
             self._close(row, task, flags_after=None)
             self._open(task)
+
+    def _stall_list(self, row: _Row, task: _Task) -> None:
+        self._repeat(row, task)
         counts = dict(zip(_COUNTS, _array(row["counts"]), strict=True))
         before = _array(row["sums"])
         task.last = {
@@ -207,6 +211,7 @@ class _Walk:
     def _stall_sums(self, row: _Row, task: _Task) -> None:
         task.last = {}
         if row["tree"] and task.turn:
+            self._repeat(row, task)
             task.turn |= {"decided": True, "flags_before": _flags(row, task.turn)}
             task.turn |= {name: row[name] for name in ("t_ns", "seq", "cpu")}
 

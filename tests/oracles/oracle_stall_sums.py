@@ -77,32 +77,14 @@ class Machine:
         return {"node_flags": len(self.node) + 2, "root_flags": of[0], "own_flags": own}
 
     def reclaim(self, turn: Pass) -> None:
-        """Reclaim once, as shrink_node."""
-        memcg, caller = turn["memcg"], {"kswapd": turn["kswapd"], "memcg": turn["memcg"] > 0}
-        target = hex(0x1000 * memcg)
+        """Reclaim once, as shrink_node, which may repeat what comes to decisions."""
+        memcg = turn["memcg"]
         generations = int(self.rules == "7.3-generations")
-        first = {"target": target, "root": "0x900", "generations": generations}
+        first = {"target": hex(0x1000 * memcg), "root": "0x900", "generations": generations}
         self.event(turn, "stall_pass", **first, hierarchy=0, priority=12, node=0)
-        for number, counts in enumerate(turn["lists"]):
-            before = summed(turn["lists"][:number])
-            arrays = {"counts": [counts[name] for name in COUNTS], "sums": before.values()}
-            fields = {name: f"{{{','.join(map(str, each))}}}" for name, each in arrays.items()}
-            self.event(turn, "stall_list", taken=counts["taken"], **fields)
-            if decide(self.rules, caller, "list", set(), counts)[0]:
-                self.event(turn, "stall_wake", reason=1)
-        sums, own = summed(turn["lists"]), self.lruvec.setdefault(memcg, set())
-        if decides(self.rules, caller, "pass"):
-            self.event(turn, "stall_sums", tree=1, **self.flags(memcg))
-        _, found, sleeps = decide(self.rules, caller, "pass", own, sums)
-        self.node |= found & {"writeback"}
-        own |= found - {"writeback"}
-        for reason in sleeps:
-            self.event(turn, "stall_throttle", reason=REASONS[reason])
-            word = f"VMSCAN_THROTTLE_{reason.upper()}"
-            self.event(
-                turn, "mm_vmscan_throttled", nid=0, usec_timeout=9, usect_delayed=9, reason=word
-            )
-        array = f"{{{','.join(map(str, sums.values()))}}}"
+        for lists in rounds(self.rules, turn):
+            self.decide(turn, lists)
+        array = f"{{{','.join(map(str, summed(lists).values()))}}}"
         self.event(turn, "stall_pass_end", sums=array, **self.flags(memcg))
         if turn["kswapd"]:
             self.event(turn, "stall_ready", ready=int(turn["balanced"]), failures=0)
@@ -112,6 +94,40 @@ class Machine:
         else:
             self.event(turn, "stall_direct_end")
             self.lruvec[memcg].discard("cgroup-congested")
+
+    def decide(self, turn: Pass, lists: Sequence[Counts]) -> None:
+        """Process lists, and decide by their sums."""
+        caller = caller_of(turn)
+        for number, counts in enumerate(lists):
+            before = summed(lists[:number])
+            arrays = {"counts": [counts[name] for name in COUNTS], "sums": before.values()}
+            fields = {name: f"{{{','.join(map(str, each))}}}" for name, each in arrays.items()}
+            self.event(turn, "stall_list", taken=counts["taken"], **fields)
+            if decide(self.rules, caller, "list", set(), counts)[0]:
+                self.event(turn, "stall_wake", reason=1)
+        own = self.lruvec.setdefault(turn["memcg"], set())
+        if decides(self.rules, caller, "pass"):
+            self.event(turn, "stall_sums", tree=1, **self.flags(turn["memcg"]))
+        _, found, sleeps = decide(self.rules, caller, "pass", own, summed(lists))
+        self.node |= found & {"writeback"}
+        own |= found - {"writeback"}
+        for reason in sleeps:
+            self.event(turn, "stall_throttle", reason=REASONS[reason])
+            word = f"VMSCAN_THROTTLE_{reason.upper()}"
+            self.event(
+                turn, "mm_vmscan_throttled", nid=0, usec_timeout=9, usect_delayed=9, reason=word
+            )
+
+
+def caller_of(turn: Pass) -> dict[str, bool]:
+    """Return who reclaims."""
+    return {"kswapd": turn["kswapd"], "memcg": turn["memcg"] > 0}
+
+
+def rounds(rules: str, turn: Pass) -> list[Sequence[Counts]]:
+    """Return the lists of a pass, and of its repetition if it has one: only what decides may."""
+    repeated = turn["again"] is not None and decides(rules, caller_of(turn), "pass")
+    return [turn["lists"], *([turn["again"]] if repeated else [])]
 
 
 def open_loop(rules: str, turns: Sequence[Pass]) -> list[dict[str, Any]]:

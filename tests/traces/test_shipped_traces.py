@@ -18,6 +18,7 @@ REMOVALS = {name: folder for name, folder in SHIPPED.items() if name.startswith(
 STALLS = {name: folder for name, folder in SHIPPED.items() if name.startswith("stalls-")}
 CLUSTERS = {name: folder for name, folder in SHIPPED.items() if name.startswith("clusters-")}
 GENERATIONS = {name: folder for name, folder in SHIPPED.items() if name.startswith("generations-")}
+THROTTLES = {name: folder for name, folder in SHIPPED.items() if name.startswith("throttles-")}
 
 
 @pytest.fixture(params=list(SHIPPED), scope="module")
@@ -35,11 +36,11 @@ def page_trace(request: pytest.FixtureRequest) -> Path:
 def test_traces_are_shipped_within_their_size() -> None:
     """Bytes are limited for all traces, and for those of each replay."""
     assert set(PAGES) == {"swap-w-seq", "random-80-20", "slow-disk"}
-    kinds = (SLOTS, REMOVALS, STALLS, CLUSTERS, GENERATIONS)
-    assert [len(kind) for kind in kinds] == [8, 8, 11, 12, 10]
+    kinds = (SLOTS, REMOVALS, STALLS, CLUSTERS, GENERATIONS, THROTTLES)
+    assert [len(kind) for kind in kinds] == [8, 8, 11, 12, 10, 4]
     assert set(SHIPPED) == {*PAGES, *(name for kind in kinds for name in kind)}
     files = [path for path in (data_root() / "traces").rglob("*") if path.is_file()]
-    limits = (37e6, 10e6, 4e6, 12e6, 6e6, 4e6)
+    limits = (37e6, 10e6, 4e6, 12e6, 6e6, 4e6, 1e6)
     for names, most in zip((SHIPPED, *kinds), limits, strict=True):
         assert sum(path.stat().st_size for path in files if path.parent.name in names) < most
 
@@ -50,7 +51,7 @@ def test_a_trace_has_the_events_that_its_provenance_counts(trace: Path) -> None:
     origin = traces.provenance(trace)
     assert origin["files"].keys() == {path.name for path in trace.glob("*.parquet")}
     assert dict(counted.iter_rows()) == origin["events"]
-    least = 1_000 if trace.name in GENERATIONS else 20_000
+    least = 1_000 if trace.name in {*GENERATIONS, *THROTTLES} else 20_000
     assert least <= counted["rows"].sum() <= 1_500_000
     assert not any(origin["recording"]["lost_events_by_cpu"].values())
     assert not any(origin["recording"]["probe_misses"].values())
