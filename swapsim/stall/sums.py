@@ -142,20 +142,29 @@ def verify_sums(source: SumRows | Path | str) -> Verdict:
     }
     counts = {name: (int(equal.sum()), len(equal)) for name, equal in counted.items()}
     agrees = all(equal == number for equal, number in counts.values())
+    figures = {
+        "concurrent": int(passes["concurrent"].sum()),
+        "cut": int((lists["pass"] == 0).sum()),
+        "slept": passes["slept_us"].count(),
+        "woken": int(lists["woken"].sum()),
+    }
     return Verdict(
         agrees=agrees,
         counts=counts,
         result="decided {passes} passes as the kernel did ({lists} lists, {throttles} throttles)",
-        figures={
-            "concurrent": int(passes["concurrent"].sum()),
-            "cut": int((lists["pass"] == 0).sum()),
-            "slept": passes["slept_us"].count(),
-            "woken": int(lists["woken"].sum()),
-        },
-        notes=(
-            "{returns} passes over all of memory return before a decision, as the rules say",
-            "the flushers were woken {woken} times, {slept} throttles slept; in {concurrent} "
-            "passes another task changed a flag; {cut} lists are of passes that the recording cut",
+        figures=figures,
+        notes=tuple(
+            note
+            for name, note in (
+                ("returns", "returned before a decision, for all of memory: {returns} passes"),
+                ("woken", "the flushers were woken {woken} times, and {slept} throttles slept"),
+                (
+                    "concurrent",
+                    "explained by a concurrent change: the flags of {concurrent} passes",
+                ),
+                ("cut", "not judged: {cut} lists of passes that the recording cut"),
+            )
+            if {**figures, "returns": counts["returns"][1]}[name]
         ),
         first=() if agrees else _first(lists, passes),
         tables={"lists": lists, "passes": passes},
