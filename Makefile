@@ -19,6 +19,10 @@ CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*.cocci,*/fuzz/corpus/*,tes
     --ignore-regex '[A-Za-z0-9+/]{50,}={0,2}|\bworld\.csv|\.tell\(\)|beside (it|the pool)\b'
 PIP = $(BIN)/python -m pip --disable-pip-version-check
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
+# The C tests and the attacks share one build: of gcc, whose sanitizers can be loaded into Python.
+SANITIZED := build/ctest
+SANITIZE = -S corelib -B $(SANITIZED) -G Ninja -DSWAPCORE_SANITIZE=ON \
+    $(if $(shell command -v gcc),-DCMAKE_C_COMPILER=gcc)
 FUZZERS ?= $(patsubst corelib/fuzz/fuzz_%.c,%,$(wildcard corelib/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 FUZZ_UNTIL ?= -max_total_time=$(FUZZ_SECONDS)
@@ -73,9 +77,9 @@ test-style:
 
 test-c: setup
 	$(call say,C units under AddressSanitizer and UndefinedBehaviorSanitizer)
-	@$(CMAKE) -S corelib -B build/ctest -G Ninja -DSWAPCORE_SANITIZE=ON > build/ctest.log
-	@$(CMAKE) --build build/ctest
-	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/ctest --output-on-failure --no-tests=error
+	@$(CMAKE) $(SANITIZE) > build/ctest.log
+	@$(CMAKE) --build $(SANITIZED)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
 
 test-python: setup
 	$(call say,oracle; properties; golden results; the story)
@@ -118,7 +122,6 @@ analyse: setup ## run the C core under sanitizers, analysers, other compilers an
 
 TORTURE ?= fuzz properties files rows configs memory signals disks two_at_once surroundings
 TORTURE_MINUTES ?= 10
-SANITIZED := build/sanitized
 minutes = $(shell awk 'BEGIN { print $(TORTURE_MINUTES) / $(words $(TORTURE)) }')
 fuzz_seconds = $(shell awk 'BEGIN { print int(60 * $(minutes) / $(words $(FUZZERS))) + 1 }')
 attack = TORTURE_MINUTES=$(minutes) $(BIN)/python -m pytest -rs -o faulthandler_timeout=0
@@ -148,7 +151,7 @@ torture-properties:
 torture-rows torture-configs: torture-%:
 	$(call say,attack: $* with AddressSanitizer and UndefinedBehaviorSanitizer)
 	@command -v gcc >/dev/null || { echo 'skipped: gcc is not here (Debian: gcc)'; exit 0; }; \
-	$(CMAKE) -S corelib -B $(SANITIZED) -G Ninja -DCMAKE_C_COMPILER=gcc -DSWAPCORE_SANITIZE=ON -DSKBUILD=ON \
+	$(CMAKE) $(SANITIZE) -DSWAPCORE_EXTENSION=ON \
 	    -DSKBUILD_SABI_COMPONENT=Development.SABIModule -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
 	    > build/sanitized.log && $(CMAKE) --build $(SANITIZED) --target _core && \
 	TORTURE_CORE="$$(echo $(SANITIZED)/_core.*.so)" \

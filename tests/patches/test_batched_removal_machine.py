@@ -142,7 +142,7 @@ def test_the_null_is_wider_the_more_uneven_the_threads_are() -> None:
 def test_very_uneven_threads_need_less_time_and_differ_more() -> None:
     """Fewer accesses fault, and runs are less alike; more memory has fewer faults, too."""
     middle, uneven, more = (
-        prediction.sweep_setting((setting, 3), runs=10).row(0, named=True)
+        prediction.sweep_setting((setting, 3), runs=5).row(0, named=True)
         for setting in ("the middle", "uneven by 70 %", "memory of 0.66 of the RAM")
     )
     assert uneven["elapsed_s"] < 0.8 * middle["elapsed_s"]

@@ -36,7 +36,7 @@ def summed(rules: str) -> dict[int, tuple[int, int]]:
     sums = dict.fromkeys(range(1, 9), (0, 0))
     for rates in RATES:
         made = Kernel(rules, Random(1), [Task(1, 0, kswapd=True), Task(10, 0)], rates=rates)
-        made.run(400)
+        made.run(200)
         for number, (held, cases) in counted(rows_of(made)).items():
             sums[number] = (sums[number][0] + held, sums[number][1] + cases)
     return sums
