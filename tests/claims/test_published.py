@@ -3,9 +3,6 @@
 
 import hashlib
 import math
-import re
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -15,17 +12,14 @@ from swapsim import io
 from swapsim.claims import (
     links,
     mails,
-    patch_cards,
     published_claims,
     published_tables,
     simulation_tolerances,
     tolerances,
     window_of,
-    windows,
 )
 from swapsim.claims.addresses import address, misfit
 from swapsim.errors import InputError
-from swapsim.io.paths import data_root, patches_root
 from swapsim.patches.batched_removal.workload import error_of_change
 from swapsim.patches.writeback_tags.swap_series import ROWS_SPREAD
 
@@ -295,83 +289,3 @@ def test_a_metric_has_the_window_of_its_tool() -> None:
     assert window_of("vmstat.swap.so", "base") == "run"
     with pytest.raises(InputError, match="no window"):
         window_of("meminfo.SwapCached", "base")
-
-
-CARD = f"{A}/card.md"
-READERS = (
-    published_tables,
-    published_claims,
-    mails,
-    links,
-    tolerances,
-    simulation_tolerances,
-    windows,
-    patch_cards,
-)
-
-
-def read_all(folder: Path) -> None:
-    """Read each file of the folder."""
-    for read in READERS:
-        read(folder)
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "wanted"),
-    [
-        (f"{A}.csv", ",2506952,2506952,", ",2506953,2506952,", "line 2, field 'value': "),
-        (f"{A}.csv", ",2506952,2506952,", ",many,2506952,", "line 2, field 'value': "),
-        (f"{A}.csv", ",2506952,2506952,", ",2506952,about,", "line 2, field 'printed': "),
-        (f"{A}.csv", ",2506952,0,", ",2506952,1,", "line 2, field 'decimals': "),
-        (f"{A}.csv", "KiB/s,higher", "KiB/s,best", "line 2, field 'better': "),
-        (f"{A}.csv", "KiB/s,higher", ",higher", "line 2, field 'unit': "),
-        (f"{A}.csv", f"\n{A},", f"\n{B},", "line 2, field 'patch': "),
-        (f"{A}.csv", ",lkp comparison | vm", ",lkp | vm", "line 2, field 'locator': "),
-        (f"{A}.csv", "+28.1%,28.1,", "+28.1%,28.2,", "line 3, field 'change_percent': "),
-        ("claims.csv", "\nA-throughput,", "\n,", "line 2, field 'claim': "),
-        ("claims.csv", "\nA-swap-out,", "\nA-throughput,", "line 3, field 'claim': "),
-        ("claims.csv", ",28.1,9.33,", ",nan,9.33,", "line 2, field 'change': "),
-        ("tolerances.csv", ",9.33,", ",-9.33,", "line 2, field 'tolerance': "),
-        ("links.csv", ",mail,1472578089-", ",mail,<1472578089-", "line 2, field 'target': "),
-        ("links.csv", ",mail,1472578089-", ",letter,1472578089-", "line 2, field 'kind': "),
-        ("links.csv", ",commit,f6ab1f7f6b2d,", ",commit,f6ab1f7,", "line 20, field 'target': "),
-        ("links.csv", ",commit,f6ab1f7f6b2d,", ",article,f6ab1f7,", "line 20, field 'target': "),
-        ("links.csv", ",source,https:", ",source,ftp:", "line 46, field 'target': "),
-        ("links.csv", ",2016-08-30,", ",30 August 2016,", "line 2, field 'date': "),
-        ("links.csv", ",371a096edf43a8c7", ",371a096edf43a8g7", "line 2, field 'merged': "),
-        ("links.csv", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,", "field 'name': "),
-        ("windows.csv", "perf-profile,patches 1-9,", "perf-profile,,", "line 6, field 'kernel': "),
-        (f"{A}.csv", "patch,mail,", "patch,letter,", "line 1: its columns must be"),
-        (f"{A}.csv", ",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),
-        (f"{A}.csv", ",KiB/s,higher\n", ',"KiB\n/s",higher\n', "line 2: a row must"),
-        (f"{A}.csv", ",KiB/s,higher\n", ',"KiB/s"x,higher\n', "cannot be read as CSV"),
-        (f"{A}.csv", ",KiB/s,higher\n", ",Ki\udcffB/s,higher\n", "cannot be read as UTF-8"),
-        (CARD, "+++\n", "---\n", "line 1: a card starts with TOML"),
-        (CARD, 'title = "', 'title = "a" b = "', "its front matter is no TOML"),
-        (CARD, 'author = "', 'writer = "', "field 'author'"),
-        (CARD, 'author = "', 'writer = "x"\nauthor = "', "field 'writer'"),
-        (CARD, "contradicted = []", "contradicted = [1]", "field 'contradicted'"),
-        (CARD, 'before = "4.8', 'before = ""\n#', "field 'before'"),
-    ],
-)
-def test_a_bad_file_is_named(tmp_path: Path, file: str, old: str, new: str, wanted: str) -> None:
-    """A table or card that does not fit is refused in one line: file, line and field, or why."""
-    copy = tmp_path / "copy"
-    shutil.copytree(data_root() / "published", copy)
-    shutil.copytree(patches_root(), copy, dirs_exist_ok=True)
-    text = (copy / file).read_text(encoding="utf-8")
-    assert old in text
-    (copy / file).write_text(text.replace(old, new, 1), encoding="utf-8", errors="surrogateescape")
-    with pytest.raises(InputError) as caught:
-        read_all(copy)
-    message = str(caught.value)
-    assert str(copy / file) in message
-    assert wanted in message
-    assert "\n" not in message
-
-
-@pytest.mark.parametrize("read", READERS)
-def test_a_missing_file_is_named(tmp_path: Path, read: Callable[[Path], pl.DataFrame]) -> None:
-    """A folder without tables, claims or cards is refused with its path."""
-    with pytest.raises(InputError, match=re.escape(str(tmp_path))):
-        read(tmp_path)

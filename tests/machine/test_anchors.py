@@ -2,15 +2,11 @@
 """Locks of the event simulation next to published ones: levels, shapes, and the collapse."""
 
 import math
-import shutil
-from pathlib import Path
 
 import polars as pl
 import pytest
 
-from swapsim.errors import InputError
 from swapsim.ffi import LOCK_KINDS
-from swapsim.io.paths import data_root
 from swapsim.machine import anchors
 from swapsim.machine._native_des import closed_loop_ns
 from swapsim.machine.costs import costs_by_name
@@ -100,21 +96,3 @@ def test_shapes_are_quotients_of_one_anchor() -> None:
     remote = unchecked.row(-1, named=True)
     assert remote["published"] == pytest.approx(12242 / 2324)
     assert remote["simulated"] == pytest.approx(355 / 133, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (",ticket,AMD", ",mutex,AMD", "line 2, field 'kind': 'mutex'"),
-        (",2,,9078627,", ",1,,9078627,", "line 3, field 'threads': 1 is given twice"),
-        (",9078627,", ",,", "line 3, field 'value'"),
-    ],
-)
-def test_a_bad_anchor_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
-    """The error has file, line and field."""
-    path = Path(shutil.copy(data_root() / "published" / "anchors.csv", tmp_path))
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        anchors.published_anchors(tmp_path)

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Constants: each has a source, and errors name the constant."""
 
-import csv
-import re
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from swapsim.errors import InputError
 from swapsim.ffi import COST_NAMES
-from swapsim.io.paths import data_root
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.machine.run import run
@@ -29,39 +24,6 @@ def test_each_constant_says_where_it_comes_from() -> None:
     assert frame.filter(pl.col("source").str.len_chars() < 7).is_empty()
     guessed = frame.filter(pl.col("source").str.starts_with("assumed"))
     assert (guessed["high"] >= 2 * guessed["low"]).all()
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "message"),
-    [
-        *(("value", text, "is not in") for text in ("0", "-5")),
-        *(
-            ("value", text, "is no whole number")
-            for text in ("", "1.5", "1²", "9" * 5000, "3" + "0" * 30)
-        ),
-        ("low", "5000", "at least 1"),
-        ("high", "2", "at least the value"),
-        ("name", "map_us", "unknown"),
-        ("name", "slot_ns", "twice"),
-        ("unit", "us", "not the unit"),
-        ("source", "who knows", "start it with"),
-    ],
-)
-def test_a_bad_cost_is_named_with_its_line(
-    tmp_path: Path, field: str, text: str, message: str
-) -> None:
-    """A file with a cost that does not fit is refused in a line with file, line and field."""
-    with (data_root() / "costs.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    next(row for row in rows if row["name"] == "map_ns")[field] = text
-    with (tmp_path / "costs.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
-    with pytest.raises(InputError, match=message) as caught:
-        costs(tmp_path)
-    assert re.search(rf"costs.csv, line \d+, field '{field}': ", str(caught.value))
-    assert "\n" not in str(caught.value)
 
 
 def test_a_table_is_checked_as_a_file_is() -> None:

@@ -6,27 +6,19 @@ import math
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from swapsim import claims, reclaim
-from swapsim.errors import InputError, SwapsimError
+from swapsim.errors import SwapsimError
 from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
-from swapsim.io.paths import data_root
-from swapsim.reclaim.parallelio import FILES_MIB, LAB_GUEST, MAIL, WARM_UP
+from swapsim.reclaim.parallelio import FILES_MIB, WARM_UP
 from swapsim.reclaim.report import SECTORS
 
 SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
 RUN = reclaim.run(SMALL)
 SECOND = 1_000_000_000
-READ: dict[str, Callable[[Path], pl.DataFrame]] = {
-    MAIL.name: reclaim.constants,
-    LAB_GUEST.name: lambda root: reclaim.lab_guest_constants(root=root),
-}
-
 
 MEMORY = ("Pool", "Memory beside the pool")
 """The lab's memory, by its rows of data/measured."""
@@ -35,26 +27,6 @@ MEMORY = ("Pool", "Memory beside the pool")
 def guest_values() -> dict[str, int]:
     """Return the value of each constant of the lab guest."""
     return dict(reclaim.lab_guest_constants().select("name", "value").iter_rows())
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
-    [
-        (MAIL, "look_ns,5000", "lock_ns,5000", "field 'name': constant 'lock_ns': it is unknown"),
-        (MAIL, "age_ns,150,50", "age_ns,150,151", "field 'low': constant 'age_ns': 151"),
-        (MAIL, "age_ns,150,50", "age_ns,0,0", "field 'value': constant 'age_ns': 0"),
-        (MAIL, "assumed: 8 GB", "said so", "field 'source': constant 'swap_pages'"),
-        (LAB_GUEST, "gap_pages,281,281", "gap_pages,281,282", "field 'low': constant 'gap_pages'"),
-        (LAB_GUEST, "nr_requests,128", "gap_pages,281", "field 'name': constant 'gap_pages'"),
-    ],
-)
-def test_a_bad_row_is_named(tmp_path: Path, file: Any, old: str, new: str, message: str) -> None:
-    """The error has the file, the line and the field of the first row that does not fit."""
-    text = (data_root() / file.name).read_text(encoding="utf-8")
-    line = text[: text.index(old)].count("\n") + 1
-    (tmp_path / file.name).write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"{re.escape(file.name)}, line {line}, {message}"):
-        READ[file.name](tmp_path)
 
 
 def test_a_changed_constant_widens_its_range() -> None:
