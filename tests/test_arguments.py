@@ -18,7 +18,7 @@ import swapsim
 from swapsim import claims, clusters, mapping, slots, study, traces
 from swapsim.checks import brief, checked, fits
 from swapsim.errors import ArgumentError, SwapsimError
-from swapsim.machine import MachineConfig
+from swapsim.machine import MachineConfig, gain
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
 from swapsim.slots import ChurnConfig, SlotsConfig
@@ -115,6 +115,11 @@ def endless(base: int) -> int:
         base += 1
 
 
+def machine_gain(metric: str) -> pl.DataFrame:
+    """Return a gain of patch D on a small machine."""
+    return gain(MachineConfig(walkers=2), ["shared", "percpu"], metric=metric, seeds=[1])
+
+
 def serial(task: Any, points: Any) -> list[Any]:
     """Run a sweep in this process."""
     return study.run(task, points, executor=study.SerialExecutor())
@@ -158,6 +163,12 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(machine_run.run_policies, MachineConfig, ["percpu", 3]), "policies[1]=3"),
     (partial(change_costs, costs(), {"copy_ns": float("nan")}), "values['copy_ns']=nan"),
     (partial(change_costs, costs(), {"copy_ns": -4}), "a whole number of ns from 1"),
+    (partial(machine_gain, metric="swapout"), "did you mean swap_out?"),
+    (partial(machine_gain, metric="?"), "choose one of swap_out, swap_in"),
+    (
+        partial(machine_gain, metric="cycles.si_lock.scan_swap_map_slots"),
+        "no gain is a share of it",
+    ),
     # Traces and files.
     (partial(traces.info, __file__), "is a file: import it"),
     (partial(traces.info, HERE.parent), "a trace folder without provenance"),
@@ -169,6 +180,10 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(mapping.writeback_tags, "swap-w-seq", kernl="4.8"), "did you mean kernel=?"),
     (partial(mapping.writeback_tags, "swap-w-seq", kernel="4.9"), "choose one of 4.8, 5.8, 6.1"),
     (partial(slots.verify_slots, "slots-4-shared", "percpu"), "only source without a name"),
+    (
+        partial(slots.verify_slots, "swap-w-seq", policy="shared", cluster_size=256),
+        "needs the event slot_events; the trace has: mm_vmscan",
+    ),
     (partial(clusters.verify_clusters), "verify_clusters needs "),
     # Frames of another kind, and of another table.
     (partial(mapping.per_page, Frame()), "give polars.from_pandas(sites)"),

@@ -12,6 +12,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -113,11 +114,21 @@ def values(trial: Trial) -> dict[str, float]:
     return {**value, "waits": waits}
 
 
+def _no_gain(metric: str, value: Mapping[str, float]) -> str:
+    """Return why a gain cannot be computed of a run's metric."""
+    if metric in value:
+        return f"{metric} is 0, and no gain is a share of it: choose a machine that has some"
+    known = ", ".join(name for name in value if "." not in name)
+    near = get_close_matches(metric, value, 1)
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {known}, or a lock's"
+    return f"a run has no metric {metric!r}: {hint}"
+
+
 def report(metric: str, trial: Trial) -> pl.DataFrame:
     """Run a trial and return one of METRICS and the waits in long form."""
     value = values(trial)
     if not value.get(metric):
-        raise InputError(f"a machine has no {metric} to gain on: {trial.names}", field="metric")
+        raise InputError(_no_gain(metric, value), field="metric")
     rows = [{**trial.names, "metric": name, "value": value[name]} for name in (metric, "waits")]
     return METRICS.check(pl.DataFrame(rows))
 

@@ -19,7 +19,7 @@ from swapsim.slots._native import SlotMismatch, replay_slots
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS
-from swapsim.traces import locate, table_bytes
+from swapsim.traces import locate, require_events, table_bytes
 from swapsim.traces.verification import Verdict, errors_of, mismatch, refuse, verified
 
 OPEN_CALLS_MAX: Final = 1 << 16
@@ -121,6 +121,8 @@ def verify_slots(
     path = Path(source)
     if path.suffix != ".parquet" and not path.is_file():
         path = locate(path) / "slot_events.parquet"
+        if not path.exists():
+            require_events(source, "cluster-next")
     with errors_of(path):
         verdict = _judged(decode(table_bytes(path), path), device, progress=progress)
     if verdict.agrees:
