@@ -9,15 +9,39 @@ from typing import Final
 
 import click
 
+from swapsim.cli.arguments import TraceFolder
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
 
 
-@click.command(cls=Verb, help="Run all notebooks and write the HTML report.")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
+@click.command(
+    cls=Verb, help="Run all notebooks and write the HTML report, or one page for a trace."
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE",
+    help="The report's folder; with --trace the page, NAME.html, which is complete in one file.",
+)
 @click.option("--check", is_flag=True, help="First compute a sample of each stored result again.")
-def report(output: Path, check: bool) -> None:
+@click.option(
+    "--trace",
+    "folder",
+    type=TraceFolder(),
+    metavar="DIR",
+    help="What is in this trace, what its replays count, and what other rules would do.",
+)
+def report(output: Path, check: bool, folder: Path | None) -> None:
+    if folder is not None:
+        if check:
+            raise click.UsageError("--check is for the report of all notebooks, not for --trace")
+        from swapsim.site import trace_page
+
+        click.echo(f"page written: {trace_page.write_trace_page(folder, output)}")
+        return
     from swapsim.site import report as reports
     from swapsim.site import simulated
 

@@ -117,6 +117,15 @@ chose 4056 of 4056 types (363 of 363 tiers, 4063 of 4063 agings,
 6180 of 6180 scan sizes; 4 ambiguous)
 ```
 
+## Send it
+
+``swapsim report --trace`` writes one page, complete in one file: what is in a trace, what its
+replays count, and what other rules would do.
+
+```sh
+swapsim report --trace mytrace -o page.html
+```
+
 ## See it
 
 ``swapsim export`` writes tracks for a viewer, ``ui.perfetto.dev`` or ``chrome://tracing``:

@@ -289,13 +289,14 @@ def write(folder: Path, pages: Sequence[Page], provenance: Provenance) -> None:
             reference=REFERENCE,
         )
         (folder / f"{page.name}.html").write_text(page.first_line + text, encoding="utf-8")
-    (folder / STYLE).write_text(_style(), encoding="utf-8")
-    (folder / SCRIPT).write_text(_script(), encoding="utf-8")
+    (folder / STYLE).write_text(style(), encoding="utf-8")
+    (folder / SCRIPT).write_text(bundle(), encoding="utf-8")
     (folder / LIVE).write_text(script.page(), encoding="utf-8")
     shutil.copy(TEMPLATES / FILTER, folder)
 
 
-def _style() -> str:
+def style() -> str:
+    """Return the style of all pages."""
     code = (
         f"@media (prefers-color-scheme: {scheme}) {{\n{_colours(style)}\n}}"
         for scheme, style in _CODE_BY_SCHEME
@@ -310,7 +311,7 @@ def _colours(style: str) -> str:
 
 
 @cache
-def _script() -> str:
+def bundle() -> str:
     """Return the script that draws charts and fits tables, with the libraries that it needs."""
     snippet = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)

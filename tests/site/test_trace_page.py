@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of one trace: complete in one file, with a section for each replay that it feeds."""
+
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim import clusters, traces
+from swapsim.cli import main
+from swapsim.site import trace_page
+from swapsim.site.report.shell import plain
+
+
+@pytest.fixture(autouse=True)
+def without_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the script of charts, which takes longer than all else."""
+    monkeypatch.setattr("swapsim.site.report.shell.bundle", lambda: "drawn()")
+
+
+def page_of(trace: Path | str, folder: Path) -> str:
+    """Return the page of a trace."""
+    return trace_page.write_trace_page(trace, folder / "page.html").read_text()
+
+
+def headings(page: str) -> list[str]:
+    """Return the headings of the sections."""
+    return [plain(words) for words in re.findall(r"<h2[^>]*>(.*?)</h2>", page)]
+
+
+def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
+    """Style, script and pictures are in the page, and no element names another file."""
+    page = page_of("generations-7.3-held-1", tmp_path)
+    assert headings(page) == ["What is in it", "Choices of reclaim with generations"]
+    assert not re.search(r"<link[^>]+stylesheet|(src|href)=\"(?!data:|#)", page)
+    assert "drawn()" in page
+    assert "<style>" in page
+    assert page.count('<figure class="chart"') == page.count("data:image/png;base64,") > 0
+    assert "The model agrees with the kernel" in page
+
+
+@pytest.mark.parametrize("trace", ["clusters-6.12-devices-4", "clusters-7.3-odd-size-4"])
+def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) -> None:
+    """Their number by order is that of the requests without a grant in the trace."""
+    rows = clusters.cluster_rows(trace)
+    grants = clusters.replay(rows, rows.rules, samples=0).grants
+    refused = grants.select("order", folios=pl.col("requests") - pl.col("in_trace"))
+    wanted = refused.filter((pl.col("folios") > 0) & (pl.col("order") > 0))
+    found = trace_page._split(rows).group_by("order").agg(pl.col("folios").sum())
+    assert dict(found.iter_rows()) == dict(wanted.iter_rows())
+
+
+def test_the_use_of_a_device_ends_where_its_grants_and_frees_do() -> None:
+    """The last moment has the slots that were granted and not freed."""
+    rows = clusters.cluster_rows("clusters-7.3-full-4")
+    counts = dict(rows.events.group_by("op").agg(pl.col("n").sum()).iter_rows())
+    left = 100 * (counts["grant"] - counts["free"]) / rows.devices["slots"][0]
+    assert trace_page._use(rows)["used_percent"][-1] == pytest.approx(left)
+
+
+def test_a_trace_of_ones_own_has_a_page(tmp_path: Path) -> None:
+    """Without a laboratory's provenance the page says what there is."""
+    folder = traces.import_text("sample", tmp_path / "mine").folder
+    page = page_of(folder, tmp_path)
+    assert "1,200 rows of 8 tables" in page
+    assert "No event was lost" in page
+    assert "Lock acquisitions with tags and without" in headings(page)
+
+
+def test_losses_and_rows_that_a_replay_refuses_are_in_the_page(tmp_path: Path) -> None:
+    """A lossy trace's page says so, and has an error in place of a figure."""
+    folder = traces.import_text("sample", tmp_path / "lossy").folder
+    toml = folder / traces.PROVENANCE
+    toml.write_text(toml.read_text().replace("events_by_cpu = {}", "events_by_cpu = { 3 = 12 }"))
+    added = pl.read_parquet(folder / "swp_add.parquet")
+    added.with_columns(pl.lit("x").alias("entry")).write_parquet(folder / "swp_add.parquet")
+    traces.sign(folder)
+    page = page_of(folder, tmp_path)
+    assert "Events were lost: 12 on CPU 3" in page
+    assert "Not computed:" in page
+
+
+def test_a_page_that_cannot_be_written_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another suffix, a missing trace and a damaged one: exit 2, and no file."""
+    folder = traces.import_text("sample", tmp_path / "mine").folder
+    damaged = shutil.copytree(folder, tmp_path / "damaged")
+    (damaged / "swp_add.parquet").write_bytes(b"PAR1")
+    for trace, name, words in (
+        (folder, "page.pdf", "suffix .html"),
+        (tmp_path / "none", "page.html", "no such trace"),
+        (damaged, "page.html", "not as it was written"),
+    ):
+        command = ["report", "--trace", str(trace), "-o", str(tmp_path / name)]
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert error.count("\n") == 1
+        assert not (tmp_path / name).exists()
