@@ -17,7 +17,7 @@ its functions:
 - ``clusters``: the cluster allocators of Linux 6.12 to 7.3, and a real kernel's replayed,
 - ``generations``: what reclaim decides with generations on 6.12 and 7.3, a real kernel's verified,
 - ``policies``: policies of the swap slots: for the scan base, built in and a user's own, and a
-  user's own for lists of clusters,
+  user's own for lists of clusters and for the type of pages that reclaim takes,
 - ``machine``: the contention machine, which turns counts of the mechanisms into time,
 - ``reclaim``: the simulated machine in which reclaim decides.
 
@@ -65,7 +65,8 @@ Each command is done by a function of the same or nearly the same name::
     swapsim simulate                site.simulated.simulate
     swapsim bench                   site.bench.run
 
-``@swapsim.policy`` and ``@swapsim.list_policy`` make a policy of a Python function.
+``@swapsim.policy``, ``@swapsim.list_policy`` and ``@swapsim.type_policy`` make a policy of a Python
+function.
 """
 
 from swapsim import lazy
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from swapsim import study as study
     from swapsim import traces as traces
     from swapsim.policies.lists import list_policy as list_policy
+    from swapsim.policies.page_types import type_policy as type_policy
     from swapsim.policies.policy import policy as policy
     from swapsim.version import __version__ as __version__
 else:

@@ -20,7 +20,7 @@ static void names_and_sets_end(void)
 	CHECK(!strcmp(sws_generation_set_name(SWS_GENERATIONS_7_3), "7.3"));
 	CHECK(!sws_generation_set_name((enum sws_generation_set)2));
 	CHECK(!sws_generation_type_name((enum sws_generation_type)3));
-	CHECK(!sws_generation_term_name((enum sws_generation_term)5));
+	CHECK(!sws_generation_term_name((enum sws_generation_term)6));
 	CHECK(sws_generation_rules_init((enum sws_generation_set)2, &rules) ==
 	      SWS_ERROR_BAD_ARGUMENT);
 }
@@ -82,6 +82,35 @@ static void the_kernels_differ_in_age_and_io(void)
 	CHECK(choice.type == SWS_GENERATION_FILE && choice.term == SWS_GENERATION_BY_RATES);
 }
 
+/* Answers file at one swappiness, and with no type at any other. */
+static int64_t file_or_nothing(int64_t swappiness, int64_t io, int64_t anon_generations,
+			       int64_t file_generations, int64_t anon_refaulted, int64_t anon_total,
+			       int64_t file_refaulted, int64_t file_total,
+			       int64_t anon_first_refaulted, int64_t anon_first_total,
+			       int64_t file_first_refaulted, int64_t file_first_total)
+{
+	CHECK(io == 1 && anon_generations == 3 && file_generations == 3);
+	CHECK(anon_refaulted == 500 && anon_total == 1007 && anon_first_refaulted == 500);
+	CHECK(file_refaulted == 200 && file_total == 1000 && file_first_refaulted == 200);
+	CHECK(anon_first_total == 1000 && file_first_total == 1000);
+	return swappiness == 60 ? SWS_GENERATION_FILE : -1;
+}
+
+static void a_users_function_chooses_in_place_of_the_rules(void)
+{
+	struct sws_generation_rules rules = rules_of(SWS_GENERATIONS_7_3);
+	struct sws_generation_state state = state_of(500, 200, 60);
+	struct sws_generation_choice choice;
+
+	state.sides[SWS_GENERATION_ANON].protected_pages[0] = 7;
+	rules.choose = file_or_nothing;
+	sws_generation_choose(&rules, &state, &choice);
+	CHECK(choice.type == SWS_GENERATION_FILE && choice.term == SWS_GENERATION_BY_USER);
+	state.swappiness = 61;
+	sws_generation_choose(&rules, &state, &choice);
+	CHECK(choice.type == SWS_GENERATION_NEITHER);
+}
+
 static void aging_waits_for_two_generations_or_a_bad_spread(void)
 {
 	const struct sws_generation_rules old = rules_of(SWS_GENERATIONS_6_12);
@@ -103,6 +132,7 @@ int main(void)
 	RUN(names_and_sets_end);
 	RUN(each_term_decides_its_cases);
 	RUN(the_kernels_differ_in_age_and_io);
+	RUN(a_users_function_chooses_in_place_of_the_rules);
 	RUN(aging_waits_for_two_generations_or_a_bad_spread);
 	return 0;
 }

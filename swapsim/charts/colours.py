@@ -172,6 +172,10 @@ STALLS: Final = {
 """The decision at the end of a reclaim list, the longest wait first."""
 
 
+PAGE_TYPES: Final = {"anon": "#4c78a8", "file": "#f58518"}
+"""Types of pages from which reclaim takes some."""
+
+
 def of(names: Sequence[str]) -> dict[str, str]:
     """Return the colour of each name: its own where it is known, else the next one of a row.
 
@@ -203,6 +207,6 @@ def _with_users(names: Sequence[str]) -> dict[str, str]:
 
 _KNOWN: Final[tuple[Mapping[str, str], ...]] = (
     POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, LAB_AND_SIMULATION, OUTCOMES,
-    STALLS, SIGNS, WHERE, HOLDERS, ZONES, SLEEPERS,
+    STALLS, SIGNS, WHERE, HOLDERS, ZONES, SLEEPERS, PAGE_TYPES,
 )  # fmt: skip
 """Items with colours of their own; the first mapping that has all of some names gives theirs."""

@@ -52,6 +52,12 @@ def rank(file: Path, seeds: int) -> Found:
     policies = policies_in(file)
     of_lists = [policy for policy in policies if isinstance(policy, ListPolicy)]
     of_bases = [policy for policy in policies if isinstance(policy, Policy)]
+    if not of_lists and not of_bases:
+        raise InputError(
+            f"has no policy of swap slots to rank: compare {policies[0].name} by "
+            "'swapsim replay generations DIR --policy FILE'",
+            path=file,
+        )
     if of_lists and of_bases:
         raise InputError(
             f"has policies for the scan base ({of_bases[0].name}) and for lists of clusters "

@@ -28,6 +28,7 @@ from swapsim.ffi import (
 from swapsim.frames.table import Column
 
 if TYPE_CHECKING:
+    from swapsim.policies import TypePolicy
     from swapsim.traces.verification import Verdict
 
 
@@ -217,33 +218,53 @@ def replay_clusters(
     help=f"Switch to change in each set: {', '.join(GENERATION_SWITCHES)}; may be given several "
     "times.",
 )
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    metavar="POLICY.py",
+    help="Rules of your own: functions of a Python file, which runs as you, that it decorates with "
+    "@swapsim.type_policy().",
+)
 @click.option("--parts", type=click.IntRange(1, 10_000), default=20, show_default=True)
-@shows(charts=True, only=("flips", "switches", "timeline"))
+@shows(charts=True, only=("flips", "when", "switches", "timeline"))
 def replay_generations(
-    folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], parts: int
+    folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], policy: Path | None, parts: int
 ) -> Found:
-    from swapsim import charts, generations
+    from swapsim import generations
 
     changed = dict(_switch(each, GENERATION_SWITCHES) for each in switches)
-    found = generations.replay(folder, rules or GENERATION_RULES, switches=changed, parts=parts)
+    wanted = [*(rules or GENERATION_RULES), *(_type_policies(policy) if policy else ())]
+    found = generations.replay(folder, wanted, switches=changed, parts=parts)
     tables = generations.tables
-    named = found.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
     return Found(
         [
             Printed("flips", found.flips, tables.GENERATION_FLIPS.by_name),
+            Printed("when", found.when, tables.GENERATION_WHEN.by_name),
             Printed("switches", found.switches, tables.GENERATION_SWITCHED.by_name),
             Printed("timeline", found.timeline, tables.GENERATION_TIMELINE.by_name),
         ],
-        chart=lambda: charts.general.lines(
-            named,
-            "start_s",
-            "anon_percent",
-            "lruvec",
-            title=f"Choices of anonymous pages: {folder.name}",
-            words={"start_s": "time (s)", "anon_percent": "choices of anonymous pages (%)"},
+        chart=lambda: generations.charts.why(
+            found.timeline, title=f"Why did it swap? {folder.name}"
         ),
         lines=["open loop: each state is the trace's own, whatever was chosen before"],
     )
+
+
+def _type_policies(path: Path) -> "list[TypePolicy]":
+    """Return the choices between anonymous and file pages of a file; it may have no others."""
+    from swapsim.errors import InputError
+    from swapsim.policies import TypePolicy
+    from swapsim.policies.policy import policies_in
+
+    policies = policies_in(path)
+    for each in policies:
+        if not isinstance(each, TypePolicy):
+            raise InputError(
+                f"has the policy {each.name}, which chooses no type of pages: decorate a function "
+                "with @swapsim.type_policy()",
+                path=path,
+            )
+    return [each for each in policies if isinstance(each, TypePolicy)]
 
 
 def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:

@@ -25,10 +25,10 @@ Args = Mapping[str, object]  # the fields that a viewer shows of an event, in ad
 Track = tuple[int, int]
 """Process and thread: the viewers' names for a group of tracks and one of them."""
 
-TASKS, SWAP_CACHE, WRITEBACK, SLOTS, MACHINE = 1, 2, 3, 4, 5
+TASKS, SWAP_CACHE, WRITEBACK, SLOTS, MACHINE, GENERATIONS = 1, 2, 3, 4, 5, 6
 """Processes, in the order in which they are shown."""
 
-NAMES: Final = ("", "tasks", "swap cache", "writeback", "swap slots", "machine")
+NAMES: Final = ("", "tasks", "swap cache", "writeback", "swap slots", "machine", "generations")
 
 _IDLE: Final = 1 << 22
 """Thread of idle CPUs and their interrupts. No pid is as large, and thread 0 would be taken for the

@@ -13,6 +13,8 @@ from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.frames.files import require_values
 from swapsim.frames.table import require
+from swapsim.generations.recording import MAY_BE_NULL
+from swapsim.generations.tables import GENERATION_CHOICES, GENERATION_STEPS
 from swapsim.progress import Bar
 from swapsim.removal.tables import REMOVALS
 from swapsim.slots.tables import SLOT_EVENTS
@@ -31,10 +33,16 @@ _NEEDED: Final = {
     "reclaim_folios": (RECLAIM_FOLIOS, ("list", "outcome")),
     "reclaim_lists": (RECLAIM_LISTS, ("list", "pass")),
     "reclaim_passes": (RECLAIM_PASSES, ("pass",)),
+    "generation_choices": (GENERATION_CHOICES, GENERATION_CHOICES.names()),
+    "generation_steps": (GENERATION_STEPS, ("lruvec", "aged")),
 }
 """Table -> its declaration, and the columns that tracks are computed from."""
 
-_MAY_BE_NULL: Final = {("slot_events", "n"), ("reclaim_lists", "pass")}
+_MAY_BE_NULL: Final = {
+    ("slot_events", "n"),
+    ("reclaim_lists", "pass"),
+    *(("generation_choices", name) for name in MAY_BE_NULL["generation_choices"]),
+}
 _LONGEST_NS: Final = 1 << 62  # maximum length of a recording
 _SLICE_ROWS: Final = 1 << 14
 Args = dict[str, Any]  # an event's own fields

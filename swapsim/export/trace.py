@@ -2,7 +2,7 @@
 """A trace folder as tracks for perfetto and chrome://tracing.
 
 The tracks are of pages in the swap cache and under writeback, of the calls of the slot allocator,
-and of reclaim with its removals of pages.
+and of reclaim with its removals of pages and its choices between anonymous and file pages.
 """
 
 from collections import Counter, defaultdict
@@ -15,6 +15,7 @@ from swapsim import interrupt, traces
 from swapsim import progress as bars
 from swapsim.checks import checked
 from swapsim.export.event_file import (
+    GENERATIONS,
     NAMES,
     SLOTS,
     SWAP_CACHE,
@@ -27,6 +28,7 @@ from swapsim.export.event_file import (
     require_suffix,
     task_track,
 )
+from swapsim.export.generations import USED, write_generations
 from swapsim.export.rows import Args, Row, TraceRows, trace_rows
 
 # Marks of slices that the recording shows in part.
@@ -41,10 +43,11 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
 
     Stays of pages in the swap cache and under writeback are slices of their own, with counters;
     passes and lists of reclaim, throttles and calls of the slot allocator are slices of their
-    tasks; each other event is an instant with its fields. What begins before the recording or ends
-    after it is marked. Rows are read and written in parts; memory is needed for one table's columns
-    and for what is open at a time. ``output`` is NAME.json or NAME.json.gz, and is replaced
-    atomically.
+    tasks; choices between anonymous and file pages are instants, with counters of the refault rates
+    and gains that decide them; each other event is an instant with its fields. What begins before
+    the recording or ends after it is marked. Rows are read and written in parts; memory is needed
+    for one table's columns and for what is open at a time. ``output`` is NAME.json or NAME.json.gz,
+    and is replaced atomically.
 
     Examples
     --------
@@ -95,6 +98,7 @@ def _name_tracks(rows: TraceRows, file: EventFile) -> None:
         (SWAP_CACHE, "swp_add"),
         (WRITEBACK, "wb_start"),
         (SLOTS, "slot_events"),
+        (GENERATIONS, "generation_choices"),
     ):
         if table in rows.fields:
             file.name_process(process, NAMES[process])
@@ -345,4 +349,9 @@ _TRACKS: Final = (
     ),
     _Tracks(_write_slots, {"slot_events": ("op", "n", "offset", "base", "next", "mm")}),
     _Tracks(_write_removals, {"removals": ("list", "mapping", "swap", "removed")}),
+    _Tracks(
+        write_generations,
+        {"generation_choices": USED, "generation_steps": ("lruvec", "aged")},
+        needs=2,
+    ),
 )

@@ -84,8 +84,10 @@ GENERATION_EQUALS: Final = _words("enum sws_generation_equal", "SWS_GENERATION_"
 GENERATION_SWITCHES: Final = {
     name: field.type.cname == "_Bool"
     for name, field in ffi.typeof("struct sws_generation_rules").fields
+    if field.type.kind == "primitive"
 }
 GENERATION_TIERS: Final[int] = lib.SWS_GENERATION_TIERS
+GENERATION_SWAPPINESS_MAX: Final[int] = lib.SWS_GENERATION_SWAPPINESS_MAX
 GENERATIONS_MAX: Final[int] = lib.SWS_GENERATIONS_MAX
 
 # Code paths that may take a mapping's lock; how pages of reclaim's lists are removed.

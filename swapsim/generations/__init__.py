@@ -3,7 +3,9 @@
 
 - ``traces.import_text`` makes tables from the text of a kernel's probes, by ``JOINED_EVENTS``,
 - ``verify_generations`` compares each type, tier, aging and scan size with those of the rules,
-- ``replay`` chooses for the same states by other rules, and shows which choices flip.
+- ``replay`` chooses for the same states by other rules, a user's own among them, and shows which
+  choices flip, when and by which term,
+- ``timeline`` and ``charts.why`` show why pages were swapped out.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 from swapsim import lazy
 
 if TYPE_CHECKING:
+    from swapsim.generations import charts as charts
     from swapsim.generations import tables as tables
     from swapsim.generations.joining import JOINED_EVENTS as JOINED_EVENTS
     from swapsim.generations.recording import GenerationRows as GenerationRows

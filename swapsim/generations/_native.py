@@ -20,6 +20,8 @@ from swapsim.generations.tables import (
     TIERS,
     TYPES,
 )
+from swapsim.policies import TypePolicy
+from swapsim.policies._native import Observation
 from swapsim.traces.verification import AGAIN
 
 _TIERED: Final = tuple(f"{each}_{tier}" for each in TYPES for tier in TIERS)
@@ -35,6 +37,7 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _NEITHER: Final = lib.SWS_GENERATION_NEITHER
 _NOT_ASKED: Final = 2
+_CHOOSE: Final = ffi.typeof(ffi.new("struct sws_generation_rules *").choose)
 
 
 def rules_struct(rules: str, switches: Mapping[str, bool | int] | None = None) -> Any:
@@ -52,18 +55,28 @@ def switches_of(rules: str) -> dict[str, bool | int]:
     return {name: getattr(made, name) for name in GENERATION_SWITCHES}
 
 
+def chooses_file(rules: str, state: Mapping[str, Any]) -> bool:
+    """Return whether file pages are scanned first in a state: ``struct sws_generation_state``."""
+    choice = ffi.new("struct sws_generation_choice *")
+    lib.sws_generation_choose(
+        rules_struct(rules), ffi.new("struct sws_generation_state *", state), choice
+    )
+    return bool(choice.type == lib.SWS_GENERATION_FILE)
+
+
 def choices(
-    rows: pl.DataFrame, rules: str, switches: Mapping[str, bool | int] | None = None
+    rows: pl.DataFrame, rules: str | TypePolicy, switches: Mapping[str, bool | int] | None = None
 ) -> pl.DataFrame:
     """Return what rules choose for rows of GENERATION_CHOICES, and how that compares with them."""
-    filled = rows.with_columns(
-        pl.col("scan_1", "scan_2").to_physical().cast(pl.UInt8).fill_null(_NEITHER),
-        pl.col("pages_1", "pages_2", "taken_1", "taken_2").fill_null(0),
-    )
+    made_rules = rules_struct(rules if isinstance(rules, str) else rules.rules, switches)
+    if isinstance(rules, TypePolicy):
+        made_rules.choose = ffi.cast(_CHOOSE, rules.address)
     array, out = records("struct sws_generation_chosen", rows.height)
-    made = _pointers("struct sws_generation_choice_rows", filled, _COLUMNS)
+    made = choice_rows(rows)
     at = ffi.new("uint64_t *")
-    code = lib.sws_generation_choices(rules_struct(rules, switches), rows.height, made, out, at)
+    code = lib.sws_generation_choices(made_rules, rows.height, made, out, at)
+    if code == lib.SWS_ERROR_BAD_CONFIG and isinstance(rules, TypePolicy):
+        observe(rows.slice(at[0], 1), rules, switches)
     _check(code, rows, at[0], "generation_choices")
     return frame_of(array).with_columns(
         pl.col("type_equal", "tier_equal").cat.to(pl.Enum(GENERATION_EQUAL.words)),
@@ -72,29 +85,52 @@ def choices(
     )
 
 
+def choice_rows(rows: pl.DataFrame) -> Any:
+    """Return rows of GENERATION_CHOICES as ``struct sws_generation_choice_rows *``."""
+    filled = rows.with_columns(
+        pl.col("scan_1", "scan_2").to_physical().cast(pl.UInt8).fill_null(_NEITHER),
+        pl.col("pages_1", "pages_2", "taken_1", "taken_2").fill_null(0),
+    )
+    return _pointers("struct sws_generation_choice_rows", filled, _COLUMNS)
+
+
+def observe(
+    rows: pl.DataFrame, policy: TypePolicy, switches: Mapping[str, bool | int] | None
+) -> None:
+    """Raise the error of a user's function for the first of these rows for which it fails."""
+    observed = Observation(policy)
+    choices(rows, observed.policy, switches)
+    observed.check()
+
+
 def steps(rows: pl.DataFrame, rules: str) -> pl.DataFrame:
     """Return what rules decide in rows of GENERATION_STEPS, whose calls are not interleaved."""
+    array, out = records("struct sws_generation_stepped", rows.height)
+    made = step_rows(rows)
+    at = ffi.new("uint64_t *")
+    code = lib.sws_generation_steps(rules_struct(rules), rows.height, made, out, at)
+    _check(code, rows, at[0], "generation_steps")
+    return frame_of(array).with_columns(
+        pl.col("age_equal", "size_equal").cat.to(pl.Enum(GENERATION_EQUAL.words))
+    )
+
+
+def step_rows(rows: pl.DataFrame) -> Any:
+    """Return rows of GENERATION_STEPS as ``struct sws_generation_step_rows *``."""
     acts = [name for name in rows.columns if name.endswith("_acts")]
     filled = rows.with_columns(
         *(pl.col(name).fill_null(pl.col(name.removesuffix("_acts"))) for name in acts),
         pl.col("batch", "freed", "wanted", "order").fill_null(0),
         stop=pl.col("stop").cast(pl.UInt8).fill_null(_NOT_ASKED),
     )
-    array, out = records("struct sws_generation_stepped", rows.height)
     kind = "struct sws_generation_size_rows"
     then = filled.select(pl.col(acts).name.map(lambda name: name.removesuffix("_acts")))
-    made = _pointers(
+    return _pointers(
         "struct sws_generation_step_rows",
         filled,
         {},
         before=_pointers(kind, filled, _SIZES),
         acts=_pointers(kind, then, _SIZES),
-    )
-    at = ffi.new("uint64_t *")
-    code = lib.sws_generation_steps(rules_struct(rules), rows.height, made, out, at)
-    _check(code, rows, at[0], "generation_steps")
-    return frame_of(array).with_columns(
-        pl.col("age_equal", "size_equal").cat.to(pl.Enum(GENERATION_EQUAL.words))
     )
 
 

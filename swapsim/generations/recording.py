@@ -17,7 +17,7 @@ from swapsim.traces.folder import event_names
 from swapsim.traces.replays import lacking_events
 from swapsim.traces.verification import AGAIN, require_lossless
 
-_MAY_BE_NULL: Final = {
+MAY_BE_NULL: Final = {
     "generation_choices": {
         *("batch", "scan_1", "pages_1", "taken_1", "scan_2", "pages_2", "taken_2")
     },
@@ -26,6 +26,7 @@ _MAY_BE_NULL: Final = {
         *("batch", "stop", "freed", "wanted", "order"),
     },
 }
+"""Columns of each table that may have nulls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ def generation_rows(folder: Path | str) -> GenerationRows:
     try:
         require_lossless(origin)
         tables = {
-            name: read_event(folder, name, table.schema, may_be_null=_MAY_BE_NULL[name])
+            name: read_event(folder, name, table.schema, may_be_null=MAY_BE_NULL[name])
             for name, table in (
                 ("generation_choices", GENERATION_CHOICES),
                 ("generation_steps", GENERATION_STEPS),
@@ -111,7 +112,7 @@ def check_generation_rows(rows: GenerationRows) -> GenerationRows:
         table.check(frame)
         if frame.is_empty():
             raise InputError(f"{name} has no rows: record a workload that reclaims memory")
-        require_values(frame, [each for each in frame.columns if each not in _MAY_BE_NULL[name]])
+        require_values(frame, [each for each in frame.columns if each not in MAY_BE_NULL[name]])
         require_order(frame)
     if pl.concat([frame["rules"] for frame in (rows.choices, rows.steps)]).n_unique() != 1:
         raise InputError(f"its rows are of two kernels: {AGAIN}", field="rules")

@@ -15,21 +15,33 @@ import polars as pl
 from swapsim.checks import check_choice, checked
 from swapsim.errors import ConfigError
 from swapsim.ffi import GENERATION_RULES, GENERATION_SWITCHES
+from swapsim.frames.table import Table
 from swapsim.generations import _native
 from swapsim.generations.recording import GenerationRows, check_generation_rows, generation_rows
 from swapsim.generations.tables import (
     GENERATION_FLIPS,
     GENERATION_SWITCHED,
     GENERATION_TIMELINE,
+    GENERATION_WHEN,
     TIERS,
     TYPES,
 )
+from swapsim.policies import TypePolicy
 
 Source = GenerationRows | Path | str
 Switches = Mapping[str, bool | int]
 
+UNUSED: Final[Mapping[str, Switches]] = {
+    "no controller": {"controller": False},
+    "equal gains": {"anon_gain": 100, "file_gain": 100},
+    "no few refaults": {"few_refaults": 0},
+}
+"""Rules that no kernel has: by swappiness alone, by rates alone, and by the rates of few pages."""
+
 _NUMBER_MAX: Final = 2**32 - 1
 _NANOSECONDS: Final = 10**9
+_OBSERVED: Final = 100
+"""Rows for which a user's function is run line by line first, since machine code may hang."""
 
 
 def _rows(source: Source) -> GenerationRows:
@@ -51,15 +63,17 @@ def _check_switches(switches: Switches) -> Switches:
 
 
 @checked
-def chosen(source: Source, rules: str, *, switches: Switches | None = None) -> pl.DataFrame:
+def chosen(
+    source: Source, rules: str | TypePolicy, *, switches: Switches | None = None
+) -> pl.DataFrame:
     """Choose for each state of a recording by some rules.
 
     Parameters
     ----------
     source : GenerationRows, Path or str
         The tables, or the trace folder of them.
-    rules : str
-        One of GENERATION_RULES.
+    rules : str or TypePolicy
+        One of GENERATION_RULES, or a rule of your own.
     switches : mapping of str to bool or int, optional
         Switches of ``generations.h`` to change in these rules.
 
@@ -73,13 +87,17 @@ def chosen(source: Source, rules: str, *, switches: Switches | None = None) -> p
     Raises
     ------
     InputError
-        As for `generation_rows`; or a row, named by its seq, has a state that cannot be.
+        As for `generation_rows`; or a row, named by its seq, has a state that cannot be; or a rule
+        of your own, named by its file or cell and line, raises, does not end or returns no type.
     ConfigError
         There are no such rules or switches.
     """
-    check_choice("rules", rules, GENERATION_RULES)
-    choices = _rows(source).choices
-    found = _native.choices(choices, rules, _check_switches(switches or {}))
+    choices, changed = _rows(source).choices, _check_switches(switches or {})
+    if isinstance(rules, TypePolicy):
+        _native.observe(choices.head(_OBSERVED), rules, changed)
+    else:
+        check_choice("rules", rules, GENERATION_RULES)
+    found = _native.choices(choices, rules, changed)
     return pl.concat([choices, found.select("type", "first", "term", "tier")], how="horizontal")
 
 
@@ -89,11 +107,12 @@ class GenerationReplay:
 
     Attributes
     ----------
-    flips, switches, timeline : polars.DataFrame
-        Schemas GENERATION_FLIPS, GENERATION_SWITCHED and GENERATION_TIMELINE.
+    flips, when, switches, timeline : polars.DataFrame
+        Schemas GENERATION_FLIPS, GENERATION_WHEN, GENERATION_SWITCHED and GENERATION_TIMELINE.
     """
 
     flips: pl.DataFrame
+    when: pl.DataFrame
     switches: pl.DataFrame
     timeline: pl.DataFrame
 
@@ -101,7 +120,7 @@ class GenerationReplay:
 @checked
 def replay(
     source: Source,
-    rules: Sequence[str] = GENERATION_RULES,
+    rules: Sequence[str | TypePolicy] = GENERATION_RULES,
     *,
     switches: Switches | None = None,
     parts: int = 20,
@@ -112,18 +131,18 @@ def replay(
     ----------
     source : GenerationRows, Path or str
         The tables, or the trace folder of them.
-    rules : sequence of str
-        Of GENERATION_RULES; default: all.
+    rules : sequence of str or TypePolicy
+        Of GENERATION_RULES, and rules of your own; default: those of both kernels.
     switches : mapping of str to bool or int, optional
         Switches of ``generations.h`` to change in each of them.
     parts : int
-        Parts of equal time in the timeline, 1 to 10,000.
+        Parts of equal time in ``when`` and in the timeline, 1 to 10,000.
 
     Returns
     -------
     GenerationReplay
         In ``switches`` each switch in which the rules differ from those of the recorded kernel is
-        set alone in these.
+        set alone in these; and each of `UNUSED`, which no kernel has.
 
     Raises
     ------
@@ -154,39 +173,71 @@ def replay(
       7.3  file       refault rates  file  refault rates         422  no
     """
     rows, wanted = _rows(source), tuple(dict.fromkeys(rules))
+    decided = _decided(rows, wanted, switches, _part_ns(rows, parts))
+    others = [each for each in wanted if isinstance(each, str) and each != rows.rules]
     return GenerationReplay(
-        flips=_flips(rows, wanted, switches),
-        switches=_by_switch(rows, [each for each in wanted if each != rows.rules]),
+        flips=_counted(decided, GENERATION_FLIPS),
+        when=_counted(decided.filter("flips"), GENERATION_WHEN),
+        switches=_by_switch(rows, others),
         timeline=timeline(rows, parts=parts),
     )
 
 
-def _flips(rows: GenerationRows, rules: Sequence[str], switches: Switches | None) -> pl.DataFrame:
+def _decided(
+    rows: GenerationRows,
+    rules: Sequence[str | TypePolicy],
+    switches: Switches | None,
+    part: pl.Expr,
+) -> pl.DataFrame:
+    """Return each choice by each of the rules, next to the recorded kernel's."""
     kernel = chosen(rows, rows.rules).select(base_type="first", base_term="term")
-    counted = []
-    for each in rules:
-        found = chosen(rows, each, switches=switches).select("term", type="first")
-        both = pl.concat([found, kernel], how="horizontal").group_by(pl.all()).len("choices")
-        counted.append(both.with_columns(rules=pl.lit(each), base=pl.lit(rows.rules)))
-    found = pl.concat(counted).with_columns(flips=pl.col("type") != pl.col("base_type"))
-    schema = GENERATION_FLIPS.schema
-    return found.select(pl.col(name).cast(kind) for name, kind in schema.items()).sort(*schema)
+    names = [each if isinstance(each, str) else each.name for each in rules]
+    return pl.concat(
+        chosen(rows, each, switches=switches)
+        .select("term", type="first", start_s=part / _NANOSECONDS)
+        .hstack(kernel)
+        .with_columns(
+            rules=pl.lit(name), base=pl.lit(rows.rules), flips=pl.col("type") != pl.col("base_type")
+        )
+        for name, each in zip(names, rules, strict=True)
+    )
+
+
+def _counted(decided: pl.DataFrame, table: Table) -> pl.DataFrame:
+    """Return the number of choices for each value of the other columns of a table."""
+    schema = table.schema
+    counted = decided.group_by(name for name in schema if name != "choices").len("choices")
+    return counted.select(pl.col(name).cast(kind) for name, kind in schema.items()).sort(*schema)
 
 
 def _by_switch(rows: GenerationRows, rules: Sequence[str]) -> pl.DataFrame:
     base, found = chosen(rows, rows.rules), []
     own = _native.switches_of(rows.rules)
+    changes = [("none", name, switches) for name, switches in UNUSED.items()]
     for each in rules:
         differ = {
             name: value for name, value in _native.switches_of(each).items() if value != own[name]
         }
-        alone = {name: {name: value} for name, value in differ.items()}
-        for name, changed in (alone | {"all": differ}).items():
-            now = chosen(rows, rows.rules, switches=changed)
-            turned = [int((now[column] != base[column]).sum()) for column in ("first", "tier")]
-            found.append((each, name, base.height, *turned))
+        changes += [(each, name, {name: value}) for name, value in differ.items()]
+        changes.append((each, "all", differ))
+    for each, name, changed in changes:
+        now = chosen(rows, rows.rules, switches=changed)
+        turned = now["first"] != base["first"]
+        to_anon = turned & (now["first"] == TYPES[0])
+        counts = (turned, to_anon, now["tier"] != base["tier"])
+        found.append((each, name, base.height, *(int(each.sum()) for each in counts)))
     frame = pl.DataFrame(found, schema=GENERATION_SWITCHED.schema, orient="row")
     return GENERATION_SWITCHED.check(frame)
+
+
+def _part_ns(rows: GenerationRows, parts: int) -> pl.Expr:
+    """Return when the part of a row begins, in ns from the recording's first decision."""
+    if not 1 <= parts <= 10_000:
+        raise ConfigError(f"parts={parts}: give 1 to 10,000")
+    times = pl.concat([rows.choices["t_ns"], rows.steps["t_ns"]])
+    start, end = int(times.min()), int(times.max())  # type: ignore[arg-type]
+    length = max(1, -(-(end - start + 1) // parts))
+    return (pl.col("t_ns") - start) // length * length
 
 
 @checked
@@ -221,47 +272,29 @@ def timeline(source: Source, *, parts: int = 60) -> pl.DataFrame:
          33       0       72          0          3
          33       1    1,114          0.27       9
     """
-    if not 1 <= parts <= 10_000:
-        raise ConfigError(f"parts={parts}: give 1 to 10,000")
     rows = _rows(source)
-    times = pl.concat([rows.choices["t_ns"], rows.steps["t_ns"]])
-    start, end = int(times.min()), int(times.max())  # type: ignore[arg-type]
-    length = max(1, -(-(end - start + 1) // parts))
+    part = (_part_ns(rows, parts) / _NANOSECONDS).alias("start_s")
 
-    def part(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.with_columns(part=(pl.col("t_ns") - start) // length)
-
-    def over_tiers(each: str, *names: str) -> pl.Expr:
+    def pages(each: str, *names: str) -> pl.Expr:
         columns = (f"{name}_{each}_{tier}" for name in names for tier in TIERS)
-        return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in columns)
+        return pl.sum_horizontal(pl.col(name).cast(pl.UInt64) for name in columns).sum()
 
-    rates = [
-        (
-            over_tiers(each, "avg_refaulted", "refaulted")
-            / over_tiers(each, "avg_total", "evicted", "protected")
-            * 100
-        )
-        .replace(float("nan"), None)
-        .mean()
-        .alias(f"rate_{each}_percent")
-        for each in TYPES
-    ]
-    found = (
-        part(rows.choices)
-        .group_by("part", "lruvec")
-        .agg(
-            pl.len().alias("choices"),
-            ((pl.col("scan_1") == TYPES[0]).mean() * 100).alias("anon_percent"),
-            *rates,
-            pl.col("swappiness").mean(),
-            (pl.col("max_seq") + 1 - pl.max_horizontal(f"min_seq_{each}" for each in TYPES))
-            .mean()
-            .alias("generations"),
-        )
+    of_types: dict[str, pl.Expr] = {}
+    for each in TYPES:
+        total = pages(each, "avg_total", "evicted", "protected")
+        refaulted = pages(each, "avg_refaulted", "refaulted")
+        left = pl.col("max_seq") + 1 - pl.col(f"min_seq_{each}")
+        of_types[f"rate_{each}_percent"] = pl.when(total > 0).then(refaulted / total * 100)
+        of_types[f"generations_{each}"] = left.mean()
+    found = rows.choices.group_by(part, "lruvec").agg(
+        (pl.col("scan_1") == TYPES[0]).mean().alias("anon_percent") * 100,
+        pl.col("swappiness").mean(),
+        **of_types,
+        choices=pl.len(),
     )
-    agings = part(rows.steps).group_by("part", "lruvec").agg(pl.col("aged").sum().alias("agings"))
-    joined = found.join(agings, on=("part", "lruvec"), how="full", coalesce=True).with_columns(
-        pl.col("choices", "agings").fill_null(0), start_s=pl.col("part") * length / _NANOSECONDS
+    agings = rows.steps.group_by(part, "lruvec").agg(agings=pl.col("aged").sum())
+    joined = found.join(agings, on=("start_s", "lruvec"), how="full", coalesce=True).with_columns(
+        pl.col("choices", "agings").fill_null(0)
     )
     schema = GENERATION_TIMELINE.schema
     typed = joined.select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -174,14 +174,27 @@ GENERATION_FLIPS: Final = Table(
     Column("flips", pl.Boolean, "whether the types differ"),
 )
 
+GENERATION_WHEN: Final = Table(
+    "GENERATION_WHEN",
+    "One row per part of a recording, rule set and pair of terms in which choices flip, open loop.",
+    Column("start_s", pl.Float64, "begin of the part, from the recording's first decision"),
+    Column("rules", pl.String, "rules by which the states are decided"),
+    Column("base_term", GENERATION_TERM.dtype, "what decides it by the recorded kernel's rules"),
+    Column("term", GENERATION_TERM.dtype, "what decides it by these rules"),
+    Column("type", pl.String, "type that these rules scan first, or neither"),
+    Column("choices", pl.UInt64, "number of choices that flip"),
+)
+
 GENERATION_SWITCHED: Final = Table(
     "GENERATION_SWITCHED",
-    "One row per switch in which other rules differ from the recorded kernel's, set alone, and one "
-    "for all of them: what it turns of a recording's choices, open loop.",
-    Column("rules", pl.String, "rules of which the switch is taken"),
-    Column("switch", pl.String, "switch of generations.h, or all"),
+    "One row per switch in which other rules differ from the recorded kernel's, set alone, one for "
+    "all of them, and one per rule that no kernel has: what it turns of a recording's choices, "
+    "open loop.",
+    Column("rules", pl.String, "rules of which the switch is taken, or none"),
+    Column("switch", pl.String, "switch of generations.h, all, or a rule that no kernel has"),
     Column("choices", pl.UInt64, "number of choices"),
     Column("flips", pl.UInt64, "choices that scan another type first, or neither"),
+    Column("to_anon", pl.UInt64, "choices among these that scan anonymous pages"),
     Column("tiers", pl.UInt64, "choices with another tier index"),
 )
 
@@ -193,10 +206,22 @@ GENERATION_TIMELINE: Final = Table(
     Column("choices", pl.UInt64, "choices of a type"),
     Column("anon_percent", pl.Float64, "choices whose first list was of anonymous pages"),
     *(
-        Column(f"rate_{each}_percent", pl.Float64, f"refaulted {each} pages of all evicted, mean")
+        Column(
+            f"rate_{each}_percent",
+            pl.Float64,
+            f"{each} pages that came back, of those evicted and protected, over all tiers",
+        )
         for each in TYPES
     ),
-    Column("swappiness", pl.Float64, "swappiness, mean", "1"),
-    Column("generations", pl.Float64, "generations of the type with fewer ones, mean", "1"),
+    Column(
+        "swappiness",
+        pl.Float64,
+        "swappiness, mean: the gain of anon; that of file is 200 less it",
+        "1",
+    ),
+    *(
+        Column(f"generations_{each}", pl.Float64, f"generations of {each} pages, mean", "1")
+        for each in TYPES
+    ),
     Column("agings", pl.UInt64, "new generations that were asked for"),
 )

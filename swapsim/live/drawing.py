@@ -249,6 +249,44 @@ def table(
     return alt.layer(boxes, words).properties(width=alt.Step(28), height=alt.Step(20))
 
 
+def turns(
+    cases: Sequence[str], x: tuple[str, str], y: str, most: float, words: tuple[str, str]
+) -> alt.HConcatChart:
+    """Draw where a choice between file and anonymous pages turns, a plane for each case.
+
+    Rows with the metric ``turn`` have the percentage from which anonymous pages are taken, or none;
+    ``file rate`` is the point of the setting, and ``takes file`` says what is chosen there.
+    """
+    column, title = x
+    across = alt.X(f"{column}:Q", title=title, scale=alt.Scale(domain=[0, most], nice=False))
+    up = alt.Scale(domain=[0, most], nice=False)
+    file, anon = words
+    planes = []
+    for case in cases:
+        edge = rows(rules=case, metric="turn").transform_calculate(
+            turn="isValid(datum.value) ? datum.value : 100", most="100", none="0"
+        )
+        areas = [
+            edge.mark_area(opacity=0.35, color=colours.PAGE_TYPES[name], clip=True).encode(
+                x=across, y=alt.Y(f"{low}:Q", title=y, scale=up), y2=f"{high}:Q"
+            )
+            for name, low, high in (("file", "none", "turn"), ("anon", "turn", "most"))
+        ]
+        dot = rows(rules=case, metric="file rate").mark_point(
+            filled=True, size=110, color="black", stroke="white", opacity=1
+        )
+        tips = [alt.Tooltip(f"{column}:Q", title=title), alt.Tooltip("value:Q", title=y)]
+        chosen = rows(rules=case, metric="takes file").transform_calculate(
+            words=f"datum.value ? {file!r} : {anon!r}"
+        )
+        said = chosen.mark_text(align="left", fontSize=13, fontWeight="bold").encode(
+            x=alt.value(10), y=alt.value(16), text="words:N"
+        )
+        marks = (*areas, dot.encode(x=across, y=alt.Y("value:Q", scale=up), tooltip=tips), said)
+        planes.append(alt.layer(*marks).properties(width=240, height=240, title=f"rules of {case}"))
+    return alt.hconcat(*planes)
+
+
 def legend(names: Sequence[str]) -> alt.Legend:
     """Return a legend below the chart."""
     return alt.Legend(orient="bottom", columns=2 if len(names) > 4 else len(names))

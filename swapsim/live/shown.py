@@ -19,7 +19,7 @@ from swapsim.checks import check_choice
 from swapsim.live import panel as engine
 from swapsim.progress import WIDGET
 
-NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "lists")
+NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "lists", "generations")
 """The panels, in the order of their questions: each is a module of `swapsim.live.panels`."""
 
 MIME: Final = "application/vnd.swapsim.live+json"

@@ -7,8 +7,8 @@ returns the answer of its machine code. The first call that fails is remembered.
 """
 
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import FrameType, FunctionType
 from typing import Any, Final, Generic, TypeVar
 
@@ -19,6 +19,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import CLUSTER_CHOICES
 from swapsim.policies.compiler import PARAMETERS, fault, line_in
 from swapsim.policies.lists import CHOICE_PARAMETERS, END, LARGER, ListPolicy
+from swapsim.policies.page_types import FILE, TYPE_PARAMETERS, TypePolicy
 from swapsim.policies.policy import Policy
 
 MOST_STEPS: Final = 1_000_000  # lines that one call may run
@@ -26,15 +27,12 @@ MOST_STEPS: Final = 1_000_000  # lines that one call may run
 _BUDGET: Final = 5_000_000
 """Lines of all calls that are followed; later calls run the machine code only."""
 
-_STORE: Final = ffi.typeof(ffi.new("struct sws_slots_config *").reader.store)
-_CHOOSE: Final = ffi.typeof(ffi.new("struct sws_clusters_config *").choose)
-
 
 class _Endless(BaseException):
     """A call has run too many lines; no policy catches this exception."""
 
 
-P = TypeVar("P", Policy, ListPolicy)
+P = TypeVar("P", Policy, ListPolicy, TypePolicy)
 
 
 class Observation(Generic[P]):
@@ -44,12 +42,11 @@ class Observation(Generic[P]):
         self._function = policy.function
         self._plain = _without_jit(policy.function)
         self._names = self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount]
-        self._chooses = isinstance(policy, ListPolicy)
-        kind = _CHOOSE if self._chooses else _STORE
-        self._compiled = ffi.cast(kind, policy.address)
+        self._kind = _KINDS[type(policy)]
+        self._compiled = ffi.cast(self._kind.call, policy.address)
         self._steps = 0
         self._error: BaseException | None = None
-        self._callback = ffi.callback(kind, self._call, onerror=self._remember)
+        self._callback = ffi.callback(self._kind.call, self._call, onerror=self._remember)
         address = int(ffi.cast("intptr_t", self._callback))
         self.policy: P = replace(policy, address=address, _callback=self._callback)
 
@@ -60,7 +57,7 @@ class Observation(Generic[P]):
 
     def _call(self, *given: Any) -> int:
         """Answer a call of the C core; no exception may pass through it."""
-        safe = END if self._chooses else int(given[PARAMETERS.index("next")])
+        safe = self._kind.safe(given)
         if self._error is not None:
             return safe
         try:
@@ -74,13 +71,12 @@ class Observation(Generic[P]):
         self._error = error
 
     def _answer(self, given: tuple[Any, ...]) -> int:
-        parameters = CHOICE_PARAMETERS if self._chooses else PARAMETERS
-        known: dict[str, Any] = dict(zip(parameters, given, strict=False))
-        if not self._chooses:
+        known: dict[str, Any] = dict(zip(self._kind.parameters, given, strict=False))
+        if "bases" in known:
             known["bases"] = _read_only(*given[-3:-1])
         why, line = self._follow(known)
         answer = int(self._compiled(*given))
-        wrong, advice = (_no_choice if self._chooses else _no_slot)(answer, known)
+        wrong, advice = self._kind.wrong(answer, known)
         if not wrong:
             return answer
         where = ", ".join(f"{name}={known[name]}" for name in self._names if name != "bases")
@@ -143,6 +139,45 @@ def _no_choice(answer: int, known: dict[str, Any]) -> tuple[str, str]:
     if known["asked"] + 1 >= known["most"] and answer not in (LARGER, END):
         return f"has chosen {known['most']} times in one search", f"return {end} in the end"
     return "", ""
+
+
+def _no_type(answer: int, _: object) -> tuple[str, str]:
+    """Return why an answer is no type of pages, empty if it is one, and what to return."""
+    if 0 <= answer <= FILE:
+        return "", ""
+    return f"returns {answer}, which is no type,", "return ANON or FILE of swapsim.policies"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The C type of a kind of policies, its parameters, a valid answer, the check of one."""
+
+    call: Any
+    parameters: Sequence[str]
+    safe: Callable[[tuple[Any, ...]], int]
+    wrong: Callable[[int, dict[str, Any]], tuple[str, str]]
+
+
+_KINDS: Final[Mapping[type, _Kind]] = {
+    Policy: _Kind(
+        ffi.typeof(ffi.new("struct sws_slots_config *").reader.store),
+        PARAMETERS,
+        lambda given: int(given[PARAMETERS.index("next")]),
+        _no_slot,
+    ),
+    ListPolicy: _Kind(
+        ffi.typeof(ffi.new("struct sws_clusters_config *").choose),
+        CHOICE_PARAMETERS,
+        lambda _: END,
+        _no_choice,
+    ),
+    TypePolicy: _Kind(
+        ffi.typeof(ffi.new("struct sws_generation_rules *").choose),
+        TYPE_PARAMETERS,
+        lambda _: FILE,
+        _no_type,
+    ),
+}
 
 
 def _read_only(first: Any, n_bases: int) -> "np.ndarray[Any, np.dtype[np.int64]]":

@@ -20,6 +20,7 @@ from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.ffi import BASE_OF, INITIAL, POLICIES
 from swapsim.policies.compiler import callback, fault, line_in
 from swapsim.policies.lists import ListPolicy
+from swapsim.policies.page_types import TypePolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -170,16 +171,17 @@ def _unpickled(pickled: bytes) -> Policy:
 
 
 @interrupt.recording()
-def policies_in(path: Path | str) -> tuple[Policy | ListPolicy, ...]:
+def policies_in(path: Path | str) -> tuple[Policy | ListPolicy | TypePolicy, ...]:
     """Run a Python file and return the policies that it makes, in order."""
     path = Path(path)
-    made = (each for each in _run(path).values() if isinstance(each, Policy | ListPolicy))
+    kinds = Policy | ListPolicy | TypePolicy
+    made = (each for each in _run(path).values() if isinstance(each, kinds))
     found = {id(each): each for each in made}
     policies = tuple(found.values())
     if not policies:
         raise InputError(
-            "makes no policy: decorate a function with @swapsim.policy(base_of='cpu') or "
-            "@swapsim.list_policy()",
+            "makes no policy: decorate a function with @swapsim.policy(base_of='cpu'), "
+            "@swapsim.list_policy() or @swapsim.type_policy()",
             path=path,
         )
     names = [policy.name for policy in policies]

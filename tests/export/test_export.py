@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trace_event_format import Read, nanoseconds, read
 
-from swapsim import export, traces
+from swapsim import export, generations, traces
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.export.event_file import EventFile
@@ -30,6 +30,7 @@ LINE = " {}-{} [00{}] d..1. {:.6f}: {}: {}\n"
 SMALL = "walkers = 4\nwarmup_ns = 100_000\nduration_ns = 50_000\n[costs]\ncopy_ns = 400\n"
 """A machine."""
 
+KINDS = ("generations-7.3-held-4", "removals-mix", "stalls-cgroup-4", "stalls-nfs-1", "swap-w-seq")
 WRITER, READER = ("writer", 8, 0), ("reader", 9, 1)
 """Tasks: comm, pid, cpu."""
 
@@ -55,7 +56,7 @@ def beginning(name: str, folder: Path, rows: int = 20_000) -> tuple[Path, Read]:
     return begin, read(folder / "x.json")
 
 
-@pytest.mark.parametrize("name", ["removals-mix", "stalls-cgroup-4", "stalls-nfs-1", "swap-w-seq"])
+@pytest.mark.parametrize("name", KINDS)
 def test_a_trace_of_each_kind_is_in_the_format(name: str, tmp_path: Path) -> None:
     """Slices nest, stays end, and each track has a name; slots have a test of their own."""
     folder, found = beginning(name, tmp_path)
@@ -123,6 +124,27 @@ def test_reclaim_is_slices_of_its_task(tmp_path: Path) -> None:
     ]
     assert found.slices("list")[0]["args"]["nr_reclaimed"] == 20
     assert [event["name"] for event in found.phases["i"]] == ["taken, active_anon"]
+
+
+def test_a_choice_has_what_decided_it(tmp_path: Path) -> None:
+    """Each choice is an instant; of both rates over their gains the chosen type's is the lower."""
+    export.trace("generations-7.3-held-1", tmp_path / "x.json")
+    found = read(tmp_path / "x.json")
+    rows = generations.generation_rows("generations-7.3-held-1").choices
+    chosen = [e["name"] for e in found.phases["i"] if e["name"].startswith("takes ")]
+    assert chosen == [
+        f"takes {row['scan_1'] or 'neither'}, lruvec {row['lruvec']}"
+        for row in rows.iter_rows(named=True)
+    ]
+    over = [e for e in found.phases["C"] if e["name"].endswith("over gain")]
+    assert len(over) == rows.height
+    anon = [
+        e["args"]["anon"] <= e["args"]["file"]
+        for e, name in zip(over, chosen, strict=True)
+        if name.startswith("takes anon")
+    ]
+    assert anon
+    assert sum(anon) / len(anon) > 0.8, "else by few refaults, or a type with two generations"
 
 
 def test_slots_in_use_add_up(tmp_path: Path) -> None:

@@ -19,10 +19,18 @@ import pytest
 
 from swapsim import slots
 from swapsim.errors import SwapsimError
-from swapsim.ffi import CLUSTER_RULES, LOCK_KINDS, POLICIES, SLOTS_KERNELS, STALL_FLAGS, STALL_RULES
+from swapsim.ffi import (
+    CLUSTER_RULES,
+    GENERATION_RULES,
+    LOCK_KINDS,
+    POLICIES,
+    SLOTS_KERNELS,
+    STALL_FLAGS,
+    STALL_RULES,
+)
 from swapsim.io.paths import repository_root
 from swapsim.live import panels
-from swapsim.live.models import MODELS, bases, clusters, locks, machine, stall
+from swapsim.live.models import MODELS, bases, clusters, generations, locks, machine, stall
 from swapsim.live.models import slots as live_slots
 from swapsim.live.panel import configs
 from swapsim.machine import MachineConfig, anchors
@@ -45,6 +53,7 @@ FIRST: engines.Settings = [
     ("stall", stall.setting(*LIST, flags=["writeback"], meetings=2)),
     ("stall_pages", stall.setting(*LIST, flags=["writeback"], meetings=2)),
     ("clusters", clusters.setting(orders={4: 3, 9: 1}, stages=12)),
+    ("generations", generations.setting()),
 ]
 """One setting of each model."""
 
@@ -171,6 +180,21 @@ def draw_clusters(rng: Random) -> dict[str, Any]:
     )
 
 
+def draw_generations(rng: Random) -> dict[str, Any]:
+    """Draw both refault rates, and what else decides."""
+    return generations.setting(
+        rng.sample(GENERATION_RULES, rng.randint(1, 2)),
+        anon_percent=rng.randint(0, 100),
+        file_percent=rng.randint(0, 100),
+        upper_percent=rng.randint(0, 100),
+        swappiness=rng.choice([0, 1, 200, 201, rng.randint(2, 199)]),
+        anon_generations=rng.randint(2, 4),
+        file_generations=rng.randint(2, 4),
+        io=rng.random() < 0.7,
+        anon_percents=sorted(rng.sample(range(101), 5)),
+    )
+
+
 DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
     "machine": draw_machine,
     "bases": draw_bases,
@@ -179,6 +203,7 @@ DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
     "stall": draw_stall,
     "stall_pages": draw_stall,
     "clusters": draw_clusters,
+    "generations": draw_generations,
 }
 
 

@@ -40,6 +40,7 @@
  *   tier_gain              1:2    2:3
  *   few_refaults           64     64     0 ..
  *   controller             x      x      off        off: by swappiness alone, above 100 anon
+ *   choose                 -      -      x          a user's function chooses the type
  *   anon_gain, file_gain   0      0      1 ..       0: by swappiness
  *   ages_by_spread         x      -                 by the spread of pages over generations
  *   sizes_once             -      x                 the size is computed once, in batches of 64
@@ -112,6 +113,8 @@ enum sws_generation_term {
 	SWS_GENERATION_BY_FEW = 3,
 	/* The refault rates and gains. */
 	SWS_GENERATION_BY_RATES = 4,
+	/* A user's function. */
+	SWS_GENERATION_BY_USER = 5,
 };
 
 /* The switches. */
@@ -154,6 +157,18 @@ struct sws_generation_rules {
 	uint32_t anon_gain;
 	/* The gain of file pages; 0 means 200 - swappiness. */
 	uint32_t file_gain;
+	/*
+	 * A user's function, which chooses the type, anon or file, in place of the rules; NULL, which
+	 * is the default, for none. Its arguments: the swappiness; 1 if the caller may start IO;
+	 * generations of anon and file, 2 to 4, of which two are too few to scan; refaulted and total
+	 * pages of anon, then of file, of all tiers with protected pages (7.3); and the same four of
+	 * the first tier alone, without them (6.12).
+	 */
+	int64_t (*choose)(int64_t swappiness, int64_t io, int64_t anon_generations,
+			  int64_t file_generations, int64_t anon_refaulted, int64_t anon_total,
+			  int64_t file_refaulted, int64_t file_total, int64_t anon_first_refaulted,
+			  int64_t anon_first_total, int64_t file_first_refaulted,
+			  int64_t file_first_total);
 };
 
 /* Returns the name of a rule set; NULL past the last. All names are constants. */
@@ -195,7 +210,7 @@ struct sws_generation_state {
 
 /* A choice. */
 struct sws_generation_choice {
-	/* The type that is scanned first. */
+	/* The type that is scanned first; neither if a user's function returns none. */
 	enum sws_generation_type type;
 	/* The term that decides it. */
 	enum sws_generation_term term;
@@ -299,7 +314,8 @@ struct sws_generation_chosen {
 /*
  * Chooses for each of n rows, by the counters before, and compares with the lists of the row.
  * Complexity: O(n). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT and the row whose swappiness is
- * out of its range, or that has fewer than two or more than four generations.
+ * out of its range, or that has fewer than two or more than four generations; SWS_ERROR_BAD_CONFIG
+ * and the row for which a user's function returns no type.
  */
 int sws_generation_choices(const struct sws_generation_rules *rules, uint64_t n,
 			   const struct sws_generation_choice_rows *rows,

@@ -182,7 +182,8 @@ static uint8_t compare_tiers(const struct sws_generation_rules *rules,
 	return equal;
 }
 
-static void choose_row(const struct sws_generation_rules *rules,
+/* Returns whether each choice is a type, which a user's function may not return. */
+static bool choose_row(const struct sws_generation_rules *rules,
 		       const struct sws_generation_choice_rows *rows, uint64_t row,
 		       struct sws_generation_chosen *chosen)
 {
@@ -192,16 +193,21 @@ static void choose_row(const struct sws_generation_rules *rules,
 	int turns = 2;
 	int n = 1;
 	bool unsure = false;
+	bool typed = false;
 
 	read_state(rows, row, &state);
 	sws_generation_choose(rules, &state, &choices[0]);
+	typed = choices[0].type != SWS_GENERATION_NEITHER;
 	for (int corner = 0; corner < CORNERS && moved(rows, row); corner++, n++) {
 		struct sws_generation_state extreme = state;
 
 		raise(rows, row, (enum corner)corner, &extreme);
 		sws_generation_choose(rules, &extreme, &choices[n]);
+		typed &= choices[n].type != SWS_GENERATION_NEITHER;
 		unsure |= choices[n].type != choices[0].type;
 	}
+	if (!typed)
+		return false;
 	*chosen = (struct sws_generation_chosen){
 		.type = (uint8_t)choices[0].type,
 		.term = (uint8_t)choices[0].term,
@@ -215,6 +221,7 @@ static void choose_row(const struct sws_generation_rules *rules,
 		turns = 1;
 	chosen->first = (uint8_t)next_list(&state, (int)choices[0].type, &turns);
 	chosen->tier = chosen->first == NONE ? 0 : choices[0].tier[chosen->first];
+	return true;
 }
 
 static bool possible(const struct sws_generation_choice_rows *rows, uint64_t row)
@@ -237,7 +244,8 @@ int sws_generation_choices(const struct sws_generation_rules *rules, uint64_t n,
 	for (*row = 0; *row < n; (*row)++) {
 		if (!possible(rows, *row))
 			return SWS_ERROR_BAD_ARGUMENT;
-		choose_row(rules, rows, *row, &chosen[*row]);
+		if (!choose_row(rules, rows, *row, &chosen[*row]))
+			return SWS_ERROR_BAD_CONFIG;
 	}
 	return SWS_OK;
 }

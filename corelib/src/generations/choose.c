@@ -56,6 +56,36 @@ static uint8_t tier_index(const struct sws_generation_rules *rules,
 	return (uint8_t)(tier - 1);
 }
 
+/* The type by a user's function. */
+static enum sws_generation_type ask(const struct sws_generation_rules *rules,
+				    const struct sws_generation_state *state)
+{
+	/* Protected pages of the first tier count, then they do not. */
+	const struct sws_generation_rules all = { .protects_first = true };
+	const struct sws_generation_rules first = { .protects_first = false };
+	struct position sums[2];
+	struct position firsts[2];
+	int64_t left[2];
+	int64_t answer = 0;
+
+	for (int type = 0; type < 2; type++) {
+		const struct sws_generation_side *side = &state->sides[type];
+
+		sums[type] = read_tiers(&all, side, 0, SWS_GENERATION_TIERS - 1, 0);
+		firsts[type] = read_tiers(&first, side, 0, 0, 0);
+		left[type] = (int64_t)(state->max_seq - state->min_seq[type]) + 1;
+	}
+	answer = rules->choose(state->swappiness, state->io, left[ANON], left[FILE_PAGES],
+			       (int64_t)sums[ANON].refaulted, (int64_t)sums[ANON].total,
+			       (int64_t)sums[FILE_PAGES].refaulted, (int64_t)sums[FILE_PAGES].total,
+			       (int64_t)firsts[ANON].refaulted, (int64_t)firsts[ANON].total,
+			       (int64_t)firsts[FILE_PAGES].refaulted,
+			       (int64_t)firsts[FILE_PAGES].total);
+	if (answer != ANON && answer != FILE_PAGES)
+		return SWS_GENERATION_NEITHER;
+	return (enum sws_generation_type)answer;
+}
+
 static void choose_type(const struct sws_generation_rules *rules,
 			const struct sws_generation_state *state, const struct position *sides,
 			struct sws_generation_choice *choice)
@@ -63,6 +93,11 @@ static void choose_type(const struct sws_generation_rules *rules,
 	const int32_t swappiness = state->swappiness;
 	bool file = true;
 
+	if (rules->choose) {
+		choice->term = SWS_GENERATION_BY_USER;
+		choice->type = ask(rules, state);
+		return;
+	}
 	choice->term = SWS_GENERATION_BY_SWAPPINESS;
 	if (swappiness == 0) {
 		/* File pages are all that may be taken. */

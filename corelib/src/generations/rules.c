@@ -59,6 +59,7 @@ const char *sws_generation_term_name(enum sws_generation_term term)
 		[SWS_GENERATION_BY_IO] = "no IO",
 		[SWS_GENERATION_BY_FEW] = "few refaults",
 		[SWS_GENERATION_BY_RATES] = "refault rates",
+		[SWS_GENERATION_BY_USER] = "own rule",
 	};
 
 	return (unsigned int)term < COUNT(names) ? names[term] : NULL;

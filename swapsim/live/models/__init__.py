@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.live.models import bases, clusters, locks, machine, slots, stall
+from swapsim.live.models import bases, clusters, generations, locks, machine, slots, stall
 
 MODELS: Final[dict[str, Callable[[Mapping[str, Any]], pl.DataFrame]]] = {
     "bases": bases.rows,
     "clusters": clusters.rows,
+    "generations": generations.rows,
     "locks": locks.rows,
     "machine": machine.rows,
     "slots": slots.rows,

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The type that reclaim takes first by the refault rates of both: where the choice turns.
+(function (models) {
+  "use strict";
+
+  const EVICTED = 10000;
+  const PER_PERCENT = EVICTED / 100;
+
+  // Return a function that says whether file pages are taken, by the refaulted pages of both.
+  function chooser(core, setting, rules) {
+    const set = core.indexOf(core.names("sws_generation_set_name"), rules);
+    const switches = core.alloc("sws_generation_rules");
+    core.call("sws_generation_rules_init", set, switches);
+    const state = core.alloc("sws_generation_state");
+    const choice = core.alloc("sws_generation_choice");
+    const side = (refaulted, upper) => ({
+      refaulted: [refaulted - upper, upper, 0, 0], evicted: [EVICTED, 0, 0, 0],
+    });
+    const newest = Math.max(setting.anon_generations, setting.file_generations);
+    core.write("sws_generation_state", state, {
+      max_seq: newest,
+      min_seq: [newest + 1 - setting.anon_generations, newest + 1 - setting.file_generations],
+      swappiness: setting.swappiness,
+      io: setting.io,
+    });
+    return (anon, file) => {
+      const upper = Math.floor((file * setting.upper_percent) / 100);
+      core.write("sws_generation_state", state, { sides: [side(anon, 0), side(file, upper)] });
+      core.call("sws_generation_choose", switches, state, choice);
+      return core.field("sws_generation_choice", choice, "type") === core.constants.SWS_GENERATION_FILE;
+    };
+  }
+
+  // Return the fewest refaulted file pages for which file pages are not taken; null if there are none.
+  function turn(takesFile, anon) {
+    if (takesFile(anon, EVICTED)) return null;
+    let low = -1;
+    let high = EVICTED;
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (takesFile(anon, middle)) low = middle;
+      else high = middle;
+    }
+    return high;
+  }
+
+  models.generations = function (core, setting) {
+    const rows = [];
+    const percent = (pages) => (pages === null ? null : pages / PER_PERCENT);
+    for (const rules of setting.rules) {
+      const takesFile = chooser(core, setting, rules);
+      const add = (metric, x, value) => rows.push({ rules, metric, anon_percent: x, value });
+      for (const x of setting.anon_percents) add("turn", x, percent(turn(takesFile, x * PER_PERCENT)));
+      const x = setting.anon_percent;
+      const at = percent(turn(takesFile, x * PER_PERCENT));
+      add("turn at the setting", x, at);
+      add("file rate", x, setting.file_percent);
+      add("margin", x, at === null ? null : at - setting.file_percent);
+      add("takes file", x, Number(takesFile(x * PER_PERCENT, setting.file_percent * PER_PERCENT)));
+    }
+    return rows;
+  };
+})(globalThis.swapsim.models);

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The type that reclaim takes first by the refault rates of both: where the choice turns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.ffi import GENERATION_RULES
+from swapsim.generations._native import chooses_file
+
+_EVICTED: Final = 10_000
+_PER_PERCENT: Final = _EVICTED // 100
+
+
+def setting(
+    rules: Sequence[str] = GENERATION_RULES,
+    *,
+    anon_percent: int = 4,
+    file_percent: int = 12,
+    upper_percent: int = 0,
+    swappiness: int = 60,
+    anon_generations: int = 3,
+    file_generations: int = 3,
+    io: bool = True,
+    anon_percents: Sequence[int] = range(0, 51, 2),
+) -> dict[str, Any]:
+    """Return both refault rates, and what else decides, as a setting.
+
+    ``upper_percent`` is the part of refaulted file pages that are not of the first tier.
+    """
+    return {
+        "rules": [*rules],
+        "anon_percent": anon_percent,
+        "file_percent": file_percent,
+        "upper_percent": upper_percent,
+        "swappiness": swappiness,
+        "anon_generations": anon_generations,
+        "file_generations": file_generations,
+        "io": io,
+        "anon_percents": [*anon_percents],
+    }
+
+
+def _takes_file(values: Mapping[str, Any], rules: str, anon: int, file: int) -> bool:
+    upper = file * values["upper_percent"] // 100
+    newest = max(values["anon_generations"], values["file_generations"])
+    evicted = [_EVICTED, 0, 0, 0]
+    return chooses_file(
+        rules,
+        {
+            "sides": [
+                {"refaulted": [anon, 0, 0, 0], "evicted": evicted},
+                {"refaulted": [file - upper, upper, 0, 0], "evicted": evicted},
+            ],
+            "max_seq": newest,
+            "min_seq": [newest + 1 - values[f"{each}_generations"] for each in ("anon", "file")],
+            "swappiness": values["swappiness"],
+            "io": values["io"],
+        },
+    )
+
+
+def _turn(values: Mapping[str, Any], rules: str, anon: int) -> float | None:
+    """Return the least file rate at which file pages are not taken, in percent; None for none."""
+    if _takes_file(values, rules, anon, _EVICTED):
+        return None
+    low, high = -1, _EVICTED
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _takes_file(values, rules, anon, middle) else (low, middle)
+    return high / _PER_PERCENT
+
+
+def rows(values: Mapping[str, Any]) -> pl.DataFrame:
+    """Return ``rules, metric, anon_percent, value``.
+
+    ``turn`` is the file rate from which anonymous pages are taken, for rates of these in steps.
+    """
+    found: list[tuple[str, str, int, float | None]] = []
+    x, y = values["anon_percent"], values["file_percent"]
+    for rules in values["rules"]:
+        found += [
+            (rules, "turn", each, _turn(values, rules, each * _PER_PERCENT))
+            for each in values["anon_percents"]
+        ]
+        at = _turn(values, rules, x * _PER_PERCENT)
+        takes = _takes_file(values, rules, x * _PER_PERCENT, y * _PER_PERCENT)
+        found += [
+            (rules, "turn at the setting", x, at),
+            (rules, "file rate", x, y),
+            (rules, "margin", x, None if at is None else at - y),
+            (rules, "takes file", x, int(takes)),
+        ]
+    schema = {
+        "rules": pl.String,
+        "metric": pl.String,
+        "anon_percent": pl.Int64,
+        "value": pl.Float64,
+    }
+    return pl.DataFrame(found, schema=schema, orient="row")

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of generations: from which type reclaim takes pages first (notebook 08)."""
+
+from typing import Final
+
+from swapsim.ffi import GENERATION_RULES
+from swapsim.live import drawing
+from swapsim.live.models import generations as model
+from swapsim.live.panel import Figure, Panel, choice, slider
+
+_MOST: Final = 50
+_RATES: Final = range(_MOST + 1)
+_UPPER: Final = range(0, 101, 10)
+_SWAPPINESS: Final = (0, 1, 10, 20, 30, 40, 60, 80, 100, 120, 140, 160, 180, 199, 200, 201)
+_LEFT: Final = {
+    "of both types equally old": {"anon_generations": 3, "file_generations": 3},
+    "of anonymous pages older": {"anon_generations": 4, "file_generations": 3},
+    "of file pages older": {"anon_generations": 3, "file_generations": 4},
+}
+_CALLERS: Final = {"may start IO": {"io": True}, "may start no IO": {"io": False}}
+FIRST: Final = {"anon": 2, "file": 17, "upper": 0, "swappiness": 60}
+"""The second of a recording of 7.3 that notebook 08 draws as a loop, in whole percent."""
+
+
+def panel() -> Panel:
+    """Return the panel of notebook 08."""
+    rates = {"anon": "anon_percent", "file": "file_percent", "upper": "upper_percent"}
+    chart = drawing.turns(
+        GENERATION_RULES,
+        ("anon_percent", "anonymous pages that come back, %"),
+        "file pages that come back, %",
+        _MOST,
+        ("file pages first", "anonymous pages first"),
+    )
+    names = {"anon": _RATES, "file": _RATES, "upper": _UPPER, "swappiness": _SWAPPINESS}
+    return Panel(
+        name="generations",
+        question="Does reclaim take anonymous pages or file pages first?",
+        notebook="08-generations",
+        limits="One choice, of 10,000 evicted pages of each type, none of them protected: not what "
+        "the next state becomes. 6.12 has no swappiness 201, anonymous pages only. It is exact: "
+        "the rules themselves, without chance.",
+        model="generations",
+        base=model.setting(),
+        controls=(
+            slider("anon", "anonymous pages that come back, %", _RATES, FIRST["anon"]),
+            slider("file", "file pages that come back, %", _RATES, FIRST["file"]),
+            slider("upper", "of these, read more than once, %", _UPPER, FIRST["upper"]),
+            slider("swappiness", "swappiness", _SWAPPINESS, FIRST["swappiness"]),
+            choice("older", "oldest generation", _LEFT, next(iter(_LEFT))),
+            choice("caller", "the caller", _CALLERS, next(iter(_CALLERS))),
+        ),
+        sets=(
+            *(
+                ((name,), {str(each): {field: each} for each in names[name]})
+                for name, field in (rates | {"swappiness": "swappiness"}).items()
+            ),
+            (("older",), _LEFT),
+            (("caller",), _CALLERS),
+        ),
+        chart=drawing.specification(chart),
+        figures=tuple(
+            Figure(label=f"{label}, {rules}", where={"rules": rules, "metric": metric}, unit=unit)
+            for metric, label, unit in (
+                ("turn at the setting", "file rate from which anonymous pages are taken", "%"),
+                ("margin", "margin of file pages", "points"),
+            )
+            for rules in GENERATION_RULES
+        ),
+        head="from swapsim.live.models import generations",
+        call="generations.rows(dict({fields}))",
+        seeds=1,
+        seeded="",
+    )

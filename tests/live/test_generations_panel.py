@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panel of generations chooses as the rules do, from a real second of a recording on."""
+
+from itertools import product
+
+import pytest
+
+from swapsim.ffi import GENERATION_RULES
+from swapsim.live.panel import run
+from swapsim.live.panels import generations as panels
+from swapsim.patches.newer_kernels import deciding
+
+
+def chosen(**turned: object) -> dict[str, bool]:
+    """Return for each rule set whether file pages are taken."""
+    panel = panels.panel()
+    rows = run(panel, panel.first | {name: str(value) for name, value in turned.items()})
+    found = rows.filter(metric="takes file")
+    return {rules: bool(value) for rules, value in found.select("rules", "value").rows()}
+
+
+def test_first_state_is_a_second_of_the_recording() -> None:
+    """Rates, swappiness and decision are those of the notebook's second, rounded."""
+    row = deciding.second()
+    for each in ("anon", "file"):
+        assert panels.FIRST[each] == pytest.approx(row[f"rate_{each}_percent"], abs=0.5)
+    assert panels.FIRST["swappiness"] == row["swappiness"]
+    assert chosen()["7.3"] == (row["anon_percent"] < 50)
+
+
+def test_swappiness_at_its_ends_leaves_the_rates_out() -> None:
+    """0 and 1 take file pages, 200 and 201 anonymous ones, whatever the rates are."""
+    for swappiness, file in ((0, True), (1, True), (200, False), (201, False)):
+        for anon, of_file in product((0, 50), (0, 50)):
+            found = chosen(swappiness=swappiness, anon=anon, file=of_file)
+            assert found == dict.fromkeys(GENERATION_RULES, file)
+
+
+def test_the_margin_says_where_the_choice_turns() -> None:
+    """One point below the turn file pages are taken, above it anonymous ones."""
+    panel = panels.panel()
+    rows = run(panel, panel.first | {"upper": "0", "swappiness": "60", "anon": "8"})
+    turns = dict(rows.filter(metric="turn at the setting").select("rules", "value").rows())
+    for rules, turn in turns.items():
+        assert 1 < turn < 49
+        assert chosen(upper=0, swappiness=60, anon=8, file=int(turn))[rules]
+        assert not chosen(upper=0, swappiness=60, anon=8, file=int(turn) + 1)[rules]
+
+
+def test_only_6_12_takes_the_older_generation() -> None:
+    """With an older generation of anonymous pages it takes these, 7.3 goes by the rates."""
+    found = chosen(upper=0, swappiness=60, anon=40, file=5, older="of anonymous pages older")
+    assert found == {"6.12": False, "7.3": True}
