@@ -87,6 +87,7 @@ GENERATION_SWITCHES: Final = {
     if field.type.kind == "primitive"
 }
 GENERATION_TIERS: Final[int] = lib.SWS_GENERATION_TIERS
+GENERATION_FEW: Final[int] = lib.SWS_GENERATION_BATCH  # refaults that are few by both kernels
 GENERATION_SWAPPINESS_MAX: Final[int] = lib.SWS_GENERATION_SWAPPINESS_MAX
 GENERATIONS_MAX: Final[int] = lib.SWS_GENERATIONS_MAX
 

@@ -59,6 +59,6 @@ def why(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
         width=330,
         height=90,
         title=title,
-        words={"start_s": "time (s)", "of": "pages of type", "value": ""},
+        words={"start_s": "time (s)", "of": "pages of type", "value": " "},
         colour=PAGE_TYPES | {"both": PATCHED},
     )

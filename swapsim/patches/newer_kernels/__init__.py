@@ -5,7 +5,8 @@
 - ``meetings`` (D), ``global_lock`` (A), ``measured`` (A to D by counts of stock kernels): where its
   figures come from,
 - ``large_folios``: clusters by order (6.12), nonfull before free (6.18), by the mails' claims,
-- ``studies``: the results that take long; ``notebook``: what notebook 07 alone draws.
+- ``studies``: the results that take long; ``notebook``: what notebook 07 alone draws,
+- ``deciding``: what notebook 08 alone needs of generations.
 """
 
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from swapsim import lazy
 
 if TYPE_CHECKING:
+    from swapsim.patches.newer_kernels import deciding as deciding
     from swapsim.patches.newer_kernels import global_lock as global_lock
     from swapsim.patches.newer_kernels import large_folios as large_folios
     from swapsim.patches.newer_kernels import measured as measured

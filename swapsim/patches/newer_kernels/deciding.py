@@ -7,15 +7,24 @@ import altair as alt
 import polars as pl
 
 from swapsim import generations
-from swapsim.charts.colours import FAINT
+from swapsim.charts import colours, general
 from swapsim.charts.interaction import interactive
-from swapsim.ffi import GENERATION_SWAPPINESS_MAX
+from swapsim.ffi import (
+    GENERATION_FEW,
+    GENERATION_RULES,
+    GENERATION_SWAPPINESS_MAX,
+    GENERATION_TERMS,
+    GENERATIONS_MAX,
+)
 from swapsim.generations.tables import TYPES
 
 TRACE: Final = "generations-7.3-mixed-1"
 ZERO: Final = "generations-7.3-zero-2"
 _PARTS: Final = 60
 _SECOND: Final = 30
+TERMS: Final = dict(zip(GENERATION_TERMS, colours.ramp(len(GENERATION_TERMS)), strict=True))
+"""Terms that decide a type -> their colours."""
+_AGES: Final = ("newest", "second", "third", "oldest")
 
 
 def second() -> dict[str, Any]:
@@ -42,39 +51,23 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
     gain = {"anon": swappiness, "file": GENERATION_SWAPPINESS_MAX - swappiness}
     share = {"anon": second["anon_percent"], "file": 100 - second["anon_percent"]}
 
-    def of_both(line: str, values: dict[str, Any]) -> list[str]:
-        return [line.format(each, values[each]) for each in TYPES]
+    def of_both(line: str, values: dict[str, Any]) -> str:
+        return "\n".join(line.format(each, values[each]) for each in TYPES)
 
+    terms = {
+        each: f"{rate[each]:.1f} / {gain[each]} = {rate[each] / gain[each]:.3f}" for each in TYPES
+    }
     boxes = {
         "evict": ("reclaim scans its oldest generation", of_both("{}: {:.0f} % of choices", share)),
         "return": ("some evicted pages come back", of_both("{}: {:.1f} % refaulted", rate)),
-        "rate": (
-            "refault rate over gain",
-            [
-                f"{each}: {rate[each]:.1f} / {gain[each]} = {rate[each] / gain[each]:.3f}"
-                for each in TYPES
-            ],
-        ),
-        "choose": (
-            "the lower one is chosen",
-            [min(TYPES, key=lambda each: rate[each] / gain[each])],
-        ),
+        "rate": ("refault rate over gain", of_both("{}: {}", terms)),
+        "choose": ("the lower one is chosen", min(TYPES, key=lambda each: rate[each] / gain[each])),
     }
     wide, high = _BOX
     frame = pl.DataFrame(
         [
-            (
-                x - wide,
-                x + wide,
-                y - high / 2,
-                y + high / 2,
-                x,
-                y + 0.3,
-                y - 0.15,
-                title,
-                "\n".join(lines),
-            )
-            for name, (title, lines) in boxes.items()
+            (*(x - wide, x + wide, y - high / 2, y + high / 2), x, y + 0.3, y - 0.15, *words)
+            for name, words in boxes.items()
             for x, y in [_PLACES[name]]
         ],
         schema=["left", "right", "bottom", "top", "x", "high", "low", "title", "text"],
@@ -89,10 +82,10 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
             "angle": [90, 180, 270, 0],
         }
     )
-    plain = {"axis": None, "scale": alt.Scale(nice=False, zero=False)}
+    plain: dict[str, Any] = {"axis": None, "scale": alt.Scale(nice=False, zero=False)}
     across, up = alt.X("x:Q", **plain), alt.Y("y:Q", **plain)
     box = alt.Chart(frame)
-    rects = box.mark_rect(fill=FAINT, stroke="#888", cornerRadius=6).encode(
+    rects = box.mark_rect(fill=colours.FAINT, stroke="#888", cornerRadius=6).encode(
         x=alt.X("left:Q", **plain), x2="right:Q", y=alt.Y("bottom:Q", **plain), y2="top:Q"
     )
     titles = box.mark_text(fontWeight="bold", fontSize=13).encode(
@@ -113,4 +106,167 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
             y=alt.Y("y2:Q", **plain),
             angle=alt.Angle("angle:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
         ),
-    ).properties(width=620, height=250, title=f"A second of Linux 7.3: {TRACE}, second {_SECOND}")
+    ).properties(
+        view=alt.ViewBackground(stroke=None),
+        width=620,
+        height=250,
+        title=f"A second of Linux 7.3: {TRACE}, second {_SECOND}",
+    )
+
+
+def shares(verified: pl.DataFrame) -> pl.DataFrame:
+    """Return for each recording, by the rules of its kernel, the share of choices by each term.
+
+    And of its choices those that the other kernel's rules turn, by the term that decides them
+    there: ``share`` is "decides" or "turns". ``verified`` has a row for each recording.
+    """
+    found = []
+    for name in verified["trace"]:
+        flips = generations.replay(name).flips
+        own = pl.col("rules") == pl.col("base")
+        for share, chosen in (("decides", own), ("turns", ~own & pl.col("flips"))):
+            found.append(
+                flips.filter(chosen)
+                .group_by("term", kernel="base")
+                .agg(pl.sum("choices"))
+                .with_columns(
+                    recording=pl.lit(name.removeprefix("generations-")),
+                    share=pl.lit(share),
+                    percent=pl.col("choices") / flips.filter(own)["choices"].sum() * 100,
+                )
+            )
+    return pl.concat(found).sort("share", "kernel", "recording", "term")
+
+
+def switches(recordings: str) -> pl.DataFrame:
+    """Return what each switch turns in the recordings of this name, of both kernels."""
+    found = []
+    for kernel in GENERATION_RULES:
+        rows = generations.replay(f"generations-{kernel}-{recordings}").switches
+        some = rows.filter(pl.col("flips") + pl.col("tiers") > 0)
+        found.append(some.select(pl.lit(kernel).alias("kernel"), pl.all()))
+    return pl.concat(found)
+
+
+def by_swappiness() -> pl.DataFrame:
+    """Return what each swappiness takes, in the recordings that change it.
+
+    In percent: ``anon_first`` is the share of choices that scan anonymous pages first,
+    ``anon_empty`` that of those that find none there, ``anon_pages`` that of isolated pages.
+    """
+    found = []
+    for name, folder in generations.shipped().items():
+        if "steps" not in name:
+            continue
+        rows = generations.generation_rows(folder)
+        of_type = {
+            each: pl.sum_horizontal(
+                pl.when(pl.col(f"scan_{n}") == each).then(f"taken_{n}").otherwise(0) for n in (1, 2)
+            ).sum()
+            for each in TYPES
+        }
+        anon = pl.col("scan_1") == TYPES[0]
+        first, empty = anon.mean() * 100, (anon & (pl.col("pages_1") == 0)).mean() * 100
+        taken = rows.choices.group_by("swappiness").agg(
+            choices=pl.len(), anon_first=first, anon_empty=empty, **of_type
+        )
+        found.append(taken.with_columns(kernel=pl.lit(rows.rules)))
+    long = pl.concat(found).with_columns(pages=pl.sum_horizontal(TYPES))
+    return long.select(
+        "kernel",
+        "swappiness",
+        "choices",
+        "anon_first",
+        "anon_empty",
+        "pages",
+        anon_pages=pl.col("anon") / pl.col("pages") * 100,
+    ).sort("kernel", "swappiness")
+
+
+def agings(folder: str = ZERO) -> pl.DataFrame:
+    """Return each aging that raises the oldest anonymous generation: its pages, and the newest's.
+
+    ``oldest`` has the pages of that generation before, ``newest`` those of the generation that is
+    made, when its lruvec is next recorded.
+    """
+    pages = [f"pages_anon_{gen}" for gen in range(GENERATIONS_MAX)]
+    then = ("max_seq", "min_seq_anon", *pages)
+    rows = generations.generation_rows(folder).steps.sort("t_ns", "seq")
+    turned = rows.with_columns(pl.col(then).shift(-1).over("lruvec").name.suffix("_then"))
+
+    def of(number: str, suffix: str) -> pl.Expr:
+        places = [pl.col(f"{name}{suffix}") for name in pages]
+        return pl.concat_list(places).list.get(pl.col(f"{number}{suffix}") % GENERATIONS_MAX)
+
+    return turned.filter(pl.col("min_seq_anon_then") > pl.col("min_seq_anon")).select(
+        at_s=(pl.col("t_ns") - rows["t_ns"][0]) / 10**9,
+        oldest=of("min_seq_anon", ""),
+        newest=of("max_seq", "_then"),
+    )
+
+
+def by_age(folder: str = ZERO) -> pl.DataFrame:
+    """Return anonymous pages by the age of their generation, before each aging."""
+    rows = generations.generation_rows(folder).steps.sort("t_ns", "seq")
+    aged = rows.filter("grew")
+    ages = [
+        aged.select(
+            aging=pl.int_range(1, pl.len() + 1),
+            age=pl.lit(_AGES[age]),
+            pages=pl.concat_list(f"pages_anon_{gen}" for gen in range(GENERATIONS_MAX)).list.get(
+                (pl.col("max_seq") - age) % GENERATIONS_MAX
+            ),
+        )
+        for age in range(GENERATIONS_MAX)
+    ]
+    return pl.concat(ages).sort("aging", maintain_order=True)
+
+
+def ages(rows: pl.DataFrame) -> alt.ConcatChart:
+    """Draw where the anonymous pages are before each new generation (`by_age`)."""
+    held = rows.with_columns(held=pl.format("{} pages", "pages"))
+    names = held.sort("pages")["held"].unique(maintain_order=True).to_list()
+    return general.heat(
+        held,
+        *("aging", "age", "held"),
+        text="pages",
+        colour=dict(zip(names, (colours.FAINT, *colours.ramp(2)[: len(names) - 1]), strict=True)),
+        title="Anonymous pages by the age of their generation, at swappiness 0",
+        subtitle=f"before each new generation; {ZERO}",
+        words={"aging": "new generation, number", "age": "generation", "held": "it has"},
+    )
+
+
+def verdict(verified: pl.DataFrame, shares: pl.DataFrame, agings: pl.DataFrame) -> str:
+    """Return the verdict of notebook 08: `verified_generations`, `shares` and `agings`."""
+    types, equal = (int(verified[name].sum()) for name in ("types", "types_equal"))
+
+    def choices(kernel: str, share: str, *terms: str) -> int:
+        some = shares.filter(kernel=kernel, share=share)
+        wanted = pl.col("term").cast(pl.String).is_in(terms or list(GENERATION_TERMS))
+        return int(some.filter(wanted)["choices"].sum())
+
+    few, turned = {}, {}
+    for kernel in GENERATION_RULES:
+        by_few = choices(kernel, "decides", "few refaults")
+        few[kernel] = 100 * by_few / (by_few + choices(kernel, "decides", "refault rates"))
+        turned[kernel] = 100 * choices(kernel, "turns") / choices(kernel, "decides")
+    old, new = GENERATION_RULES
+    others = choices(new, "turns") - choices(new, "turns", "older generation")
+    moved = agings.filter(pl.col("oldest") > 0)
+    alike = int((moved["oldest"] == moved["newest"]).sum())
+    return (
+        f"Reclaim takes file pages as long as fewer than {GENERATION_FEW} of them came back; only "
+        "then do refault rates and swappiness choose.\n\n"
+        f"- What it does: {equal:,} of {types:,} choices of real kernels between anonymous and "
+        "file pages come out by the rules. Of those that swappiness leaves open, "
+        f"{few[new]:.0f} % are file pages with few refaults on {new} ({few[old]:.0f} % on {old}), "
+        "and the rates decide the rest.\n"
+        f"- What it is worth: The rules of {old} would turn {turned[new]:.0f} % of the choices of "
+        f"{new}, all but {others} of these because anonymous pages had the older generation; those "
+        f"of {new} would turn {turned[old]:.0f} % of the choices of {old}. Each state is the "
+        "recording's own, whatever was chosen before.\n"
+        "- When it does not matter: At both ends of swappiness no rate counts. There a new "
+        "generation turns the oldest pages of the type that is left out into the newest ones, in "
+        f"{alike} of {moved.height} cases."
+    )
