@@ -18,7 +18,7 @@ from swapsim.io.paths import notebooks_root, patches_root
 from swapsim.site.notebooks import lead_of
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
-NO_PATCH = {"00", "05", "06"}
+NO_PATCH = {"00", "05", "06", "08"}
 KERNELS = {
     *("3.9", "3.10", "3.11", "4.8", "4.9", "4.10", "4.11", "4.12", "4.15", "4.20"),
     *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18", "7.3"),
@@ -54,7 +54,7 @@ def test_there_are_notebooks() -> None:
     assert {"00-map", "01-writeback-tags"} <= {path.stem for path in NOTEBOOKS}
 
 
-def test_each_name_is_a_patch_or_one_of_the_three_without(notebook: Path) -> None:
+def test_each_name_is_a_patch_or_one_without(notebook: Path) -> None:
     """NN-slug.ipynb belongs to patches/NN-slug, and so does a second part NNb-slug-more."""
     name = re.fullmatch(r"(\d\d)([a-z]?)-([a-z0-9-]+)", notebook.stem)
     assert name

@@ -6,7 +6,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim import generations
+from swapsim import claims, generations
 from swapsim.charts import colours, general
 from swapsim.charts.interaction import interactive
 from swapsim.ffi import (
@@ -22,7 +22,8 @@ TRACE: Final = "generations-7.3-mixed-1"
 ZERO: Final = "generations-7.3-zero-2"
 _PARTS: Final = 60
 _SECOND: Final = 30
-TERMS: Final = dict(zip(GENERATION_TERMS, colours.ramp(len(GENERATION_TERMS)), strict=True))
+_SHADES: Final = ("#4c78a8", "#6a51a3", "#9a9a9a", "#9ecae9", "#f58518", colours.PATCHED)
+TERMS: Final = dict(zip(GENERATION_TERMS, _SHADES, strict=True))
 """Terms that decide a type -> their colours."""
 _AGES: Final = ("newest", "second", "third", "oldest")
 
@@ -33,7 +34,7 @@ def second() -> dict[str, Any]:
     return parts.filter(pl.col("start_s").floor() == _SECOND).row(0, named=True)
 
 
-_BOX: Final = (2.1, 1.15)
+_BOX: Final = (1.9, 1.15)
 _PLACES: Final = {
     "evict": (0.0, 2.0),
     "return": (4.4, 2.0),
@@ -112,6 +113,18 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
         height=250,
         title=f"A second of Linux 7.3: {TRACE}, second {_SECOND}",
     )
+
+
+def few_percent(kernel: str) -> float:
+    """Return the share of choices by few refaults, of those by these or by rates, in percent."""
+    terms = pl.concat(
+        generations.chosen(rows, kernel)["term"]
+        for folder in generations.shipped().values()
+        for rows in [generations.generation_rows(folder)]
+        if rows.rules == kernel
+    )
+    few, rates = (int((terms == term).sum()) for term in ("few refaults", "refault rates"))
+    return 100 * few / (few + rates)
 
 
 def shares(verified: pl.DataFrame) -> pl.DataFrame:
@@ -246,27 +259,27 @@ def verdict(verified: pl.DataFrame, shares: pl.DataFrame, agings: pl.DataFrame) 
         wanted = pl.col("term").cast(pl.String).is_in(terms or list(GENERATION_TERMS))
         return int(some.filter(wanted)["choices"].sum())
 
-    few, turned = {}, {}
-    for kernel in GENERATION_RULES:
-        by_few = choices(kernel, "decides", "few refaults")
-        few[kernel] = 100 * by_few / (by_few + choices(kernel, "decides", "refault rates"))
-        turned[kernel] = 100 * choices(kernel, "turns") / choices(kernel, "decides")
+    few = {kernel: few_percent(kernel) for kernel in GENERATION_RULES}
+    turned = {
+        kernel: 100 * choices(kernel, "turns") / choices(kernel, "decides")
+        for kernel in GENERATION_RULES
+    }
     old, new = GENERATION_RULES
     others = choices(new, "turns") - choices(new, "turns", "older generation")
     moved = agings.filter(pl.col("oldest") > 0)
     alike = int((moved["oldest"] == moved["newest"]).sum())
-    return (
-        f"Reclaim takes file pages as long as fewer than {GENERATION_FEW} of them came back; only "
-        "then do refault rates and swappiness choose.\n\n"
-        f"- What it does: {equal:,} of {types:,} choices of real kernels between anonymous and "
-        "file pages come out by the rules. Of those that swappiness leaves open, "
-        f"{few[new]:.0f} % are file pages with few refaults on {new} ({few[old]:.0f} % on {old}), "
-        "and the rates decide the rest.\n"
-        f"- What it is worth: The rules of {old} would turn {turned[new]:.0f} % of the choices of "
-        f"{new}, all but {others} of these because anonymous pages had the older generation; those "
-        f"of {new} would turn {turned[old]:.0f} % of the choices of {old}. Each state is the "
-        "recording's own, whatever was chosen before.\n"
-        "- When it does not matter: At both ends of swappiness no rate counts. There a new "
-        "generation turns the oldest pages of the type that is left out into the newest ones, in "
-        f"{alike} of {moved.height} cases."
+    return claims.lead_on(
+        f"Reclaim takes file pages as long as fewer than {GENERATION_FEW} of them came back; "
+        "only then do refault rates and swappiness choose.",
+        does=f"{equal:,} of {types:,} choices of real kernels between anonymous "
+        "and file pages come out by the rules. Of those that swappiness leaves open, "
+        f"{few[new]:.0f} % are file pages with few refaults on {new} ({few[old]:.0f} % on "
+        f"{old}), and the rates decide the rest.",
+        worth=f"The rules of {old} would turn {turned[new]:.0f} % of the "
+        f"choices of {new}, all but {others} of these because anonymous pages had the older "
+        f"generation; those of {new} would turn {turned[old]:.0f} % of the choices of {old}. "
+        "Each state is the recording's own, whatever was chosen before.",
+        when="At both ends of swappiness no rate counts. There a new "
+        "generation turns the oldest pages of the type that is left out into the newest "
+        f"ones, in {alike} of {moved.height} cases.",
     )

@@ -7,7 +7,14 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.patches.newer_kernels import global_lock, large_folios, measured, meetings, studies
+from swapsim.patches.newer_kernels import (
+    deciding,
+    global_lock,
+    large_folios,
+    measured,
+    meetings,
+    studies,
+)
 
 COLUMNS: Final = ("letter", "patch", "subject", "state", "now", "figure")
 """Letter and folder of a patch (E has none) and its subject; whether it is in force, in part,
@@ -105,7 +112,12 @@ def _of_decisions() -> str:
         f"{decided[f'{setting}_high']:,.0f}) of {passes[setting]:,.0f} with {words}"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
     ]
-    return f"passes of reclaim after which a node's state is decided: {', '.join(parts)}"
+    few = deciding.few_percent(_KERNEL)
+    return (
+        f"passes of reclaim after which a node's state is decided: {', '.join(parts)}; there "
+        f"{few:.0f} % of the choices between anonymous and file pages that swappiness leaves open "
+        "follow from few refaults of file pages, the rest from refault rates (notebook 08)"
+    )
 
 
 def _rule(words: str) -> dict[str, float]:
