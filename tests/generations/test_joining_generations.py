@@ -141,6 +141,7 @@ def test_other_rules_and_switches_decide_the_same_states(imported: Callable[[str
         ("file", "anon", "older generation", 1, True)
     ]
     assert found.switches.filter(pl.col("flips") > 0)["switch"].to_list() == ["older_first", "all"]
+    assert found.when.select("term", "type", "choices").rows() == [("older generation", "anon", 1)]
     same = generations.replay(folder, ["6.12"], switches={"older_first": False})
     assert not same.flips["flips"].any()
     assert found.timeline["choices"].sum() == 1

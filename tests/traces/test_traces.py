@@ -311,7 +311,7 @@ def test_keep_going_skips_counts_and_shows_the_first_of_each_kind(
 @pytest.mark.parametrize(
     ("source", "output", "words"),
     [
-        (REAL, "missing/out", "cannot be written"),
+        (REAL, "missing/out", "its folder does not exist"),
         (REAL, "/proc/out", "cannot be written"),
         (REAL, ".", "exists already"),
         (REAL, os.fsdecode(b"n\xff"), "UTF-8"),
