@@ -282,7 +282,7 @@ SLOTS = "slots-4-shared/slot_events"
         (lambda folder: folder / "none", "x.json", "no such trace folder"),
         (trace(SLOTS, "pid"), "x.json", "no table with a row"),
         (trace(SLOTS), "x.html", "name it .json"),
-        (trace(SLOTS), "no/x.json", "cannot be written"),
+        (trace(SLOTS), "no/x.json", "its folder does not exist"),
         (trace(SLOTS, "op"), "x.json", "'op': table slot_events"),
         (trace(SLOTS, op=None), "x.json", "'op': the row with seq"),
         (trace(SLOTS, pid=None), "x.json", "'pid': the row with seq"),
