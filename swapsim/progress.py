@@ -36,8 +36,6 @@ class Bar(Protocol):
 @contextmanager
 def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
     """Yield a bar for a number of steps."""
-    if shown:
-        _shows_bar.set()
     if not _in_notebook():
         with TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
             yield text
@@ -88,6 +86,11 @@ class TextBar(tqdm):  # type: ignore[type-arg]
     """A bar without the thread of tqdm, which warns if it cannot start."""
 
     monitor_interval = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.disable:
+            _shows_bar.set()
 
 
 class _NotebookBar:
