@@ -124,6 +124,12 @@ def verify_sums(source: SumRows | Path | str) -> Verdict:
     Source
     ------
     mm/vmscan.c: handle_reclaim_writeback, shrink_node (7.3).
+
+    Examples
+    --------
+    >>> from swapsim import stall
+    >>> print(stall.verify_sums("throttles-7.3-cgroup-1").describe()[-1])
+    decided 740 of 740 passes as the kernel did (8512 of 8512 lists, 54 of 54 throttles)
     """
     if not isinstance(source, SumRows):
         rows = sum_rows(source)
@@ -267,6 +273,20 @@ def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
     ------
     InputError
         As for `sum_rows`.
+
+    Examples
+    --------
+    >>> from swapsim import frames, stall
+    >>> found = stall.root_stalls().filter(trace="throttles-7.3-cgroup-4")
+    >>> frames.show(found.select("rules", "reclaimer", "passes", "stalled", "woken", "neither"))
+    rules            reclaimer  passes  stalled  woken  neither
+    7.3-generations  kswapd         40        0     22       18
+    7.3-generations  direct        199        0     88      111
+    7.3-generations  cgroup      1,396       43    284    1,069
+    7.3-lists        kswapd         40        0     22       18
+    7.3-lists        direct        199        0     88      111
+    each-list        kswapd         40        2     14       17
+    each-list        direct        199       29     65      105
     """
     found = [
         _root_stalls(sum_rows(folder)).with_columns(trace=pl.lit(name))
@@ -296,16 +316,23 @@ def _root_stalls(rows: SumRows) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _open_loop(states: pl.DataFrame, rules: str, place: str) -> pl.DataFrame:
-    """Return ``pass``, ``throttle`` and ``may`` for rows of reclaim of all of memory, in order."""
+def flags_left(states: pl.DataFrame, rules: str, place: str) -> pl.Series:
+    """Return the flags that rows of reclaim of all of memory find if rules decided all before.
+
+    What sets a flag does not depend on flags, and kswapd clears all when it balances the node.
+    """
     unflagged = states.with_columns(flags=pl.lit(0, pl.UInt8))
-    known = unflagged.with_columns(sets=decide(unflagged, rules, place)["set"])
-    # What sets a flag does not depend on flags, and kswapd clears all when it balances the node.
+    known = states.select("balances").hstack(decide(unflagged, rules, place).select("set"))
     flags = [
-        ((pl.col("sets") & bit) > 0).cum_max().shift(fill_value=False).over("balances") * bit
+        ((pl.col("set") & bit) > 0).cum_max().shift(fill_value=False).over("balances") * bit
         for bit in (1 << number for number in range(len(SUMS_FLAGS)))
     ]
-    known = known.with_columns(flags=pl.sum_horizontal(flags).cast(pl.UInt8))
+    return known.select(pl.sum_horizontal(flags).cast(pl.UInt8)).to_series()
+
+
+def _open_loop(states: pl.DataFrame, rules: str, place: str) -> pl.DataFrame:
+    """Return ``pass``, ``throttle`` and ``may`` for rows of reclaim of all of memory, in order."""
+    known = states.with_columns(flags=flags_left(states, rules, place))
     marked = (pl.col("flags") & WRITEBACK_FLAG > 0) & pl.col("kswapd")
     immediate = pl.min_horizontal("congested", "writeback")
     known = known.with_columns(

@@ -18,7 +18,7 @@ from swapsim._core import ffi, lib
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.ffi import SUMS_FLAGS, SUMS_RULES
-from swapsim.stall.sums import shipped_sums
+from swapsim.stall.sums import flags_left, shipped_sums
 from swapsim.traces.verification import Verdict
 
 SHIPPED = shipped_sums()
@@ -208,3 +208,12 @@ def test_each_shipped_decision_is_that_of_the_rules(
     """All lists, passes and throttles, by the command."""
     assert main(["verify", "stalls", str(folder)]) == 0
     assert "decided " in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_the_open_loop_finds_the_flags_of_a_kernel_that_decides_for_all_of_memory() -> None:
+    """Each pass's flags, and on a flagged node the pages that kswapd counts as immediate."""
+    passes = stall.sum_rows("throttles-7.3-lists-4").passes
+    assert flags_left(passes, "7.3-lists", "pass").equals(passes["flags_before"], check_names=False)
+    marked = passes.filter("kswapd", pl.col("flags_before") & 1 > 0)
+    assert marked["immediate"].sum() > 0
+    assert marked["immediate"].to_list() == marked["congested"].to_list()
