@@ -38,7 +38,6 @@ CUT_OFF = """
 (() => {
   const window_width = document.documentElement.clientWidth;
   const column = document.querySelector("main").getBoundingClientRect().right;
-  for (const part of document.querySelectorAll("details")) part.open = true;
   const cut = [...document.querySelectorAll("body *")].filter((element) => {
     if (element.ownerSVGElement) return element.matches("text") && /…$/.test(element.textContent);
     const { left, right } = element.getBoundingClientRect();
@@ -50,6 +49,7 @@ CUT_OFF = """
     `${element.tagName} ${element.getAttribute("class")} ${element.textContent.slice(0, 60)}`);
 })()
 """
+OPENED = 'for (const part of document.querySelectorAll("details")) part.open = true'
 SETTLED = """
 [...document.querySelectorAll("figure.chart:has(> script)")].every((figure) => {
   const { natural, room } = figure.dataset;
@@ -95,7 +95,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 def cut_off(page: Page) -> list[str]:
-    """Return what is wider than its place, as soon as each chart is drawn for its place."""
+    """Return what is wider than its place, as soon as each chart is drawn for its place.
+
+    A table of a part that was opened is made to fit in the frame after the one of its event.
+    """
+    page.evaluate(OPENED)
+    page.wait_for(FRAME)
     page.wait_for(SETTLED)
     page.wait_for(FRAME)
     found: list[str] = page.evaluate(CUT_OFF)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is wider than its place: a table gets narrower cells, or else a line per value, with the
 // name of its column; printed tables and diagrams get smaller characters.
-const boxes = [...document.querySelectorAll(".wide:has(> table)")];
-for (const { firstElementChild: table } of boxes) {
+const boxes = [...document.querySelectorAll(".wide:has(> table, > details > table)")];
+const tablesOf = (some) => some.map((box) => box.querySelector("table"));
+for (const table of tablesOf(boxes)) {
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => {
     const unit = head.querySelector("small")?.textContent ?? "";
     const name = head.textContent.slice(0, head.textContent.length - unit.length);
@@ -39,14 +40,13 @@ const LEAST = 7.5; // pixels of the characters of a printed table; below them it
 
 function fitAll() {
   const tooWide = (box) => box.scrollWidth > box.clientWidth;
-  for (const { firstElementChild: table } of boxes) table.classList.remove("tight", "stacked");
+  for (const table of tablesOf(boxes)) table.classList.remove("tight", "stacked");
   for (const block of drawings) {
     block.style.removeProperty("font-size");
     block.classList.remove("broken");
   }
   for (const way of ["tight", "stacked"]) {
-    const found = boxes.filter(tooWide);
-    for (const { firstElementChild: table } of found) table.classList.add(way);
+    for (const table of tablesOf(boxes.filter(tooWide))) table.classList.add(way);
   }
   const sizes = drawings.filter(tooWide).map((block) => {
     const { paddingLeft, paddingRight, fontSize } = getComputedStyle(block);
