@@ -116,19 +116,18 @@ def values(trial: Trial) -> dict[str, float]:
 
 def _no_gain(metric: str, value: Mapping[str, float]) -> str:
     """Return why a gain cannot be computed of a run's metric."""
-    if metric in value:
-        return f"{metric} is 0, and no gain is a share of it: choose a machine that has some"
     known = ", ".join(name for name in value if "." not in name)
     near = get_close_matches(metric, value, 1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {known}, or a lock's"
-    return f"a run has no metric {metric!r}: {hint}"
+    why = "it is 0" if metric in value else hint
+    return f"a machine has no {metric} to gain on ({why})"
 
 
 def report(metric: str, trial: Trial) -> pl.DataFrame:
     """Run a trial and return one of METRICS and the waits in long form."""
     value = values(trial)
     if not value.get(metric):
-        raise InputError(_no_gain(metric, value), field="metric")
+        raise InputError(f"{_no_gain(metric, value)}: {trial.names}", field="metric")
     rows = [{**trial.names, "metric": name, "value": value[name]} for name in (metric, "waits")]
     return METRICS.check(pl.DataFrame(rows))
 
