@@ -26,9 +26,11 @@ What the kernel has to be:
 
 A trace of perfetto, which phones have, is a recording, too: enable the events that a replay needs
 as ``ftrace_events``, and kprobes that the script has set (``sh record.sh set``) as
-``swapsim/swp_add`` and so on. ``swapsim probes --format bpftrace`` prints a script for bpftrace,
-whose ``printf`` writes lines of ftrace's text, such as ``task-12 [003] 4.912041123: swp_add:
-folio=0xffffea00000ca900 entry=0x4000``. There is none for ``clusters`` and ``generations``.
+``swapsim/swp_add`` and so on. For ``clusters`` set the clock ``counter`` before, which perfetto
+keeps with ``preserve_ftrace_buffer: true``; the arrays of ``generations`` are not in its events.
+``swapsim probes --format bpftrace`` prints a script for bpftrace, whose ``printf`` writes lines of
+ftrace's text, such as ``task-12 [003] 4.912041123: swp_add: folio=0xffffea00000ca900
+entry=0x4000``. There is none for ``clusters`` and ``generations``.
 
 ```sh
 swapsim probes --format bpftrace > record.bt

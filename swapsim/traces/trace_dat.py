@@ -36,16 +36,18 @@ def read_trace_dat(pieces: Iterator[bytes], recording: Recording) -> Iterator[by
             ) as report,
         ):
             assert report.stdout is not None
+            printed = False
             try:
                 while piece := report.stdout.read(_PIECE_BYTES):
+                    printed = True
                     yield piece
             except BaseException:
                 report.kill()
                 raise
-        if report.returncode:
+        if report.returncode or not printed:
             words = " ".join(said.read_text(errors="replace").split()).replace(str(copy), "it")
+            why = words or f"exit status {report.returncode}, without a line"
             raise InputError(
-                f"cannot be read by 'trace-cmd report' ({words or report.returncode}): is it "
-                "complete?",
+                f"cannot be read by 'trace-cmd report' ({why}): is it complete?",
                 path=recording.path,
             )

@@ -3,7 +3,8 @@
 
 Ours runs on one core; polars may take all. Peers read the same lines to the
 same columns, by patterns made for just these events: ours must find the shape.
-import/parquet is a complete import, on two cores, to a trace folder.
+import/parquet is a complete import, on two cores, to a trace folder. import/perfetto is that of a
+perfetto trace with the same events, generic ones, and its peer that of the text.
 """
 
 import re
@@ -14,11 +15,12 @@ from tempfile import TemporaryDirectory
 
 import harness
 import polars as pl
+import recordings
 
 from swapsim.traces import import_text
 from swapsim.traces._native import read_ftrace
 
-NAMES = ("import/polars", "import/re", "import/parquet")
+NAMES = ("import/polars", "import/re", "import/parquet", "import/perfetto")
 PAGES = 50_000
 """Pages swapped out in the text; five lines each, and two lines per batch of 8."""
 
@@ -56,6 +58,7 @@ def run() -> Iterator[dict[str, object]]:
         peer = partial(harness.rate, count, partial(read, text))
         yield harness.compare(name, "million lines/s", ours, peer, 1e6)
     yield to_parquet(text, count)
+    yield from_perfetto(text, count)
 
 
 def to_parquet(text: bytes, count: int) -> dict[str, object]:
@@ -75,6 +78,22 @@ def to_parquet(text: bytes, count: int) -> dict[str, object]:
 
         sides = (partial(harness.rate, count, side) for side in (ours, peer))
         return harness.compare("import/parquet", "million lines/s, to Parquet", *sides, 1e6)
+
+
+def from_perfetto(text: bytes, count: int) -> dict[str, object]:
+    """Compare the import of a perfetto trace with that of the text of its events."""
+    trace = recordings.perfetto(recordings.events_of(text.decode()))
+    with TemporaryDirectory() as folder:
+        sources = Path(folder) / "trace.pftrace", Path(folder) / "trace.txt"
+        for source, data in zip(sources, (trace.SerializeToString(), text), strict=True):
+            source.write_bytes(data)
+
+        def read(source: Path) -> None:
+            with TemporaryDirectory() as parent:
+                import_text(source, Path(parent) / "out")
+
+        sides = (partial(harness.rate, count, partial(read, source)) for source in sources)
+        return harness.compare("import/perfetto", "million events/s, to Parquet", *sides, 1e6)
 
 
 def lines() -> Iterator[str]:

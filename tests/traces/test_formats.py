@@ -250,6 +250,25 @@ def test_a_clock_that_perfetto_does_not_know_is_one_of_whole_numbers(
         assert ours.equals(texts)
 
 
+@pytest.mark.parametrize(
+    ("without", "clock", "words"),
+    [("slot_grant", 1, "has no event slot_grant"), ("", 0, "its clock counts seconds")],
+)
+def test_a_recording_of_another_kernel_or_clock_is_refused(
+    without: str, clock: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A recording of clusters without an event of its kernel, or with times in ns, is one line."""
+    text = (DATA / "clusters-6.12.txt").read_text()
+    events = [event for event in recordings.events_of(text) if event.name != without]
+    source = tmp_path / "source"
+    source.write_bytes(recordings.perfetto(events, clock=clock).SerializeToString())
+    assert main(["import", str(source), "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
 STAND_IN = """#!/bin/sh
 [ "$1" = report ] || exit 9
 for last; do :; done
