@@ -165,10 +165,7 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(change_costs, costs(), {"copy_ns": -4}), "a whole number of ns from 1"),
     (partial(machine_gain, metric="swapout"), "did you mean swap_out?"),
     (partial(machine_gain, metric="?"), "choose one of swap_out, swap_in"),
-    (
-        partial(machine_gain, metric="cycles.si_lock.scan_swap_map_slots"),
-        "no gain is a share of it",
-    ),
+    (partial(machine_gain, metric="cycles.si_lock.scan_swap_map_slots"), "to gain on (it is 0)"),
     # Traces and files.
     (partial(traces.info, __file__), "is a file: import it"),
     (partial(traces.info, HERE.parent), "a trace folder without provenance"),
