@@ -27,7 +27,9 @@ settings.map((setting) => {
   try {
     const rows = swapsim.configs.run(core, panel, setting, 1);
     const python = swapsim.live.asPython(panel, setting);
-    return { rows, figures: swapsim.live.figures(panel, rows), python };
+    const twice = rows.map((row) => ({ ...row, value: row.value == null ? null : 2 * row.value }));
+    const figures = [rows, [...rows, ...twice]].map((each) => swapsim.live.figures(panel, each));
+    return { rows, figures, python };
   } catch (error) {
     return { error: error.message };
   }
@@ -49,14 +51,19 @@ def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:
         rows = run(shown.panel, setting, [1])
     except ConfigError as error:
         return {"error": str(error)}
-    found = {"rows": rows.to_dicts(), "figures": figures_of(shown.panel, rows)}
+    both = pl.concat([rows, rows.with_columns(2 * pl.col("value"))])
+    figures = [figures_of(shown.panel, each) for each in (rows, both)]
+    found = {"rows": rows.to_dicts(), "figures": figures}
     return found | {"python": as_python(shown.panel, setting)}
 
 
 @pytest.mark.skipif(engines.NODE is None, reason="node is not installed, so no panel is compared")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_says_what_python_says(name: str) -> None:
-    """Rows bit for bit, figures and Python text letter for letter; a refusal is one, too."""
+    """Rows bit for bit, figures and Python text letter for letter; a refusal is one, too.
+
+    The figures are those of one seed, and medians with a second one whose values are twice as high.
+    """
     shown = live.panel(name)
     chosen = list(settings(shown))
     text = json.dumps(shown.for_page())
