@@ -34,16 +34,25 @@ from swapsim.cli.verbs import Verb
     is_flag=True,
     help="Skip and count lines that cannot be read; accept lost events.",
 )
+@click.option(
+    "--head",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What 'sh record.sh head' prints, of a recording that does not begin with it.",
+)
 @explain_option
-def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
+def import_(text: str, output: Path, keep_going: bool, head: Path | None, explain: bool) -> None:
     from swapsim import clusters, generations, stall, traces
+    from swapsim.io import read_bytes
     from swapsim.traces.tables import TRACE_EVENTS
+    from swapsim.traces.text import head_of
 
     summary = traces.import_text(
         text,
         output,
         keep_going=keep_going,
         progress=sys.stderr.isatty(),
+        provenance={"head": head_of(read_bytes(head))} if head else None,
         joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS, stall.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)

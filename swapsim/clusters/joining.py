@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Events of probes in a stock kernel's allocator, joined to CLUSTER_EVENTS and CLUSTER_DEVICES.
 
-``data/capture/clusters/events.toml`` has the probes. A pipe merges the events of the CPUs out of
-order; the values of the clock ``counter`` are the order of the locks. Each op of CLUSTER_EVENTS is
-made of one event, or of a begin and its end by the same task; `layout` says which slot or list an
-address of the kernel is.
+``data/capture/clusters`` has the probes. A pipe merges the events of the CPUs out of order; the
+values of the clock ``counter`` are the order of the locks. Each op of CLUSTER_EVENTS is made of one
+event, or of a begin and its end by the same task; `layout` says which slot or list an address of
+the kernel is. The text's head says which clock it has, and how large the kernel's structures are.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -25,10 +25,6 @@ _LARGE: Final = 1 << 6
 
 _SECTORS: Final = 8
 """Sectors of a slot."""
-
-_LONGEST_STEP: Final = 64
-"""The most by which a counter advances from one event to the next, in the median: it counts the
-events, those of other probes included. Clocks of cycles advance by more within one probe."""
 
 _DEVICE: Final = ("device", "si", "slots", "used", "flags", "prio", "nonfull", "frag")
 _LISTS: Final = ("list", "free", "full", "discarding")
@@ -52,6 +48,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "slot_free": ("device", "ci", "offset", "nr"),
         "cluster_move": ("device", "ci", "list"),
         "cluster_move_locked": (),
+        "swap_device": (*_DEVICE, *_LISTS[1:]),
         "cluster_pick": (*_DEVICE, *_LISTS),
         "cluster_pick_locked": (),
         "cluster_pick_end": ("ci",),
@@ -76,7 +73,10 @@ _EVENTS_OF_BOTH: Final[Mapping[str, tuple[str, ...]]] = {
 _OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
     "6.12": frozenset({"swap_call_end", "cluster_visit_end", "slot_free"}),
     "7.3": frozenset(
-        {"slot_free", "swap_request_end", "cluster_move_locked", "cluster_pick_locked"}
+        {
+            *("slot_free", "swap_request_end", "cluster_move_locked", "cluster_pick_locked"),
+            "swap_device",
+        }
     ),
 }
 """Events without which a recording can be replayed, or which may not have occurred. On 7.3, where
@@ -92,7 +92,7 @@ _ORDER_OF_FOLIO: Final = (
 """The order of a folio, from its flags and the low byte of the word with its order."""
 
 
-def join(frames: Frames) -> dict[str, pl.DataFrame]:
+def join(frames: Frames, head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Return CLUSTER_EVENTS and CLUSTER_DEVICES by the names of their files.
 
     A text with neither visits nor grants is no recording of an allocator: each of its events has a
@@ -110,8 +110,8 @@ def join(frames: Frames) -> dict[str, pl.DataFrame]:
     rules = "7.3" if only_7_3 & frames.keys() else "6.12"
     _require_events(frames, rules)
     frames = {name: _signed(frame.rename({"seq": "line"})) for name, frame in frames.items()}
-    _require_counter(pl.concat(frame.select(_PLACE) for frame in frames.values()))
-    layout = layout_of(frames, rules)
+    _require_counter(pl.concat(frame.select(_PLACE) for frame in frames.values()), head)
+    layout = layout_of(frames, rules, head)
     parts = [_empty(), *_of_both(frames, layout)]
     parts += _of_6_12(frames) if rules == "6.12" else _of_7_3(frames, layout)
     found = _numbered(pl.concat(parts).sort(CLOCK, "line"), layout.devices)
@@ -129,15 +129,25 @@ JOINED_EVENTS: Final = JoinedEvents(
 
 
 def _numbered(rows: pl.DataFrame, devices: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return both tables, whose rows have one sequence; a device comes before its event."""
-    devices = devices.with_columns(pl.col("device").cast(pl.UInt8))
+    """Return both tables, whose rows have one sequence.
+
+    A device comes before its first event, and before devices of higher numbers: the kernel gives
+    them in the order of swapon.
+    """
+    devices = devices.with_columns(
+        pl.col("device").cast(pl.UInt8), pl.col(CLOCK).cum_min(reverse=True), line=0
+    ).cast({"line": pl.UInt64})
     switched = devices.select(*_PLACE, "device", on=pl.lit(value=True))
     both = pl.concat([switched, rows], how="diagonal").sort(CLOCK, "line", maintain_order=True)
     both = both.with_row_index("seq")
     seq = both.filter("on").select("seq", "device")
     unnamed = (
         ("cluster_events", CLUSTER_EVENTS, both.filter(pl.col("on").is_null())),
-        ("cluster_devices", CLUSTER_DEVICES, devices.drop(_PLACE).join(seq, on="device")),
+        (
+            "cluster_devices",
+            CLUSTER_DEVICES,
+            devices.drop(_PLACE).join(seq, on="device", maintain_order="left"),
+        ),
     )
     return {
         name: table.check(frame.select(pl.col(c).cast(t) for c, t in table.schema.items()))
@@ -176,11 +186,15 @@ def _signed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(fields.cast(pl.Int64, wrap_numerical=True))
 
 
-def _require_counter(rows: pl.DataFrame) -> None:
-    """Require the clock counter: a value per event, in order on each CPU, that counts events."""
+def _require_counter(rows: pl.DataFrame, head: Mapping[str, Any]) -> None:
+    """Require the clock counter: a value per event, in order on each CPU."""
     choose = "record with the clock counter (echo counter >trace_clock)"
     if rows[CLOCK].null_count():
         raise InputError(f"its clock counts seconds, which do not order the CPUs: {choose}")
+    if "clock" not in head:
+        raise InputError(f"does not say which clock it has: {OTHER_PROBES}")
+    if head["clock"] != "counter":
+        raise InputError(f"its clock is {head['clock']}, which does not order the CPUs: {choose}")
     back = rows.sort("line").filter(pl.col(CLOCK) < pl.col(CLOCK).shift(1).over("cpu"))
     for place in back.head(1).iter_rows(named=True):
         raise InputError(
@@ -188,18 +202,10 @@ def _require_counter(rows: pl.DataFrame) -> None:
             "import one recording at a time"
         )
     rows = rows.sort(CLOCK, "line")
-    steps = rows[CLOCK].diff()
-    shared = rows.filter((steps == 0) & (rows["cpu"].diff() != 0))
+    shared = rows.filter((rows[CLOCK].diff() == 0) & (rows["cpu"].diff() != 0))
     for line in shared["line"].head(1):
         raise InputError(
             f"its clock is no counter, for event {line} shares its time with one of another CPU: "
-            f"{choose}"
-        )
-    # The median, since a recording may stop for a while, or leave out other events.
-    step = steps.drop_nulls().median()
-    if isinstance(step, float) and not 1 <= step <= _LONGEST_STEP:
-        raise InputError(
-            f"its clock is no counter, for it advances by {step:.0f} from an event to the next: "
             f"{choose}"
         )
 

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The structures of a recorded kernel, by what its probes print: devices, clusters, lists.
 
-A probe prints addresses. What they mean follows from three facts, each checked on every row::
+A probe prints addresses. What they mean follows from the kernel's own types, of which the probes
+print offsets, and the text's head has sizes; each is checked on every row::
 
     device       si                    address of its structure; its number is printed next to it
-    cluster      (ci - clusters)       a multiple of the size of a cluster's structure
+    cluster      ci - clusters         a multiple of cluster_bytes
     list         si + free, full, discarding, nonfull + 16 * order, frag + 16 * order
+    node         si .. device_bytes    of the list of devices
 
 One kernel has one layout: devices whose lists lie at different offsets are refused.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -26,8 +28,8 @@ _SOLIDSTATE, _BLKDEV, _PAGE_DISCARD = 1 << 4, 1 << 6, 1 << 10
 _HEAD_BYTES: Final = 16
 """Bytes of the head of a list."""
 
-_DEVICE_BYTES: Final = 1 << 14
-"""More than the size of a kernel's ``struct swap_info_struct``."""
+_HEADING: Final = 1
+"""In place of a device's address: the heading of /proc/swaps."""
 
 _HEADS: Final = {1: 256, CLUSTER_ORDERS: 512}
 """Number of nonfull lists -> slots of a cluster: one list if only single pages swap, or one for
@@ -41,7 +43,7 @@ IN_USE: Final = (
     "in use before the first row; switch all devices off, begin to record, switch them on"
 )
 _WAS_IN_USE: Final = f"it was {IN_USE}"
-OTHER_PROBES: Final = "set the probes of this kernel ('swapsim probes'), and record again"
+OTHER_PROBES: Final = "record by the script of this kernel ('swapsim probes')"
 
 
 def refuse(rows: pl.DataFrame, why: str, remedy: str) -> None:
@@ -55,8 +57,8 @@ class Layout:
 
     ``devices`` has the columns of CLUSTER_DEVICES without seq, the place of its event, and ``si``;
     ``lists`` has ``device, list, named_list``: the address of each list; ``clusters`` has ``device,
-    clusters``: the address of the first cluster of each visited device. ``cluster_bytes`` is the
-    size of a cluster's structure, 0 if no visit shows it.
+    clusters``: the address of the first cluster of each visited device. ``cluster_bytes`` and
+    ``device_bytes`` are sizes of the kernel's structures; 6.12 names no cluster by its address.
     """
 
     devices: pl.DataFrame
@@ -64,6 +66,7 @@ class Layout:
     clusters: pl.DataFrame
     cluster_size: int
     cluster_bytes: int
+    device_bytes: int
 
     def with_list(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Add ``named_list``, the name of the list at the address ``list``."""
@@ -79,10 +82,9 @@ class Layout:
         of_unvisited = rows.filter(named & pl.col("clusters").is_null())
         refuse(of_unvisited, "is of a device without a visit", _WAS_IN_USE)
         at = pl.col("ci") - pl.col("clusters")
-        # Without a visit beyond the first cluster, only the first one's address has a meaning.
-        wrong = at != 0 if not self.cluster_bytes else at % self.cluster_bytes != 0
-        refuse(rows.filter(named & wrong), "names no cluster of its device", OTHER_PROBES)
-        number = at // max(self.cluster_bytes, 1)
+        wrong = rows.filter(named & (at % self.cluster_bytes != 0))
+        refuse(wrong, "names no cluster of its device", OTHER_PROBES)
+        number = at // self.cluster_bytes
         start = pl.when(named).then(number * self.cluster_size).otherwise(0)
         return rows.with_columns(start=start)
 
@@ -92,17 +94,23 @@ class Layout:
         found = rows.sort("node").join_asof(
             known, left_on="node", right_on="si", strategy="backward", coalesce=False
         )
-        return found.filter(pl.col("node") - pl.col("si") < _DEVICE_BYTES)
+        return found.filter(pl.col("node") - pl.col("si") < self.device_bytes)
 
 
-def layout_of(frames: Mapping[str, pl.DataFrame], rules: str) -> Layout:
+def layout_of(frames: Mapping[str, pl.DataFrame], rules: str, head: Mapping[str, Any]) -> Layout:
     """Return the layout of a recorded kernel.
 
     On 6.12 swap_on prints the fields of a device. On 7.3 the first pick from a device's lists does,
-    which precedes its first visit; a visit prints the address and a slot of its cluster.
+    which precedes its first visit, and swap_device, also of a device that is never used; a visit
+    prints the address and a slot of its cluster.
     """
     old = rules == "6.12"
-    devices, cluster_size = _devices(frames["swap_on" if old else "cluster_pick"], rules)
+    if old:
+        shown = frames["swap_on"]
+    else:
+        known = [frames[name] for name in ("swap_device", "cluster_pick") if name in frames]
+        shown = pl.concat(known, how="diagonal").filter(pl.col("si") != _HEADING)
+    devices, cluster_size = _devices(shown, rules)
     offsets = _OFFSETS if old else _OFFSETS_OF_7_3
     for name in offsets.values():
         differ = devices.filter(pl.col(name) != pl.col(name).first())
@@ -112,13 +120,27 @@ def layout_of(frames: Mapping[str, pl.DataFrame], rules: str) -> Layout:
         for name, offset in _list_offsets(offsets, cluster_size)
     )
     visits = None if old else frames["cluster_visit"]
+    cluster_bytes = 0 if visits is None else _size(head, "cluster_bytes")
+    if visits is not None:
+        number = pl.col("offset") // cluster_size
+        other = pl.col("ci") - pl.col("clusters") != number * cluster_bytes
+        refuse(visits.filter(other), "visits another cluster than that of its slot", OTHER_PROBES)
     return Layout(
         devices=devices,
         lists=lists,
         clusters=pl.DataFrame() if visits is None else visits.select("device", "clusters").unique(),
         cluster_size=cluster_size,
-        cluster_bytes=0 if visits is None else _cluster_bytes(visits, cluster_size),
+        cluster_bytes=cluster_bytes,
+        device_bytes=_size(head, "device_bytes"),
     )
+
+
+def _size(head: Mapping[str, Any], name: str) -> int:
+    """Return the size of a structure, which the text's head has to say."""
+    size = head.get(name)
+    if not isinstance(size, int) or size < 1:
+        raise InputError(f"its head has no {name}, the size of a structure: {OTHER_PROBES}")
+    return size
 
 
 def _devices(events: pl.DataFrame, rules: str) -> tuple[pl.DataFrame, int]:
@@ -157,15 +179,3 @@ def _list_offsets(fields: Mapping[str, str], cluster_size: int) -> Iterator[tupl
         order = int(name.removeprefix(word) or 0)
         if word in fields and order < heads:
             yield name, pl.col(fields[word]) + _HEAD_BYTES * order
-
-
-def _cluster_bytes(visits: pl.DataFrame, cluster_size: int) -> int:
-    """Return the size of a cluster's structure, by which every visit's address fits its slot."""
-    numbered = visits.with_columns(
-        number=pl.col("offset") // cluster_size, at=pl.col("ci") - pl.col("clusters")
-    )
-    behind = numbered.filter(pl.col("number") > 0).head(1)
-    found = int(behind["at"][0] // behind["number"][0]) if behind.height else 0
-    other = numbered.filter(pl.col("at") != pl.col("number") * found)
-    refuse(other, "visits another cluster than that of its slot", OTHER_PROBES)
-    return found

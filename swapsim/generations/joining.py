@@ -60,7 +60,7 @@ _GFP_IO: Final = 1 << 6
 _MOST: Final = 2**32 - 1
 
 
-def join(frames: Frames) -> dict[str, pl.DataFrame]:
+def join(frames: Frames, _head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Return GENERATION_CHOICES and GENERATION_STEPS by the names of their files.
 
     A text without `gen_choice` is no such recording: each of its events has a table of its own.

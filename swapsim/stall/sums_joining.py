@@ -46,7 +46,7 @@ _COUNTS: Final = ("dirty", "unqueued_dirty", "congested", "writeback", "immediat
 _Row = dict[str, Any]
 
 
-def join(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def join(frames: Mapping[str, pl.DataFrame], _head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Return STALL_LISTS and STALL_PASSES by the names of their files.
 
     A text without `stall_list` is no such recording: each of its events has a table of its own.

@@ -9,6 +9,7 @@ from typing import Final
 from swapsim.traces.bpftrace import read_bpftrace
 from swapsim.traces.perfetto import read_perfetto
 from swapsim.traces.recording import Recording
+from swapsim.traces.text import head_of
 from swapsim.traces.trace_dat import read_trace_dat
 
 FTRACE_TEXT: Final = "text of ftrace"
@@ -36,4 +37,5 @@ def text_of(pieces: Iterator[bytes], recording: Recording) -> Iterator[bytes]:
             recording.format = name
             return read(pieces, recording)
     recording.format = FTRACE_TEXT
+    recording.head = head_of(first)
     return pieces

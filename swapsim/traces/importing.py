@@ -34,11 +34,12 @@ class JoinedEvents:
         Their names.
     join : callable
         Returns the tables by name, of one frame for each event that the text has: the column
-        ``(clock)`` (UInt64; null under a clock of seconds), EVENT_HEAD, the event's fields.
+        ``(clock)`` (UInt64; null under a clock of seconds), EVENT_HEAD, the event's fields; and of
+        what the text's head says, such as its ``clock``.
     """
 
     events: frozenset[str]
-    join: Callable[[Mapping[str, pl.DataFrame]], Mapping[str, pl.DataFrame]]
+    join: Callable[[Mapping[str, pl.DataFrame], Mapping[str, Any]], Mapping[str, pl.DataFrame]]
 
 
 class _Joints:
@@ -59,7 +60,7 @@ class _Joints:
         else:
             self._sink(event, rows)
 
-    def finish(self) -> None:
+    def finish(self, head: Mapping[str, Any]) -> None:
         """Pass on the joined tables."""
         for some in self._joined:
             found = {
@@ -67,7 +68,7 @@ class _Joints:
                 for event, rows in self._rows.items()
                 if event in some.events
             }
-            for name, table in some.join(found).items() if found else ():
+            for name, table in some.join(found, head).items() if found else ():
                 self._sink(name, table)
 
 
@@ -156,7 +157,7 @@ def import_text(
     progress : bool
         Show a progress bar on stderr.
     provenance : mapping of str to mapping, optional
-        Further tables for trace.toml.
+        Further tables for trace.toml; ``head`` adds to what the text's head says.
     joined : sequence of JoinedEvents
         Events that make tables together, such as ``clusters.JOINED_EVENTS``.
 
@@ -186,8 +187,9 @@ def import_text(
         recording = Recording(path=name, keep_going=keep_going)
         with trace_text.chunks(source, digest.update, progress=progress) as pieces:
             counts = _read(pieces, recording, joints)
+        head = {**recording.head, **(provenance or {}).get("head", {})}
         try:
-            joints.finish()
+            joints.finish(head)
         except InputError as error:
             raise error.of(name) from None
         rows = writer.finish()
@@ -202,6 +204,7 @@ def import_text(
                 "clock": counts.clock,
                 "format": recording.format,
             },
+            "head": head,
             "import": {
                 "swapsim": version("swapsim"),
                 "parser": PARSER_VERSION,

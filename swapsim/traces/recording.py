@@ -17,6 +17,8 @@ class Recording:
     """True if parts that cannot be read are skipped and counted."""
     format: str = ""
     """Its format, one of ``formats.FORMATS``."""
+    head: dict[str, int | str] = field(default_factory=dict)
+    """What the head of a text says of its recorder."""
     names: dict[int, str] = field(default_factory=dict)
     """Names of tasks by pid, where an event has none."""
     unplaced: int = 0

@@ -29,6 +29,9 @@ _SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
 
 
+_HEAD: Final = re.compile(rb"^# swapsim: (.*)$", re.MULTILINE)
+"""A line of a text's head in which the recorder describes itself: NAME=VALUE, several times."""
+
 SAMPLE: Final = "sample"
 """Name of the text that comes with the laboratory, where no file has this name."""
 
@@ -41,6 +44,16 @@ def located(source: Path | str) -> Path | str:
 def name_of(source: Path | str) -> str:
     """Return the name of a text in messages."""
     return "standard input" if str(source) == "-" else str(source)
+
+
+def head_of(start: bytes) -> dict[str, int | str]:
+    """Return what a text says of its recorder in the comments before its first event."""
+    comments = re.match(rb"(?:#.*\n)*", start)
+    lines = _HEAD.findall(comments[0]) if comments else []
+    words = [
+        word.partition("=") for line in lines for word in line.decode("ascii", "replace").split()
+    ]
+    return {name: int(value) if value.isdecimal() else value for name, _, value in words}
 
 
 @contextmanager

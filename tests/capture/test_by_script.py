@@ -40,10 +40,10 @@ def test_types_come_from_the_image(image: Path, rig: SimpleNamespace) -> None:
     """The section of the unpacked kernel, byte by byte; another packing is refused."""
     work = image.parent / "work"
     work.mkdir()
-    assert rig.by_script.extract_types(image, work).read_bytes() == TYPES
+    assert rig.kernel.extract_types(image, work).read_bytes() == TYPES
     image.write_bytes(image.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\x5d\0\0\0"))
     with pytest.raises(rig.errors.CaptureError, match="vmlinuz is not packed by zstd"):
-        rig.by_script.extract_types(image, work)
+        rig.kernel.extract_types(image, work)
 
 
 def test_only_a_newer_kernel_has_such_a_script(rig: SimpleNamespace, tmp_path: Path) -> None:

@@ -16,26 +16,31 @@ Row = dict[str, Any]
 
 
 def text_of(events: pl.DataFrame, devices: pl.DataFrame) -> list[str]:
-    """Return a line per event, in the order of the counter, which counts from 1000."""
+    """Return the head, and a line per event in the order of the counter, from 1000 on."""
     known = {row["device"]: row for row in devices.iter_rows(named=True)}
     rows = [*known.values(), *events.iter_rows(named=True)]
     lines = []
+    first = f"# swapsim: clock=counter cluster_bytes={BYTES} device_bytes=640\n"
     for row in sorted(rows, key=lambda row: row["seq"]):
         for name, fields in _events(row, known):
             cpu, pid = row.get("cpu", 0), row.get("pid", 1)
             head = f"{'task':>16}-{pid:<7d} [{cpu:03d}] d..1. {1000 + len(lines)}:"
             words = " ".join(f"{field}={value}" for field, value in fields.items())
             lines.append(f"{head} {name}: (f+0x5/0x90) {words}\n")
-    return lines
+    return [first, *lines]
 
 
 def _events(row: Row, devices: dict[int, Row]) -> Iterator[tuple[str, Row]]:
-    """Yield the events of a row of either table; on 7.3 a device has none."""
+    """Yield the events of a row of either table; on 7.3 device 0 has none."""
     of_6_12 = devices[0]["rules"] == "6.12"
     if "slots" not in row:
         yield from _of_6_12(row) if of_6_12 else _of_7_3(row, devices)
     elif of_6_12:
         yield "swap_on", _facts(row)
+    elif row["device"]:
+        # The heading of /proc/swaps comes first.
+        yield "swap_device", {**_facts(row), "si": "0x1"}
+        yield "swap_device", _facts(row)
 
 
 def _si(device: int) -> int:

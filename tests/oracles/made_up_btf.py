@@ -40,11 +40,12 @@ class Types:
         return self._add(TYPEDEF, name, 0, of)
 
     def structure(self, name: str, members: list[tuple[str, int, int]], kind: int = STRUCT) -> int:
-        """Add one of members ``(name, type, byte)``; an empty name is none."""
+        """Add one of members ``(name, type, byte)`` of 8 bytes; an empty name is none."""
         tail = b"".join(
             struct.pack("<III", self._string(member), of, byte * 8) for member, of, byte in members
         )
-        return self._add(kind, name, len(members), 0, tail)
+        size = max((byte + 8 for *_, byte in members), default=0)
+        return self._add(kind, name, len(members), size, tail)
 
     def function(self, name: str, parameters: list[tuple[str, int]]) -> int:
         """Add one that takes parameters ``(name, type)``."""
@@ -131,6 +132,7 @@ ALLOCATORS = {
         "__swap_cluster_free_entries": ("si", "ci", "ci_start", "nr_pages"),
         "move_cluster": ("si", "ci", "list", "new_flags"),
         "isolate_lock_cluster": ("si", "list"),
+        "swap_show": ("swap", "v"),
         "blkdev_issue_discard": ("bdev", "sector", "nr_sects"),
     },
 }
@@ -150,6 +152,7 @@ def allocator(rules: str, *, without: tuple[str, ...] = ()) -> bytes:
         "si": structure("swap_info_struct", *DEVICE),
         "ci": structure("swap_cluster_info", "flags", "order"),
         "folio": structure("folio", "flags", "_flags_1"),
+        "v": types.pointer(0),
     }
     for name, parameters in ALLOCATORS[rules].items():
         if name not in without:

@@ -240,8 +240,11 @@ def test_a_clock_that_perfetto_does_not_know_is_one_of_whole_numbers(
     text = DATA / f"clusters-{kernel}.txt"
     trace = recordings.perfetto(recordings.events_of(text.read_text()), clock=1)
     (tmp_path / "source").write_bytes(trace.SerializeToString())
+    head = {"clock": "counter", "cluster_bytes": 48, "device_bytes": 664}
     for source, name in ((tmp_path / "source", "ours"), (text, "text")):
-        traces.import_text(source, tmp_path / name, joined=[JOINED_EVENTS])
+        traces.import_text(
+            source, tmp_path / name, joined=[JOINED_EVENTS], provenance={"head": head}
+        )
     for table in ("cluster_events", "cluster_devices"):
         ours, texts = (
             pl.read_parquet(tmp_path / of / f"{table}.parquet") for of in ("ours", "text")

@@ -100,7 +100,9 @@ def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types:
     assert probes["cluster_discard"] == inside
     facts = "swap_on" if rules == "6.12" else "cluster_pick"
     assert r"free=\64:u32 full=\72:u32 nonfull=\80:u32 frag=\88:u32" in probes[facts]
-    assert ("cluster_move" in probes) == (rules == "7.3")
+    assert ("cluster_move" in probes) == ("swap_device" in probes) == (rules == "7.3")
+    status, head, _ = shell(script, "-s", "head")
+    assert (status, head) == (0, "# swapsim: clock=counter cluster_bytes=16 device_bytes=104\n")
     assert ("swap_call" in probes) == (rules == "6.12")
     assert probes["cluster_visit_end"].startswith("r:alloc_swap_scan_cluster ")
     assert "echo counter >$instance/trace_clock" in script

@@ -201,7 +201,10 @@ def test_a_clock_of_whole_numbers_has_no_time(tmp_path: Path) -> None:
 def test_joined_events_make_one_table(tmp_path: Path) -> None:
     """A joined table replaces those of its events, which have the values of an integer clock."""
 
-    def join(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    def join(
+        frames: Mapping[str, pl.DataFrame], head: Mapping[str, object]
+    ) -> dict[str, pl.DataFrame]:
+        assert head == {"clock": "counter", "bytes": 48, "more": ""}
         parts = (frame.select(CLOCK, "seq", "cpu", "a") for frame in frames.values())
         return {"ef": pl.concat(parts).sort(CLOCK)}
 
@@ -212,12 +215,14 @@ def test_joined_events_make_one_table(tmp_path: Path) -> None:
         for event, some in times.items()
         for time in some
     )
-    summary = traces.import_text(write(tmp_path, text), tmp_path / "out", joined=[joined])
+    head = "# tracer: nop\n# swapsim: clock=counter bytes=48\n#\n# swapsim: more\n"
+    summary = traces.import_text(write(tmp_path, head + text), tmp_path / "out", joined=[joined])
+    assert traces.provenance(tmp_path / "out")["head"]["bytes"] == 48
     assert dict(summary.events.iter_rows()) == {"ef": 3, "g": 1}
     rows = traces.scan_event(tmp_path / "out", "ef").collect()
     assert rows[CLOCK].to_list() == rows["a"].to_list() == [9, 11, 12]
     assert rows["seq"].to_list() == [1, 2, 0]
-    seconds = write(tmp_path, line("e", "a=1"))
+    seconds = write(tmp_path, head + line("e", "a=1"))
     traces.import_text(seconds, tmp_path / "other", joined=[joined])
     assert traces.scan_event(tmp_path / "other", "ef").collect()[CLOCK].to_list() == [None]
 

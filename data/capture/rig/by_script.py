@@ -4,7 +4,6 @@
 import hashlib
 import re
 import shutil
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Final
 
 from rig import boot, collect, guest, kernel, packages
 from rig.errors import CaptureError, GuestError
-from rig.packages import tool
 from rig.workload import HOME, Workload
 
 BY_SCRIPT: Final = HOME / "guest" / "by-script"
@@ -20,13 +18,6 @@ BY_SCRIPT: Final = HOME / "guest" / "by-script"
 SCRIPTS: Final = {"record": "programs", "load": "capture", "cc": "bin"}
 FIT_PROBES: Final = HOME / "clusters" / "fit_probes.c"
 SWAP_ON_LATER: Final = '#!/bin/sh\necho "$@" >>/tmp/prepared\n'
-# Of the boot protocol of x86: sectors of the setup code, and where behind it is the packed kernel.
-SETUP_SECTORS: Final = 0x1F1
-PAYLOAD: Final = 0x248
-SECTOR: Final = 512
-ZSTD: Final = b"\x28\xb5\x2f\xfd"
-# Behind the packed kernel: its unpacked size.
-SIZE_BYTES: Final = 4
 
 
 def record(workload: Workload, output: Path, cache: Path) -> bool:
@@ -50,7 +41,7 @@ def record(workload: Workload, output: Path, cache: Path) -> bool:
     busybox = packages.fetch(packages.BUSYBOX, cache)
     work = cache / f"{workload.name}-by-script"
     work.mkdir(parents=True, exist_ok=True)
-    types = extract_types(booted.image, work)
+    types = kernel.extract_types(booted.image, work)
     script = swapsim("probes", "--for", "clusters", "--kernel-btf", str(types))
     root = guest.lay_out(workload, booted, busybox, work)
     put_in(script.stdout, types, workload, root)
@@ -88,27 +79,6 @@ def put_in(script: str, types: Path, workload: Workload, root: Path) -> None:
         guest.write_script(root / folder / name, (HOME / "guest" / name).read_text())
     (programs / "swap_on").rename(programs / "swap_on_now")
     guest.write_script(programs / "swap_on", SWAP_ON_LATER)
-
-
-def extract_types(image: Path, work: Path) -> Path:
-    """Unpack a kernel's image and write the section with its type information."""
-    data = image.read_bytes()
-    offset, size = struct.unpack_from("<II", data, PAYLOAD)
-    start = (data[SETUP_SECTORS] + 1) * SECTOR + offset
-    packed = data[start : start + size - SIZE_BYTES]
-    if not packed.startswith(ZSTD):
-        raise CaptureError(f"{image.name} is not packed by zstd: its types cannot be read")
-    unpacked, types = work / "vmlinux", work / "types.btf"
-    with unpacked.open("wb") as file:
-        subprocess.run([tool("zstd"), "-dc"], input=packed, stdout=file, check=True)
-    section = f".BTF={types}"
-    packages.run(
-        "objcopy",
-        *("--dump-section", section, str(unpacked), "/dev/null"),
-        what=f"read the types of {image.name}",
-    )
-    unpacked.unlink()
-    return types
 
 
 def swapsim(*arguments: str, may_fail: bool = False) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -19,9 +19,9 @@ LEFT_OUT: Final = frozenset(
 )
 
 
-def _join(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def _join(frames: Mapping[str, pl.DataFrame], head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     read = {event: frame for event, frame in frames.items() if event not in LEFT_OUT}
-    joined = clusters.JOINED_EVENTS.join(read)
+    joined = clusters.JOINED_EVENTS.join(read, head)
     # On 6.12 the requests that its slot cache serves are tables of their own.
     return {name: joined[name] for name in TABLES} if TABLES[0] in joined else joined
 

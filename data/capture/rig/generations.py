@@ -2,7 +2,7 @@
 """The tables of reclaim of stock kernels that a trace ships: generations, and throttles."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -14,8 +14,11 @@ MARKS: Final = "tracing_mark_write"
 
 
 def _without_marks(joined: JoinedEvents) -> JoinedEvents:
-    def join(frames: Mapping[str, pl.DataFrame]) -> Mapping[str, pl.DataFrame]:
-        return joined.join({event: frame for event, frame in frames.items() if event != MARKS})
+    def join(
+        frames: Mapping[str, pl.DataFrame], head: Mapping[str, Any]
+    ) -> Mapping[str, pl.DataFrame]:
+        read = {event: frame for event, frame in frames.items() if event != MARKS}
+        return joined.join(read, head)
 
     return JoinedEvents(events=joined.events | {MARKS}, join=join)
 

@@ -14,6 +14,7 @@ from rig.kernel import CLUSTER_SLOTS, Kernel
 from rig.packages import Package, tool
 from rig.table import read_fields
 from rig.workload import (
+    CLUSTER_DEVICE_EVENTS,
     CLUSTER_EVENTS,
     CLUSTER_KINDS,
     EVENTS,
@@ -85,7 +86,7 @@ def sources(workload: Workload) -> list[Path]:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
         described += [
             path
-            for path in (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
+            for path in (CLUSTER_DEVICE_EVENTS, NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
             if {*workload.recording.groups} & read_fields(path).keys()
         ]
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]

@@ -15,12 +15,14 @@ from rig import clusters, generations, guest, reclaim, removals, slots
 from rig.boot import Run
 from rig.collect import Captured, sha256
 from rig.errors import CaptureError
-from rig.kernel import Kernel
+from rig.kernel import Kernel, extract_types
 from rig.kernel import sources as kernel_sources
 from rig.packages import Package
 from rig.workload import HOME, Newer, Workload
 from swapsim import traces
 from swapsim.errors import SwapsimError
+from swapsim.traces.probes.btf import read_btf
+from swapsim.traces.probes.script import sizes_of
 
 # The kernel's own counters over the run, for comparison with a replay's counts.
 COUNTERS = (
@@ -117,6 +119,7 @@ def _provenance(
             "output": report["output"].splitlines(),
         },
         "guest": guest_table(workload),
+        **_head(workload, kernel, captured.text.parent),
         "recording": {
             "clock": workload.recording.clock,
             "buffer_kibibytes_per_cpu": workload.recording.buffer_kibibytes_per_cpu,
@@ -129,6 +132,14 @@ def _provenance(
         "counters": _counters(report),
         "sources": {os.path.relpath(path, HOME): sha256(path) for path in sources(workload)},
     }
+
+
+def _head(workload: Workload, kernel: Kernel, work: Path) -> dict[str, dict[str, Any]]:
+    """Say what the script of `swapsim probes` writes as a text's head."""
+    if workload.newer is None:
+        return {}
+    kernel_btf = read_btf(extract_types(kernel.image, work))
+    return {"head": {"clock": workload.recording.clock, **sizes_of(kernel_btf)}}
 
 
 def sources(workload: Workload) -> list[Path]:

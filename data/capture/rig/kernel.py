@@ -5,6 +5,7 @@ import functools
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -76,6 +77,14 @@ class Source:
     # lab/tree and the switches of patches/ are for 6.1 alone.
     switches: bool = False
 
+
+# Of the boot protocol of x86: sectors of the setup code, and where behind it is the packed kernel.
+SETUP_SECTORS: Final = 0x1F1
+PAYLOAD: Final = 0x248
+SECTOR: Final = 512
+ZSTD: Final = b"\x28\xb5\x2f\xfd"
+# Behind the packed kernel: its unpacked size.
+SIZE_BYTES: Final = 4
 
 NEWER: Final = LAB / "newer"
 SOURCES: Final[Mapping[str, Source]] = {
@@ -179,6 +188,27 @@ def _program(name: str, cache: Path) -> tuple[Path, dict[str, str]]:
         ),
     }
     return folder / path, described
+
+
+def extract_types(image: Path, work: Path) -> Path:
+    """Unpack a kernel's image and write the section with its type information."""
+    data = image.read_bytes()
+    offset, size = struct.unpack_from("<II", data, PAYLOAD)
+    start = (data[SETUP_SECTORS] + 1) * SECTOR + offset
+    packed = data[start : start + size - SIZE_BYTES]
+    if not packed.startswith(ZSTD):
+        raise CaptureError(f"{image.name} is not packed by zstd: its types cannot be read")
+    unpacked, types = work / "vmlinux", work / "types.btf"
+    with unpacked.open("wb") as file:
+        subprocess.run([tool("zstd"), "-dc"], input=packed, stdout=file, check=True)
+    section = f".BTF={types}"
+    packages.run(
+        "objcopy",
+        *("--dump-section", section, str(unpacked), "/dev/null"),
+        what=f"read the types of {image.name}",
+    )
+    unpacked.unlink()
+    return types
 
 
 def _single(images: list[Path]) -> Path:

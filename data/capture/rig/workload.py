@@ -13,6 +13,8 @@ HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
 CLUSTER_EVENTS = HOME / "clusters" / "events.toml"
+# In a file of its own, so that recordings made before it keep their sources.
+CLUSTER_DEVICE_EVENTS = HOME / "clusters" / "device-events.toml"
 MODULES = HOME / "lab" / "modules"
 # Of stock 6.12 and 7.3: what is not of their allocators.
 NEWER_EVENTS = HOME / "newer" / "events.toml"
@@ -484,7 +486,8 @@ def _directory(table: Table, field: str) -> str:
 def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
     if switches is not None:
         return LAB_EVENTS
-    every = (EVENTS, CLUSTER_EVENTS, NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
+    newer_only = (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
+    every = (EVENTS, CLUSTER_EVENTS, CLUSTER_DEVICE_EVENTS, *newer_only)
     return every if newer else (EVENTS,)
 
 

@@ -35,7 +35,7 @@ DAMAGED: Final = (
 
 
 class Parameter(NamedTuple):
-    """A parameter of a function: its name, and the structure that it points to (or "")."""
+    """A parameter of a function: its name, and the structure that it points to, void, or ""."""
 
     name: str
     points_to: str
@@ -75,6 +75,11 @@ class Btf:
             bits += found[0]
             inside = found[1]
         return None if bits % 8 else bits // 8
+
+    def size(self, structure: str) -> int | None:
+        """Return the size of a structure in bytes; None without such a structure."""
+        found = self._named.get((_STRUCT, structure))
+        return found.size_or_type if found else None
 
     def parameters(self, function: str) -> tuple[Parameter, ...] | None:
         """Return the parameters of a function in order; None without such a function."""
@@ -118,6 +123,8 @@ class Btf:
         pointer = self._plain(one)
         if pointer.kind != _POINTER:
             return ""
+        if not pointer.size_or_type:
+            return "void"
         target = self._plain(self._all[pointer.size_or_type])
         return self._name(target.name) if target.kind in (_STRUCT, _UNION) else ""
 

@@ -8,7 +8,7 @@
 #
 # By trace-cmd: sh record.sh set
 #               trace-cmd record -C @clock@ -b ${ROOM_KIB:-65536} -e swapsim $(sh record.sh events) COMMAND...
-#               trace-cmd report > trace.txt
+#               sh record.sh head > trace.txt; trace-cmd report >> trace.txt
 #               sh record.sh clear
 #
 # Boot with nokaslr and no5lvl if files are written too: the page cache's own events give a page's number, the probes its
@@ -78,6 +78,10 @@ stop() {
 	clear_probes
 }
 
+head_of_text() {
+	echo "# swapsim: clock=@clock@ @head@"
+}
+
 record() {
 	optimization=$(cat /proc/sys/debug/kprobes-optimization 2>/dev/null || true)
 	trap stop EXIT
@@ -98,8 +102,11 @@ record() {
 	echo 1 >$instance/tracing_on
 	code=0
 	"$@" || code=$?
+	# Shows all swap devices to the probes, also those that no task has used.
+	cat /proc/swaps >/dev/null
 	echo 0 >$instance/tracing_on
-	cat $instance/trace >"$text"
+	head_of_text >"$text"
+	cat $instance/trace >>"$text"
 	missed=$(awk '/^ *(@names@) / { missed += $3 } END { print missed + 0 }' $tracing/kprobe_profile)
 	echo "record.sh: $(grep -vc '^#' "$text") events in $text, $missed missed by the probes" >&2
 	return $code
@@ -108,6 +115,7 @@ record() {
 case "${1:-}" in
 set) set_probes ;;
 clear) clear_probes ;;
+head) head_of_text ;;
 events) for event in $events; do printf ' -e %s' "$event"; done ;;
 record)
 	[ $# -ge 3 ] || fail "usage: sh record.sh record TEXT COMMAND..."
@@ -115,5 +123,5 @@ record)
 	shift 2
 	record "$@"
 	;;
-*) fail "usage: sh record.sh record TEXT COMMAND... | set | events | clear" ;;
+*) fail "usage: sh record.sh record TEXT COMMAND... | set | events | head | clear" ;;
 esac

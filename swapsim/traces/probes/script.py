@@ -25,13 +25,18 @@ LANGUAGES: Final = ("sh", "bpftrace")
 _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "writeback-tags": (("swap-pages", "writeback", "file-pages"),),
     "batched-removal": (("swap-pages", "file-pages", "batches"),),
-    "clusters": (("clusters-6_12",), ("clusters-7_3",)),
+    "clusters": (("clusters-6_12",), ("clusters-7_3", "swap-devices-7_3")),
     "generations": (("generations-6_12",), ("generations-7_3",)),
 }
 """Groups of _FILES for an unmodified kernel, or several to choose from; other replays need the lab
 kernel."""
 
-_FILES: Final = tuple(f"capture/{name}events.toml" for name in ("", "clusters/", "newer/"))
+_FILES: Final = tuple(
+    f"capture/{name}events.toml" for name in ("", "clusters/", "clusters/device-", "newer/")
+)
+
+_SIZES: Final = {"cluster_bytes": "swap_cluster_info", "device_bytes": "swap_info_struct"}
+"""Structures whose sizes the head of a text says, by their names there."""
 
 _COUNTED: Final = "clusters"
 """The replay that needs the clock counter, and swapon within the recording."""
@@ -103,6 +108,7 @@ class _Plan:
     probes: list[Probe]
     tracepoints: list[str]
     missing: list[str]
+    sizes: Mapping[str, int | None]
 
     @property
     def events(self) -> list[str]:
@@ -125,7 +131,13 @@ def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
         [probe for probe in probes if not probe.missing],
         [event for event in dict.fromkeys(events) if event not in lacking],
         list(dict.fromkeys(missing)),
+        sizes_of(kernel),
     )
+
+
+def sizes_of(kernel: Btf) -> dict[str, int | None]:
+    """Return the sizes that the head of a text says; None for a structure that a kernel lacks."""
+    return {name: kernel.size(of) for name, of in _SIZES.items()}
 
 
 def _apart(kernel: Btf, first: str, second: str, size: str) -> bool:
@@ -164,6 +176,7 @@ def _filled(fed: Sequence[str], plan: _Plan) -> str:
         "replays": ", ".join(fed),
         "events": " ".join(plan.tracepoints),
         "clock": "counter" if _COUNTED in fed else "mono",
+        "head": " ".join(f"{name}={size}" for name, size in plan.sizes.items() if size),
         "names": "|".join(probe.name for probe in plan.probes),
     }
     for name, word in words.items():
@@ -219,7 +232,7 @@ def _misplaced(
     at = ARGUMENTS.index(field["register"])
     if at >= len(parameters):
         yield f"{function} takes {len(parameters)} parameters, '{field['name']}' would be one more"
-    elif field["type"] and parameters[at].points_to != field["type"]:
+    elif field["type"] and parameters[at].points_to not in (field["type"], "void"):
         yield f"parameter {at + 1} of {function} does not point to a {field['type']}"
     elif not field["type"] and field["name"] in {
         other.name for other in parameters if other is not parameters[at]
