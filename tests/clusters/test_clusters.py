@@ -156,6 +156,8 @@ class Kernel:
         """With isolates: the task that holds the local lock, by CPU."""
         self.waits: dict[int, Point] = {}
         """The window or the reclaim in which a task is."""
+        self.late: tuple[int, int] | None = None
+        """A task that has filled a device, which is still listed, and the device."""
 
     def pick(self, most: int) -> int:
         """Draw a number below."""
@@ -181,6 +183,11 @@ class Kernel:
     def step(self) -> None:
         """Let one task do something."""
         task = self.pick(CPUS)
+        if self.late and task == self.late[0]:
+            if self.pick(6):
+                return
+            self.allocator.turn.remove(self.late[1])
+            self.late = None
         self.move(task)
         if task in self.calls:
             self.go_on(task)
@@ -213,7 +220,7 @@ class Kernel:
         slots = [slot for slot in slots if slot // SIZE == cluster]
         if not slots or slots != list(range(slots[0], slots[-1] + 1)):
             return
-        if self.is_blocked(task, device, cluster):
+        if self.is_blocked(task, device, cluster) or (self.late and self.late[1] == device):
             return
         self.write(task, Point(Op.FREE, device, slots[0], len(slots)))
         target = self.allocator.free(device, slots[0], len(slots))
@@ -250,8 +257,11 @@ class Kernel:
         if point.op == Op.DONE:
             del self.calls[task]
             self.sections.pop(call.now_cpu, None)
+        turn = list(self.allocator.turn)
         with suppress(StopIteration):
             points.send(point)
+        if point.op == Op.GRANT and turn != self.allocator.turn and not self.late:
+            self.allocator.turn, self.late = turn, (task, point.device)
         if point.op in (Op.TURN, Op.DONE, Op.WINDOW, Op.FULL, Op.DISCARD):
             self.holders = {device: who for device, who in self.holders.items() if who != task}
         if point.op == Op.WINDOW:

@@ -94,6 +94,52 @@ def test_a_cluster_may_fill_between_the_window_of_a_visit_and_its_try() -> None:
     assert taken(found.figures) == {"windows": 1}
 
 
+def test_a_full_device_is_listed_until_the_grant_of_its_last_slot_is_over() -> None:
+    """Another CPU searches it meanwhile, and then the next one."""
+    kernel = Recorder("7.3", (DeviceConfig(1024, priority=2), DeviceConfig(1024, priority=1)))
+    for _ in range(1022):
+        kernel.call(0, 0, 1)
+    call = Call(0, 0)
+    points = kernel.allocator.call(call)
+    kernel.row(Op.CALL, 0, n=1, order=0)
+    next(points)
+    kernel.follow(points, 0, until=Op.GRANT)
+    assert kernel.allocator.turn == [1]
+    kernel.allocator.turn = [0, 1]
+    kernel.call(1, 0, 1)
+    kernel.allocator.turn = [1]
+    assert [device for device, *_ in kernel.held[-1:]] == [1]
+    kernel.follow(points, 0)
+    found = verify_clusters(kernel.written())
+    assert found.agrees, "\n".join(found.describe())
+    assert taken(found.figures) == {"turns": 1}
+
+
+def test_a_slot_may_be_freed_between_the_window_and_its_try() -> None:
+    """The visit found it in use by the swap cache alone; the kernel tries it, and grants it then."""
+    kernel, tried = Recorder("7.3", (DeviceConfig(1024),)), 2
+    kernel.call(1, 0, 1)
+    for _ in range(522):
+        kernel.call(0, 0, 1)
+    assert (0, tried, 1) in kernel.held
+    kernel.allocator.devices[0].map[tried] = CACHED
+    call = Call(1, 0)
+    points = kernel.allocator.call(call)
+    kernel.row(Op.CALL, 1, n=1, order=0)
+    next(points)
+    kernel.follow(points, 1, until=Op.VISIT)
+    kernel.row(Op.WINDOW, 1)
+    points.send(next(point for point in points if point))
+    kernel.free(0, 0, tried, 1)
+    kernel.row(Op.TRY, 1, device=0, slot=tried, n=0)
+    kernel.row(Op.RELOCK, 1)
+    kernel.follow(points, 1)
+    assert call.granted == [(0, tried)]
+    found = verify_clusters(kernel.written())
+    assert found.agrees, "\n".join(found.describe())
+    assert taken(found.figures) == {"windows": 1}
+
+
 def changed(rows: ClusterRows, op: str, nth: int, /, **fields: pl.Expr) -> ClusterRows:
     """Return the recording with other fields in the nth row of an op."""
     seq = rows.events.filter(op=op)["seq"][nth]

@@ -36,6 +36,8 @@ from oracle_clusters import (
 
 IN_FLIGHT = 512
 """The largest number of slots that a CPU moves between a probe and the counter."""
+FREED = 8
+"""Ranges that other tasks freed during a visit; more explain every grant."""
 COUNTED = {
     Op.GRANT: "grants",
     Op.VISIT: "visits",
@@ -77,6 +79,8 @@ class Task:
     move: Point | None = None
     """The list move of a free that comes next."""
     freed: list[range] = field(default_factory=list)
+    opened: int = 0
+    """How many of these others freed before the open window."""
 
 
 class Replay:
@@ -91,6 +95,8 @@ class Replay:
         self.row = 0
         self.changed: dict[int, int] = {}
         self.stamps: dict[tuple[int, int], int] = {}
+        self.late: dict[int, int] = {}
+        """Device whose last slot was granted, or first freed, by the last row of a task (pid)."""
         self.mismatch: tuple[int, Point | None] | None = None
         """seq of the first row that differs, and what the model expected."""
 
@@ -102,6 +108,7 @@ class Replay:
             self.row += 1
             self.totals["rows"] += 1
             task = self.tasks.setdefault(row.pid, Task(row.pid, Call(0, 0)))
+            self.late = {device: pid for device, pid in self.late.items() if pid != row.pid}
             if row.point.op == Op.GRANT:
                 self.totals["slots"] += row.point.n
             if task.move is not None:
@@ -109,7 +116,10 @@ class Replay:
                 self._settle(task, row)
                 if settles:
                     continue
+            listed = len(self.allocator.turn)
             self._take(task, row)
+            if len(self.allocator.turn) != listed:
+                self.late[row.point.device] = row.pid
             if row.point.op != Op.FREE:
                 task.last = self.row
 
@@ -238,13 +248,15 @@ class Replay:
         start = slot - slot % size
         cluster = device.clusters[slot // self.allocator.size]
         if cluster is task.call.visiting and task.point is None:
-            before = device.map[start : start + size]
+            before = bytes(device.map)
+            for freed in task.freed[task.opened : FREED]:
+                device.map[freed.start : freed.stop] = bytes([USED]) * len(freed)
             device.map[start : start + size] = bytes(
-                CACHED if byte == USED else byte for byte in before
+                CACHED if byte == USED else byte for byte in device.map[start : start + size]
             )
             self._hint(task, full=True)
             self._compute(task)
-            device.map[start : start + size] = before
+            device.map[:] = before
         point = task.point
         if (
             cluster is not task.call.visiting
@@ -259,6 +271,7 @@ class Replay:
 
     def _window(self, task: Task) -> None:
         """Take a row of a visit that drops its locks: it has tested the cluster's free slots."""
+        task.opened = len(task.freed)
         if task.point is None and task.call.visiting is not None:
             task.call.tested |= self.allocator.has_room(task.call)
 
@@ -310,6 +323,7 @@ class Replay:
 
     def _relock(self, task: Task) -> None:
         """Test the range of a window at the moment when the locks are held again."""
+        task.opened = len(task.freed)
         if task.window is None:
             task.disturbed = True
             self.totals["taken_silent"] += 1
@@ -345,7 +359,7 @@ class Replay:
         task.point = None
         task.turned = point.op == Op.TURN
         if point.op == Op.VISIT:
-            task.disturbed, task.freed = False, []
+            task.disturbed, task.freed, task.opened = False, [], 0
         task.tried_full = task.tried_full and task.call.full is not None
 
     def _meet(self, task: Task, row: Row) -> bool:
@@ -414,7 +428,7 @@ class Replay:
         return all(
             any(device.map[at : at + size])
             or at + size > device.config.slots
-            or len(task.freed) > 8
+            or len(task.freed) > FREED
             or any(freed.start < at + size and at < freed.stop for freed in task.freed)
             for at in range(call.start, end - size + 1, size)
         )
@@ -432,13 +446,17 @@ class Replay:
             self._end(task, row)
             return
         task.call.now_cpu, task.window = row.cpu, None
-        if not self._meet(task, row):
-            self._judge(task, row, equal=False)
-            return
+        meets = self._meet(task, row)
         ours = task.point
         assert ours is not None
-        equal = self._equal(ours, theirs)
-        if theirs.op == Op.PICKED and not equal and self._explains_pick(theirs):
+        behind = theirs.op == Op.TURN and self._explains_turn(ours, theirs)
+        if not meets and not behind:
+            self._judge(task, row, equal=False)
+            return
+        equal = meets and self._equal(ours, theirs)
+        if theirs.op == Op.TURN and not equal and behind:
+            self.totals["taken_turns"] += 1
+        elif theirs.op == Op.PICKED and not equal and self._explains_pick(theirs):
             self.totals["taken_yields"] += 1
         elif theirs.op == Op.GRANT and not equal and self._explains(task, theirs):
             self._judge(task, row, equal=True)
@@ -464,6 +482,13 @@ class Replay:
             Op.GRANT: ("device", "slot", "n"),
         }.get(ours.op, ())
         return all(getattr(ours, name) == getattr(theirs, name) for name in fields)
+
+    def _explains_turn(self, ours: Point, theirs: Point) -> bool:
+        """Return whether the list of devices was behind the rows."""
+        listed = self.allocator.turn
+        if theirs.device in self.late and theirs.device not in listed:
+            return True
+        return ours.op == Op.TURN and ours.device in self.late and ours.device in listed
 
     def _explains_pick(self, theirs: Point) -> bool:
         """Return whether a list may yield a cluster that is not its first."""

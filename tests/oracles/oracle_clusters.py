@@ -304,14 +304,27 @@ class Allocator:
         ]
         self.turn.insert(after[-1] + 1 if after else 0, number)
 
-    def _turns(self, call: Call, search: Callable[[Device], Points]) -> Points:
-        """Try the devices from the head on until one grants; a large order tries only one."""
+    def following(self, number: int) -> int | None:
+        """Return the device after another; one that is not listed would be first of its equals."""
+        if number in self.turn:
+            after = self.turn[self.turn.index(number) + 1 :]
+        else:
+            priority = self.devices[number].config.priority
+            after = [each for each in self.turn if self.devices[each].config.priority <= priority]
+        return after[0] if after else None
+
+    def _turns(
+        self, call: Call, search: Callable[[Device], Points], late: Point | None = None
+    ) -> Points:
+        """Try the devices from the head on until one grants; a large order tries only one.
+
+        A ``late`` turn has happened, of a device that is not listed here any more.
+        """
         position, turns = self.turn[0] if self.turn else None, 0
-        while position is not None and not (self.choose and turns == len(self.devices)):
+        while late or (position is not None and not (self.choose and turns == len(self.devices))):
             turns += 1
-            at = self.turn.index(position)
-            following = self.turn[at + 1] if at + 1 < len(self.turn) else None
-            actual = yield Point(Op.TURN, position)
+            actual = late or (yield Point(Op.TURN, position))
+            late, following = None, self.following(actual.device)
             self.requeue(actual.device)
             call.device = actual.device
             yield None
@@ -373,21 +386,22 @@ class Allocator:
             call.wanted = min(call.wanted, BATCH, self.available // size)
             self.available -= call.wanted * size
         yield None
-        if size <= self.size and call.wanted:
-            again = True
-            while again:
-                if not self.rules.turns_each_call:
-                    yield from self._own_first(call)
-                if not call.granted:
-                    yield from self._turns(call, lambda device: self._fill(call, device))
-                again = False
-                if not call.granted and not call.order and not self.rules.discards_in_device:
-                    again = yield from self._discard_any()
+        late, again = None, size <= self.size and call.wanted > 0
+        while again or late:
+            if not self.rules.turns_each_call and not late:
+                yield from self._own_first(call)
+            if not call.granted:
+                yield from self._turns(call, lambda device: self._fill(call, device), late)
+            again, late = False, None
+            if not call.granted and not call.order and not self.rules.discards_in_device:
+                again = yield from self._discard_any()
+            if not again:
+                actual = yield Point(Op.DONE, n=len(call.granted))
+                late = actual if actual.op == Op.TURN else None
+        if size > self.size or not call.wanted:
+            yield Point(Op.DONE, n=len(call.granted))
         if self.rules.credit_first:
-            yield Point(Op.DONE, n=len(call.granted))
             self.available += (call.wanted - len(call.granted)) * size
-        else:
-            yield Point(Op.DONE, n=len(call.granted))
 
     def _own_first(self, call: Call) -> Points:
         """Go on where this CPU was, whatever the device (7.3's fast path)."""

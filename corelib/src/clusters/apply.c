@@ -59,6 +59,8 @@ static void apply_turn(struct sws_clusters *self, struct sws_clusters_call *call
 		       const struct sws_clusters_point *point)
 {
 	call->device = point->device;
+	if (call->point.op != SWS_CLUSTER_TURN || call->point.device != point->device)
+		call->following = sws_clusters__following(self, point->device);
 	if (self->devices[point->device].listed) {
 		sws_clusters__dequeue(self, point->device);
 		sws_clusters__enqueue(self, point->device);

@@ -59,7 +59,6 @@ static void own_first(struct sws_clusters *self, struct sws_clusters_call *call)
  */
 static void turn(struct sws_clusters *self, struct sws_clusters_call *call)
 {
-	uint32_t at = 0;
 	uint8_t device = call->following;
 
 	if (call->granted) {
@@ -75,9 +74,7 @@ static void turn(struct sws_clusters *self, struct sws_clusters_call *call)
 		go(call, TURNS_OVER);
 		return;
 	}
-	while (self->turn[at] != device)
-		at++;
-	call->following = at + 1 < self->n_turn ? self->turn[at + 1] : CLUSTERS_NO_DEVICE;
+	call->following = sws_clusters__following(self, device);
 	call->device = device;
 	call->list = 0;
 	set_point(call, SWS_CLUSTER_TURN, 0, 0);

@@ -135,6 +135,7 @@ enum sws_cluster_choice sws_clusters__choose(struct sws_clusters *self,
 bool sws_clusters__full(struct sws_clusters *self);
 void sws_clusters__enqueue(struct sws_clusters *self, uint32_t device);
 void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device);
+uint8_t sws_clusters__following(const struct sws_clusters *self, uint32_t device);
 uint32_t sws_clusters__own(const struct sws_clusters *self, const struct sws_clusters_call *call,
 			   uint32_t device);
 uint8_t sws_clusters__own_device(const struct sws_clusters *self,

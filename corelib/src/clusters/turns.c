@@ -50,6 +50,23 @@ void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device)
 	self->devices[device].listed = false;
 }
 
+/*
+ * Returns the device that is searched after another one; CLUSTERS_NO_DEVICE for none. One that is
+ * not listed is full, and would be the first of its priority.
+ */
+uint8_t sws_clusters__following(const struct sws_clusters *self, uint32_t device)
+{
+	const int32_t priority = self->devices[device].config.priority;
+	uint32_t at = 0;
+
+	while (at < self->n_turn && self->turn[at] != device &&
+	       (self->devices[device].listed ||
+		self->devices[self->turn[at]].config.priority > priority))
+		at++;
+	at += self->devices[device].listed;
+	return at < self->n_turn ? self->turn[at] : CLUSTERS_NO_DEVICE;
+}
+
 static size_t cell(uint32_t owner, uint32_t order)
 {
 	return (size_t)owner * SWS_CLUSTERS_ORDERS + order;

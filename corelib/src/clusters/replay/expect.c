@@ -72,6 +72,7 @@ void sws_cluster_replay__apply(struct sws_cluster_replay *self, struct task *tas
 	if (copy.op == SWS_CLUSTER_VISIT) {
 		task->disturbed = false;
 		task->n_freed = 0;
+		task->opened = 0;
 	}
 	task->tried_full = task->tried_full && task->call.full != CLUSTERS_NONE;
 }
@@ -283,6 +284,17 @@ static void judge_pick(struct sws_cluster_replay *self, struct task *task,
 		      equal ? SWS_CLUSTER_REPLAY_MATCHED : SWS_CLUSTER_REPLAY_OTHER_PICK);
 }
 
+/* A turn of another device is taken from the trace if the list of devices was behind the rows. */
+static void judge_turn(struct sws_cluster_replay *self, struct task *task,
+		       const struct replay_row *row, bool equal)
+{
+	if (!equal && sws_cluster_replay__explains_turn(self, &task->call.point, &row->point))
+		self->totals.taken_turns++;
+	else
+		judge(self, task, row,
+		      equal ? SWS_CLUSTER_REPLAY_MATCHED : SWS_CLUSTER_REPLAY_OTHER_TURN);
+}
+
 /* The kernel returns its result after the locks; a cgroup may refuse the slots of a folio. */
 static void judge_done(struct sws_cluster_replay *self, struct task *task,
 		       const struct replay_row *row)
@@ -348,13 +360,17 @@ int sws_cluster_replay__expect(struct sws_cluster_replay *self, struct task *tas
 		follow(self, task, row);
 		return SWS_OK;
 	}
-	if (!meet(self, task, row)) {
+	if (!meet(self, task, row) &&
+	    !(theirs->op == SWS_CLUSTER_TURN &&
+	      sws_cluster_replay__explains_turn(self, &task->call.point, theirs))) {
 		lose(self, task, row);
 		return SWS_OK;
 	}
-	equal = equal_points(&task->call.point, theirs);
+	equal = task->call.point.op == theirs->op && equal_points(&task->call.point, theirs);
 	if (theirs->op == SWS_CLUSTER_PICKED)
 		judge_pick(self, task, row, equal);
+	else if (theirs->op == SWS_CLUSTER_TURN)
+		judge_turn(self, task, row, equal);
 	else
 		judge(self, task, row,
 		      equal ? SWS_CLUSTER_REPLAY_MATCHED : difference(self, task, theirs));

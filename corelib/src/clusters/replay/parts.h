@@ -59,8 +59,9 @@ struct task {
 	/* The range of the window. */
 	uint32_t from;
 	uint32_t to;
-	/* What other tasks freed in the visited cluster. */
+	/* What other tasks freed in the visited cluster; from freed[opened] on in the open window. */
 	uint32_t n_freed;
+	uint32_t opened;
 	uint32_t freed[REPLAY_FREED][2];
 };
 
@@ -80,6 +81,15 @@ struct sws_cluster_replay {
 	uint32_t changed[SWS_CLUSTERS_DEVICES_MAX];
 	/* The task of the row before, if it was a free. */
 	int64_t freeing;
+	/*
+	 * The device whose last slot the last row of a task granted, or whose first it freed: the
+	 * kernel takes it off the list of devices, or puts it back, after that row.
+	 */
+	uint32_t n_late;
+	struct {
+		int32_t pid;
+		bool late;
+	} listing[SWS_CLUSTERS_DEVICES_MAX];
 	struct sws_cluster_replay_totals totals;
 	bool has_mismatch;
 	struct sws_cluster_replay_mismatch mismatch;
@@ -109,6 +119,9 @@ bool sws_cluster_replay__explains_grant(const struct sws_cluster_replay *self,
 					const struct sws_clusters_point *theirs);
 bool sws_cluster_replay__explains_none(const struct sws_cluster_replay *self,
 				       const struct task *task);
+bool sws_cluster_replay__explains_turn(const struct sws_cluster_replay *self,
+				       const struct sws_clusters_point *ours,
+				       const struct sws_clusters_point *theirs);
 void sws_cluster_replay__disturb(struct sws_cluster_replay *self, const struct replay_row *row);
 
 /* expect.c */

@@ -231,6 +231,24 @@ static int row_of_call(struct sws_cluster_replay *self, struct task *task,
 	return error;
 }
 
+/* The task of a row has done what its row before began: the list of devices is as the slots are. */
+static void settle_listing(struct sws_cluster_replay *self, int32_t pid)
+{
+	for (uint32_t i = 0; i < self->clusters->n_devices; i++)
+		if (self->listing[i].late && self->listing[i].pid == pid) {
+			self->listing[i].late = false;
+			self->n_late--;
+		}
+}
+
+/* A row took the last slot of its device, or freed the first. */
+static void note_listing(struct sws_cluster_replay *self, const struct replay_row *row)
+{
+	self->n_late += !self->listing[row->point.device].late;
+	self->listing[row->point.device].late = true;
+	self->listing[row->point.device].pid = row->pid;
+}
+
 static int take_row(struct sws_cluster_replay *self, const struct replay_row *row)
 {
 	struct task *task = NULL;
@@ -262,6 +280,7 @@ int sws_cluster_replay_feed(struct sws_cluster_replay *self,
 			    const struct sws_cluster_replay_rows *rows, uint64_t count)
 {
 	int error = self->problem ? SWS_ERROR_BAD_ARGUMENT : SWS_OK;
+	uint32_t listed = 0;
 
 	for (uint64_t i = 0; !error && i < count; i++) {
 		const struct replay_row row = {
@@ -285,7 +304,12 @@ int sws_cluster_replay_feed(struct sws_cluster_replay *self,
 		self->totals.rows++;
 		if (row.point.op == SWS_CLUSTER_GRANT)
 			self->totals.slots += row.point.n;
+		if (self->n_late)
+			settle_listing(self, row.pid);
+		listed = self->clusters->n_turn;
 		error = take_row(self, &row);
+		if (self->clusters->n_turn != listed)
+			note_listing(self, &row);
 		if (row.point.op != SWS_CLUSTER_FREE)
 			self->freeing = INT64_MIN;
 	}

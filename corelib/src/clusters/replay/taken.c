@@ -84,6 +84,25 @@ bool sws_cluster_replay__explains_none(const struct sws_cluster_replay *self,
 	return task->disturbed && none_before(self, task, cluster_end(self, task));
 }
 
+/*
+ * Returns whether a list of devices that is behind the rows explains a turn:
+ *
+ *      task 8  grant                 of the last slot of device 0
+ *      task 7  turn of device 0      it is still listed
+ *      task 8  move to full          now it is not
+ */
+bool sws_cluster_replay__explains_turn(const struct sws_cluster_replay *self,
+				       const struct sws_clusters_point *ours,
+				       const struct sws_clusters_point *theirs)
+{
+	const struct device *devices = self->clusters->devices;
+
+	if (self->listing[theirs->device].late && !devices[theirs->device].listed)
+		return true;
+	return ours->op == SWS_CLUSTER_TURN && self->listing[ours->device].late &&
+	       devices[ours->device].listed;
+}
+
 /* A row changes a cluster that another task visits: that one must have dropped the locks. */
 void sws_cluster_replay__disturb(struct sws_cluster_replay *self, const struct replay_row *row)
 {

@@ -10,23 +10,30 @@
  *
  *      order 2   map  # # . . | . # # .       try of 5: 5 and 6 are cached for this test;
  *                     0         4             the model must come to 4 as the first possible range
+ *
+ * What others freed since the window opened was in use when the visit tested it.
  */
 static void find_window(struct sws_cluster_replay *self, struct task *task, uint32_t from,
 			uint32_t n)
 {
 	struct sws_clusters *clusters = self->clusters;
-	uint8_t *map = clusters->devices[task->call.device].map + from;
+	const struct device *device = &clusters->devices[task->call.device];
+	const uint32_t start = slot_of(clusters, device, task->call.visiting);
+	uint8_t *map = device->map + start;
 	uint8_t before[SWS_CLUSTERS_SIZE_MAX];
 
-	memcpy(before, map, n);
-	for (uint32_t at = 0; at < n; at++)
+	memcpy(before, map, clusters->size);
+	for (uint32_t i = task->opened; i < task->n_freed && i < REPLAY_FREED; i++)
+		for (uint32_t slot = task->freed[i][0]; slot < task->freed[i][1]; slot++)
+			map[slot - start] = SLOT_USED;
+	for (uint32_t at = from - start; at < from - start + n; at++)
 		if (map[at] == SLOT_USED)
 			map[at] = SLOT_CACHED;
 	clusters->n_cached++;
 	sws_cluster_replay__hint(self, task, true);
 	sws_clusters_call_next(clusters, &task->call);
 	clusters->n_cached--;
-	memcpy(map, before, n);
+	memcpy(map, before, clusters->size);
 }
 
 /* A slot of the visited cluster is tried. */
@@ -147,6 +154,7 @@ void sws_cluster_replay__window(struct sws_cluster_replay *self, struct task *ta
 	const uint32_t n = UINT32_C(1) << call->order;
 	const struct cluster *cluster = NULL;
 
+	task->opened = task->n_freed;
 	if (task->lost || task->computed || call->visiting == CLUSTERS_NONE)
 		return;
 	cluster = &self->clusters->clusters[call->visiting];
@@ -171,6 +179,7 @@ void sws_cluster_replay__try(struct sws_cluster_replay *self, struct task *task,
  */
 void sws_cluster_replay__relock(struct sws_cluster_replay *self, struct task *task)
 {
+	task->opened = task->n_freed;
 	if (task->lost)
 		return;
 	if (!task->in_window) {
