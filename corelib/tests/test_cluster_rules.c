@@ -62,6 +62,7 @@ static void no_kernel_has_the_alternatives(void)
 		const struct sws_cluster_rules rules = rules_of((enum sws_cluster_rule_set)set);
 
 		CHECK(rules.frag_tries == 1 && !rules.own_by_task);
+		CHECK(!rules.frag_classes && !rules.device_masks);
 		CHECK(rules.frag_all == (set != SWS_CLUSTER_RULES_7_3));
 	}
 }

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
 
 _CLUSTER_SWITCHES = {
-    name: name not in CLUSTER_NUMBERS for name in CLUSTER_SWITCHES if name != "own_by_task"
+    name: name not in CLUSTER_NUMBERS
+    for name in CLUSTER_SWITCHES
+    if name not in ("own_by_task", "device_masks")
 }
-"""Rules that a command can change, and whether each is yes or no. Owners of tasks are given in
-Python."""
+"""Rules that a command can change, and whether each is yes or no. Owners of tasks, and their
+devices, are given in Python."""
 
 
 @click.group(cls=Verbs, help="Run a patch's mechanism on a trace folder and print its table.")

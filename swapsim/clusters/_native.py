@@ -134,13 +134,15 @@ Placed = tuple[int, int, int, int, int, int]
 class Serving:
     """What else than a rule set decides how requests are served.
 
-    ``switches`` are rules that are changed. ``owners`` has the owner of each task's current
-    cluster, from 0, if tasks have one in place of CPUs. ``slots`` are the slots of each device, if
-    they are not the trace's. ``choose`` is the address of a user's function, 0 for none.
+    ``switches`` are rules that are changed. ``owners`` has the owner of each task, from 0: of its
+    current cluster, which CPUs have otherwise; or, with ``masks``, the one whose bits say which
+    devices the task may use. ``slots`` are the slots of each device, if they are not the trace's.
+    ``choose`` is the address of a user's function, 0 for none.
     """
 
     switches: Mapping[str, bool | int] = field(default_factory=dict)
     owners: Mapping[int, int] | None = None
+    masks: Sequence[int] = ()
     slots: Sequence[int] | None = None
     choose: int = 0
 
@@ -176,16 +178,19 @@ def serves(
     return bool(known["global_next"]) or not devices["rotational"].any()
 
 
-def change_config(config: Any, serving: Serving) -> None:
-    """Write switches, owners, sizes and the user's function to a config."""
+def change_config(config: Any, serving: Serving) -> Any:
+    """Write switches, owners, sizes and the user's function; return what has to stay alive."""
     for name, value in serving.switches.items():
         setattr(config.rules, name, value)
     for number, slots in enumerate(serving.slots or ()):
         config.devices[number].slots = slots
+    config.masks = masks = ffi.new("uint32_t[]", list(serving.masks))
     if serving.owners is not None:
-        config.rules.own_by_task = True
-        config.owners = max(serving.owners.values()) + 1
+        config.rules.own_by_task = not serving.masks
+        config.rules.device_masks = bool(serving.masks)
+        config.owners = len(serving.masks) or max(serving.owners.values()) + 1
     config.choose = ffi.cast(_CHOOSE, serving.choose)
+    return masks
 
 
 def serve(
@@ -203,7 +208,7 @@ def serve(
     names the row, by its seq, that cannot be replayed.
     """
     config = configured(rows, rules)
-    change_config(config, serving)
+    masks = change_config(config, serving)
     made = structs.config(
         lib.sws_cluster_what_if_config_init,
         None,
@@ -213,6 +218,7 @@ def serve(
         sample_rows=max(1, rows.events.height // samples) if samples else 0,
     )
     handle = new(lib.sws_cluster_what_if_new, made, free=lib.sws_cluster_what_if_free)
+    del masks
     for pid, owner in (serving.owners or {}).items():
         check(lib.sws_cluster_what_if_assign(handle, pid, owner))
     found, seen, neighbours = [], [], Counter[str]()

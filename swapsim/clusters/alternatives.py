@@ -56,7 +56,8 @@ class Alternative:
     """A change of the rules of 7.3.
 
     ``asks`` is the question that it answers; ``switches`` are those of ``cluster_rules.h``;
-    ``owner`` is who has a current cluster: a CPU, a task or a group of tasks.
+    ``owner`` is who has a current cluster: a CPU, a task or a group of tasks. With ``masks`` every
+    second group of tasks may not use the devices of the highest priority.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Alternative:
     rules: str = BASE
     switches: Mapping[str, bool | int] = field(default_factory=dict)
     owner: str = "cpu"
+    masks: bool = False
 
 
 ALTERNATIVES: Final = (
@@ -118,6 +120,19 @@ METRICS: Final = Metrics(
 )
 
 
+OF_DEVICES: Final = Metrics(
+    "a ranking on devices of several priorities",
+    {
+        "missed clusters": Metric("a grant", "searches of a device, without an own slot", "lower"),
+        "lower device": Metric("%", "slots below the highest priority", "lower"),
+        "inversions": Metric("%", "runs granted below a device with free slots", "lower"),
+    },
+)
+
+
+_ALL: Final = Metrics(METRICS.subject, {**METRICS, **OF_DEVICES})
+
+
 def stream(
     rows: ClusterRows,
     name: str,
@@ -137,19 +152,23 @@ def stream(
     events = check_cluster_rows(rows).events
     if not (events["op"] == "free").any():
         raise InputError(f"stream {name} frees no slot, so no list is ever tried: take another one")
-    used = events.select(
-        pl.when(op="grant").then(pl.col("n").cast(pl.Int64))
-        .when(op="free").then(-pl.col("n").cast(pl.Int64)).otherwise(0)
-    ).to_series()  # fmt: skip
-    peak = int(used.cum_sum().max())  # type: ignore[arg-type]
     size, sizes = rows.cluster_size, rows.devices["slots"].to_list()
-    factor = peak / fill / sum(sizes)
+    factor = peak_of(events) / fill / sum(sizes)
     slots = tuple(max(2, -(-round(each * factor) // size)) * size for each in sizes)
     tasks = events.filter(op="call")["pid"].unique(maintain_order=True).to_list()
     found = dict.fromkeys(events["pid"].unique(maintain_order=True).to_list(), 0)
     found |= {pid: GROUPS * at // max(len(tasks), 1) for at, pid in enumerate(tasks)}
     known = {pid: (groups or found).get(pid, 0) for pid in found}
     return Stream(name=name, seed=seed, rows=rows, slots=slots, groups=known)
+
+
+def peak_of(events: pl.DataFrame) -> int:
+    """Return the most slots that were in use at a time."""
+    used = events.select(
+        pl.when(op="grant").then(pl.col("n").cast(pl.Int64))
+        .when(op="free").then(-pl.col("n").cast(pl.Int64)).otherwise(0)
+    ).to_series()  # fmt: skip
+    return int(used.cum_sum().max())  # type: ignore[arg-type]
 
 
 def shipped_stream(name: str) -> Stream:
@@ -187,6 +206,8 @@ def measure(
                 served = _served(each, alternative)
                 head = (each.name, each.seed, alternative.name)
                 rows += [(*head, *row) for row in _metrics(served)]
+                if each.rows.devices["priority"].n_unique() > 1:
+                    rows += [(*head, *row) for row in _metrics_of_devices(served)]
                 counted.update()
     return CLUSTER_MEASURES.check(
         pl.DataFrame(rows, schema=CLUSTER_MEASURES.schema, orient="row", strict=False)
@@ -196,6 +217,12 @@ def measure(
 def _serving(of: Stream, alternative: Alternative | ListPolicy) -> Serving:
     tasks = {pid: at for at, pid in enumerate(of.groups)}
     owners = {"cpu": None, "task": tasks, "group": dict(of.groups)}[alternative.owner]
+    if isinstance(alternative, Alternative) and alternative.masks:
+        priorities = of.rows.devices["priority"].to_list()
+        bits = {1 << at: each == max(priorities) for at, each in enumerate(priorities)}
+        lower = sum(bit for bit, top in bits.items() if not top)
+        masks = [lower if group % 2 else sum(bits) for group in range(max(of.groups.values()) + 1)]
+        return Serving(switches=alternative.switches, owners=of.groups, masks=masks, slots=of.slots)
     if isinstance(alternative, Alternative):
         return Serving(switches=alternative.switches, owners=owners, slots=of.slots)
     return Serving(owners=owners, slots=of.slots, choose=alternative.address)
@@ -246,23 +273,40 @@ def _metrics(served: Served) -> Iterable[tuple[str, str, float | None]]:
             yield f"fallbacks of order {order}", "%", _percent(requests - got[order], requests)
 
 
+def _metrics_of_devices(served: Served) -> Iterable[tuple[str, str, float | None]]:
+    counts, grants = served.counts, sum(served.runs)
+    values = {
+        "missed clusters": counts["turns"] / grants if grants else None,
+        "lower device": _percent(counts["lower"], counts["slots"]),
+        "inversions": _percent(counts["inversions"], grants),
+    }
+    for name, metric in OF_DEVICES.items():
+        yield name, metric.unit, values[name]
+
+
 def _percent(part: int, whole: int) -> float | None:
     return 100 * part / whole if whole else None
 
 
 @checked
-def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> pl.DataFrame:
+def ranked(
+    measures: pl.DataFrame,
+    metrics: Sequence[str] = tuple(METRICS),
+    known: Sequence[Alternative] = ALTERNATIVES,
+) -> pl.DataFrame:
     """Rank the alternatives by their change from the rules of 7.3, stream by stream.
 
-    ``measures`` (CLUSTER_MEASURES) have the rules of 7.3 on each stream and seed. In the result
-    (CLUSTER_RANKING) metrics have the given order, and the best alternative of each comes first.
+    ``measures`` (CLUSTER_MEASURES) have the rules of 7.3 on each stream and seed; policies that are
+    not ``known`` are a user's. In the result (CLUSTER_RANKING) metrics have the given order, and
+    the best alternative of each comes first.
     """
     CLUSTER_MEASURES.check(measures)
+    ours = {each.name for each in known}
     keys = ["stream", "seed", "metric"]
     base = measures.filter(policy=BASE).select(*keys, base="value")
     rows = []
     for metric in metrics:
-        declared = METRICS[metric]
+        declared = _ALL[metric]
         chosen = measures.filter(metric=metric).join(base, on=keys, how="left")
         if chosen["base"].null_count() > chosen["value"].null_count():
             raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
@@ -275,14 +319,8 @@ def ranked(measures: pl.DataFrame, metrics: Sequence[str] = tuple(METRICS)) -> p
         better = declared.better
         for row in rank(over_seeds(values, np.median), "median", better):
             labels = {"metric": metric, "unit": declared.unit, "better": better}
-            rows.append(
-                {**row, **labels, "runs": row["seeds"], "user": not _is_ours(row["policy"])}
-            )
+            rows.append({**row, **labels, "runs": row["seeds"], "user": row["policy"] not in ours})
     return CLUSTER_RANKING.check(pl.DataFrame(rows, schema=CLUSTER_RANKING.schema))
-
-
-def _is_ours(name: str) -> bool:
-    return any(each.name == name for each in ALTERNATIVES)
 
 
 @checked

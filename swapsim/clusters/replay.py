@@ -146,6 +146,8 @@ def check_switches(switches: Mapping[str, bool | int] | None) -> dict[str, bool 
         check_choice("switches", name, CLUSTER_SWITCHES)
         if name == "own_by_task":
             raise ConfigError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
+        if name == "device_masks":
+            raise ConfigError(f"switches={{{name!r}: ...}}: masks belong to streams (`questions`)")
         if name in CLUSTER_NUMBERS and not (
             isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= FRAG_TRIES_MAX
         ):

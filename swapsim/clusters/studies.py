@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.clusters import questions as asked
 from swapsim.clusters.alternatives import SEEDS, TRACES, generated_stream, measure, shipped_stream
 from swapsim.study import Study
 
@@ -22,3 +23,11 @@ alternatives: Final = Study(
     reads=tuple(f"traces/{name}/*" for name in TRACES),
 )
 """Alternatives to the rules of 7.3 on identical requests (CLUSTER_MEASURES)."""
+
+questions: Final = Study(
+    name="newer-kernels-questions",
+    points=asked.points(),
+    run=asked.measured,
+    reads=tuple(f"traces/{name}/*" for each in asked.QUESTIONS.values() for name in each.recorded),
+)
+"""Answers to what the allocator's authors ask (CLUSTER_MEASURES)."""

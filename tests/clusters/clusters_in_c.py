@@ -11,7 +11,10 @@ from oracle_clusters import LISTS, ORDERS, DeviceConfig, Rules
 from swapsim._core import ffi, lib
 
 OWNERS = 2
-"""Owners of current clusters, where tasks have them."""
+"""Owners of current clusters and masks, where tasks have them."""
+
+MASKS = (0b011, 0b110)
+"""The devices that an owner may use, where it has a mask."""
 
 ROW_FIELDS = ("seq", "cpu", "pid", "op", "device", "order", "list", "slot", "n")
 
@@ -27,14 +30,15 @@ def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed:
         setattr(target.rules, field.name, getattr(rules, field.name))
     for name, value in fixed.items():
         setattr(target, name, value)
-    if rules.own_by_task:
+    if rules.own_by_task or rules.device_masks:
         target.owners = OWNERS
+    target.masks = masks = ffi.new("uint32_t[]", MASKS)
     target.devices = listed = ffi.new("struct sws_clusters_device[]", len(devices))
     target.n_devices = len(devices)
     for made, device in zip(listed, devices, strict=True):
         for field in fields(DeviceConfig):
             setattr(made, field.name, getattr(device, field.name))
-    return listed
+    return listed, masks
 
 
 def columns_of(rows: list[Row]) -> tuple[Any, list[Any]]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from clusters_in_c import OWNERS, ClustersInC, ReplayInC, WhatIfInC
+from clusters_in_c import MASKS, OWNERS, ClustersInC, ReplayInC, WhatIfInC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_cluster_replay import Replay, Row
@@ -37,8 +37,9 @@ rule_sets = st.one_of(
     st.sampled_from(list(RULES.values())),
     st.builds(
         Rules,
-        **{field.name: booleans for field in fields(Rules) if field.name != "frag_tries"},
+        **{field.name: booleans for field in fields(Rules) if field.type is bool},
         frag_tries=st.integers(0, 3),
+        frag_classes=st.integers(0, 4),
     ),
 )
 CHOICE_PARAMETERS = (
@@ -95,7 +96,7 @@ def test_calls_and_frees_are_those_of_the_plain_model(
     choose = None if seed is None else choosing(seed, seed % 2 == 0)
     in_c = choose and (lambda *given: choose(**dict(zip(CHOICE_PARAMETERS, given, strict=True))))
     ours = ClustersInC(rules, devices, in_c, **FIXED)
-    plain = Allocator(rules, devices, SIZE, TRUNK_SHIFT, choose)
+    plain = Allocator(rules, devices, SIZE, TRUNK_SHIFT, choose, MASKS)
     live: list[tuple[int, int, int]] = []
     for _ in range(data.draw(st.integers(1, 60))):
         kind = data.draw(st.integers(0, 9))
@@ -127,7 +128,8 @@ def test_calls_and_frees_are_those_of_the_plain_model(
     plain.check()
     assert lib.sws_clusters_available(ours.handle) == plain.available
     assert ours.work("visits_of_others") == plain.visits_of_others
-    assert ours.work("bad_choices") == plain.bad_choices
+    for count in ("bad_choices", "turns", "lower", "inversions"):
+        assert ours.work(count) == getattr(plain, count)
     for device in plain.devices:
         assert ours.lists(device.number) == [list(members) for members in device.lists]
     owners = OWNERS if rules.own_by_task else CPUS
@@ -366,10 +368,10 @@ def test_requests_under_other_rules_are_those_of_the_plain_model(
     # The caches start above 320 free slots a CPU, which these devices do not have at first.
     devices = [replace(devices[0], slots=max(2, devices[0].slots + more)), *devices[1:]]
     ours = WhatIfInC(rules, devices, trace_has_slot_cache, theirs, **FIXED)
-    allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT)
+    allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT, masks=MASKS)
     owners = {50 + task: task % OWNERS for task in range(CPUS)}
     plain = WhatIf(allocator, CPUS, trace_has_slot_cache, owners)
-    for pid, owner in owners.items() if rules.own_by_task else ():
+    for pid, owner in owners.items() if rules.own_by_task or rules.device_masks else ():
         assert lib.sws_cluster_what_if_assign(ours.handle, pid, owner) == lib.SWS_OK
     plain.feed(rows)
     assert ours.feed(rows) == lib.SWS_OK

@@ -116,7 +116,7 @@ def test_a_full_device_is_listed_until_the_grant_of_its_last_slot_is_over() -> N
 
 
 def test_a_slot_may_be_freed_between_the_window_and_its_try() -> None:
-    """The visit found it in use by the swap cache alone; the kernel tries it, and grants it then."""
+    """The visit found it in use by the swap cache alone; the kernel tries it and then grants it."""
     kernel, tried = Recorder("7.3", (DeviceConfig(1024),)), 2
     kernel.call(1, 0, 1)
     for _ in range(522):

@@ -24,7 +24,7 @@ Allocator.allocate, free_slots   clusters.c: sws_clusters_allocate, sws_clusters
 ================================ ==============================================================
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import NamedTuple
@@ -83,6 +83,8 @@ class Rules:
     discards_in_device: bool = True
     slot_cache: bool = True
     own_by_task: bool = False
+    frag_classes: int = 0
+    device_masks: bool = False
 
 
 V6_12 = Rules()
@@ -189,6 +191,12 @@ class Device:
         """Return the first cluster of a list."""
         return self.clusters[next(iter(self.lists[list_]))] if self.lists[list_] else None
 
+    def first(self, list_: int, classes: int, *, skips_held: bool) -> Cluster | None:
+        """Return the first cluster of the emptiest class of a list, or the first of all."""
+        able = [self.clusters[index] for index in self.lists[list_]]
+        able = [cluster for cluster in able if not (skips_held and cluster.held)]
+        return min(able, key=lambda each: each.count * classes // (self.size + 1), default=None)
+
     def unlink(self, cluster: Cluster) -> None:
         """Remove a cluster from its list."""
         if cluster.list != NONE:
@@ -252,10 +260,12 @@ class Allocator:
         cluster_size: int = 512,
         trunk_shift: int = 14,
         choose: Callable[..., int] | None = None,
+        masks: Sequence[int] = (),
     ) -> None:
-        """Make empty devices."""
-        self.rules, self.size, self.choose = rules, cluster_size, choose
+        """Make empty devices; with device_masks an owner has a mask."""
+        self.rules, self.size, self.choose, self.masks = rules, cluster_size, choose, masks
         self.visits_of_others = self.bad_choices = 0
+        self.turns = self.lower = self.inversions = 0
         self.devices = [
             Device(number, config, cluster_size) for number, config in enumerate(devices)
         ]
@@ -304,14 +314,20 @@ class Allocator:
         ]
         self.turn.insert(after[-1] + 1 if after else 0, number)
 
-    def following(self, number: int) -> int | None:
+    def usable_turn(self, call: Call) -> list[int]:
+        """Return the devices that are not full and that a call may use."""
+        masked = self.rules.device_masks
+        return [each for each in self.turn if not masked or self.masks[call.owner] >> each & 1]
+
+    def following(self, call: Call, number: int) -> int | None:
         """Return the device after another; one that is not listed would be first of its equals."""
+        usable = self.usable_turn(call)
         if number in self.turn:
             after = self.turn[self.turn.index(number) + 1 :]
         else:
             priority = self.devices[number].config.priority
             after = [each for each in self.turn if self.devices[each].config.priority <= priority]
-        return after[0] if after else None
+        return next((each for each in after if each in usable), None)
 
     def _turns(
         self, call: Call, search: Callable[[Device], Points], late: Point | None = None
@@ -320,11 +336,12 @@ class Allocator:
 
         A ``late`` turn has happened, of a device that is not listed here any more.
         """
-        position, turns = self.turn[0] if self.turn else None, 0
+        position, turns = next(iter(self.usable_turn(call)), None), 0
         while late or (position is not None and not (self.choose and turns == len(self.devices))):
             turns += 1
             actual = late or (yield Point(Op.TURN, position))
-            late, following = None, self.following(actual.device)
+            late, following = None, self.following(call, actual.device)
+            self.turns += 1
             self.requeue(actual.device)
             call.device = actual.device
             yield None
@@ -337,7 +354,7 @@ class Allocator:
             if call.granted or (call.order and not gone) or following is None:
                 return
             gone = following not in self.turn
-            position = (self.turn[0] if self.turn else None) if gone else following
+            position = next(iter(self.usable_turn(call)), None) if gone else following
 
     # The slot where a CPU goes on.
 
@@ -407,8 +424,14 @@ class Allocator:
         """Go on where this CPU was, whatever the device (7.3's fast path)."""
         call.cpu = call.now_cpu
         number, _ = self.own.get((self.owner(call, call.cpu), call.order), (0, 0))
+        usable = self.usable_turn(call)
+        if not self.rules.shared_next:
+            if not usable:
+                return
+            number = usable[0]
         device = self.devices[number]
-        if device.config.rotational:
+        masked = self.rules.device_masks and not self.masks[call.owner] >> number & 1
+        if device.config.rotational or masked:
             return
         yield from self._own(call, device)
 
@@ -444,7 +467,8 @@ class Allocator:
         while True:
             call.cpu = call.now_cpu
             call.next = 0
-            if self.rules.turns_each_call or device.config.rotational:
+            by_device = self.rules.turns_each_call or not self.rules.shared_next
+            if by_device or device.config.rotational:
                 yield from self._own(call, device)
             if len(call.granted) == before and self.choose:
                 steals = yield from self._chosen(call, device, before)
@@ -545,7 +569,7 @@ class Allocator:
                     break
                 yield from self._visit(call, device, cluster.index * self.size, picked=True)
             else:
-                head = device.head(list_)
+                head = device.first(list_, self.classes(call, list_), skips_held=False)
                 if head is None:
                     break
                 own = list_ in (NONFULL + call.order, FRAG + call.order)
@@ -554,20 +578,18 @@ class Allocator:
             tried += 1
         return tried
 
+    def classes(self, call: Call, list_: int) -> int:
+        """Return the lists into which a list is divided for a call."""
+        return max(1, self.rules.frag_classes) if list_ == FRAG + call.order else 1
+
     def _pick(self, call: Call, device: Device, list_: int) -> Points:
         """Take the first cluster off a list whose lock is free (7.3)."""
-        while not self.rules.trylock and (head := device.head(list_)) and head.held:
+        classes, waits = self.classes(call, list_), not self.rules.trylock
+        while waits and (head := device.first(list_, classes, skips_held=False)) and head.held:
             yield Point(Op.BUSY, device.number, head.index * self.size, list=list_)
             yield None
         yield Point(Op.PICK, device.number, list=list_)
-        chosen = next(
-            (
-                device.clusters[index]
-                for index in device.lists[list_]
-                if not device.clusters[index].held
-            ),
-            None,
-        )
+        chosen = device.first(list_, classes, skips_held=True)
         if chosen:
             chosen.held += 1
         yield None
@@ -669,6 +691,11 @@ class Allocator:
     def take(self, call: Call, device: Device, slot: int, n: int) -> None:
         """Put slots into use; a cluster from the free list, or an empty one, gets the order."""
         cluster = device.clusters[slot // self.size]
+        priorities = [each.config.priority for each in self.devices]
+        if device.config.priority < max(priorities):
+            self.lower += n
+            usable = self.usable_turn(call)
+            self.inversions += bool(usable) and priorities[usable[0]] > device.config.priority
         if self.rules.isolates:
             if not cluster.count:
                 cluster.order = call.order

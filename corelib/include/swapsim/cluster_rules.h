@@ -30,18 +30,24 @@
  *   discards_in_device        x      x             x            -
  *   slot_cache                x      x             x            -
  *   own_by_task               -      -             -            -
+ *   frag_classes              0      0             0            0
+ *   device_masks              -      -             -            -
  *
  * The rule set 6.11 is 6.12 with the one rule that made large folios fail before it: they come from
  * free clusters only. Single slots without a free cluster use 6.12's lists here, where 6.11 scanned
  * the map (slots.h models that scan).
  *
- * own_by_task and the numbers of frag_tries from 2 on are in no kernel: they are alternatives, as
- * patch D's reviewers proposed them for the scan base. A search that tries n frag clusters:
+ * own_by_task, frag_classes, device_masks and the numbers of frag_tries from 2 on are in no kernel:
+ * they are alternatives that were proposed. So is 7.3 without shared_next: a CPU has a cluster in
+ * each device, and a search begins with that of the first device. A search that tries n frag
+ * clusters, and one with a list for each class:
  *
  *      frag[4]     17 -> 3 -> 8              17 does not fit, so it goes to the tail
  *      n = 1       17                        refused, although 3 may fit
  *      n = 2       17, 3
  *      frag_all    17, 3, 8                  each once
+ *      in use      500   40   300            of 512 slots
+ *      4 classes   3: 17   0: 3   2: 8       3, the first of the emptiest class
  *
  * A user's function may choose the lists in place of nonfull_first, frag_all, frag_tries,
  * full_before_frag and large_from_free_only (sws_clusters_config):
@@ -59,6 +65,8 @@
 enum {
 	/* Maximum of frag_tries. */
 	SWS_CLUSTERS_FRAG_TRIES_MAX = 254,
+	/* Maximum of frag_classes. */
+	SWS_CLUSTERS_FRAG_CLASSES_MAX = 254,
 };
 
 /* The rule sets with names. The numbers may change between versions; store the names. */
@@ -104,7 +112,10 @@ struct sws_cluster_rules {
 	bool trylock;
 	/* A full cluster is reclaimed before the frag list; else as soon as no cluster is free. */
 	bool full_before_frag;
-	/* A CPU has one next slot for each order; else one for each order and device. */
+	/*
+	 * A CPU has one next slot for each order; else one for each order and device, and goes on
+	 * in the first device of the list.
+	 */
 	bool shared_next;
 	/* The first device goes behind its equals at every call; else only for a new cluster. */
 	bool turns_each_call;
@@ -131,6 +142,14 @@ struct sws_cluster_rules {
 	 * cgroups; else to CPUs.
 	 */
 	bool own_by_task;
+	/*
+	 * Lists into which frag[order] is divided by the slots in use, so that a search of this
+	 * order takes a cluster of the emptiest class; 0 and 1 for one list.
+	 * 0 .. SWS_CLUSTERS_FRAG_CLASSES_MAX.
+	 */
+	uint8_t frag_classes;
+	/* A request uses only the devices of its owner's mask (sws_clusters_config). */
+	bool device_masks;
 };
 
 /*

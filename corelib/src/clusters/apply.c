@@ -60,11 +60,12 @@ static void apply_turn(struct sws_clusters *self, struct sws_clusters_call *call
 {
 	call->device = point->device;
 	if (call->point.op != SWS_CLUSTER_TURN || call->point.device != point->device)
-		call->following = sws_clusters__following(self, point->device);
+		call->following = sws_clusters__following(self, call, point->device);
 	if (self->devices[point->device].listed) {
 		sws_clusters__dequeue(self, point->device);
 		sws_clusters__enqueue(self, point->device);
 	}
+	self->work.turns++;
 	self->work.avail_lock++;
 	self->work.si_lock += !self->rules.isolates;
 	go(call, FILL);
@@ -134,10 +135,8 @@ static void apply_pick(struct sws_clusters *self, struct sws_clusters_call *call
 		       const struct sws_clusters_point *point)
 {
 	const struct device *device = &self->devices[point->device];
-	uint32_t index = device->lists[point->list].head;
+	const uint32_t index = sws_clusters__first(self, device, point->list, call->order, true);
 
-	while (index != CLUSTERS_NONE && self->clusters[index].held)
-		index = self->clusters[index].next;
 	if (index != CLUSTERS_NONE)
 		self->clusters[index].held++;
 	call->picked = index;

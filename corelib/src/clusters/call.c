@@ -68,13 +68,13 @@ static void turn(struct sws_clusters *self, struct sws_clusters_call *call)
 	call->turns = call->state == FIRST_TURN ? 1 : call->turns + 1;
 	if (call->state == FIRST_TURN ||
 	    (device != CLUSTERS_NO_DEVICE && !self->devices[device].listed))
-		device = self->n_turn ? self->turn[0] : CLUSTERS_NO_DEVICE;
+		device = sws_clusters__first_device(self, call, 0);
 	/* Equal devices follow one another without end; only a user's function refuses them all. */
 	if (device == CLUSTERS_NO_DEVICE || (self->choose && call->turns > self->n_devices)) {
 		go(call, TURNS_OVER);
 		return;
 	}
-	call->following = sws_clusters__following(self, device);
+	call->following = sws_clusters__following(self, call, device);
 	call->device = device;
 	call->list = 0;
 	set_point(call, SWS_CLUSTER_TURN, 0, 0);
@@ -110,7 +110,8 @@ static void search(struct sws_clusters *self, struct sws_clusters_call *call)
 	call->asked = 0;
 	call->times = 0;
 	call->choice = SWS_CLUSTER_CHOICES;
-	if (self->rules.turns_each_call || self->devices[call->device].config.rotational)
+	if (self->rules.turns_each_call || !self->rules.shared_next ||
+	    self->devices[call->device].config.rotational)
 		visit_own(self, call, call->device, OWN);
 	else
 		go(call, OWN);
@@ -204,25 +205,16 @@ static void chosen_step(struct sws_clusters *self, struct sws_clusters_call *cal
 	}
 }
 
-/* Returns the first cluster of a list whose lock is free; without trylock, the first one. */
-static uint32_t first_of(const struct sws_clusters *self, const struct device *device,
-			 uint32_t list)
-{
-	uint32_t index = device->lists[list].head;
-
-	while (index != CLUSTERS_NONE && self->rules.trylock && self->clusters[index].held)
-		index = self->clusters[index].next;
-	return index;
-}
-
 /* Asks a list for a cluster (isolates). Models: isolate_lock_cluster. */
 static void pick(const struct sws_clusters *self, struct sws_clusters_call *call)
 {
-	const uint32_t index = first_of(self, &self->devices[call->device], call->list);
+	const struct device *device = &self->devices[call->device];
+	const uint32_t index =
+		sws_clusters__first(self, device, call->list, call->order, self->rules.trylock);
 	const bool waits = index != CLUSTERS_NONE && self->clusters[index].held;
 
 	set_point(call, waits ? SWS_CLUSTER_BUSY : SWS_CLUSTER_PICK,
-		  waits ? slot_of(self, &self->devices[call->device], index) : 0, 0);
+		  waits ? slot_of(self, device, index) : 0, 0);
 }
 
 /* Visits the next cluster of a list, unless the list, its limit or the search is at an end. */
@@ -230,6 +222,7 @@ static void visit_list(struct sws_clusters *self, struct sws_clusters_call *call
 {
 	const struct device *device = &self->devices[call->device];
 	const struct cluster_list *list = &device->lists[call->list];
+	const uint32_t first = sws_clusters__first(self, device, call->list, call->order, false);
 	const bool bounded =
 		call->step == FRAG + 1 && (self->rules.frag_all || self->rules.frag_tries > 1);
 
@@ -237,10 +230,10 @@ static void visit_list(struct sws_clusters *self, struct sws_clusters_call *call
 		go(call, STEP);
 	else if (self->rules.isolates)
 		pick(self, call);
-	else if (list->head == CLUSTERS_NONE)
+	else if (first == CLUSTERS_NONE)
 		go(call, STEP);
 	else
-		visit(call, slot_of(self, device, list->head), FROM_LIST);
+		visit(call, slot_of(self, device, first), FROM_LIST);
 }
 
 static void set_picked(const struct sws_clusters *self, struct sws_clusters_call *call)

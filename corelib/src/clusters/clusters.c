@@ -24,10 +24,13 @@ static bool is_valid(const struct sws_clusters_config *config)
 		return false;
 	if (!config->cpus || config->cpus > SWS_CLUSTERS_CPUS_MAX || !config->trunk_shift ||
 	    config->trunk_shift > SWS_CLUSTERS_TRUNK_SHIFT_MAX ||
-	    config->rules.frag_tries > SWS_CLUSTERS_FRAG_TRIES_MAX)
+	    config->rules.frag_tries > SWS_CLUSTERS_FRAG_TRIES_MAX ||
+	    config->rules.frag_classes > SWS_CLUSTERS_FRAG_CLASSES_MAX)
 		return false;
-	if (config->rules.own_by_task &&
+	if ((config->rules.own_by_task || config->rules.device_masks) &&
 	    (!config->owners || config->owners > SWS_CLUSTERS_OWNERS_MAX))
+		return false;
+	if (config->rules.device_masks && !config->masks)
 		return false;
 	if (!config->n_devices || config->n_devices > SWS_CLUSTERS_DEVICES_MAX || !config->devices)
 		return false;
@@ -62,7 +65,8 @@ static int take_memory(struct sws_clusters *self)
 	self->clusters = sws_allocate_zeroed(allocator, self->n_clusters, sizeof(*self->clusters));
 	self->own = sws_allocate_zeroed(allocator, cells * per_cell, sizeof(*self->own));
 	self->own_device = sws_allocate_array(allocator, cells, sizeof(*self->own_device));
-	if (!self->map || !self->clusters || !self->own || !self->own_device)
+	self->masks = sws_allocate_zeroed(allocator, self->n_masks + 1, sizeof(*self->masks));
+	if (!self->map || !self->clusters || !self->own || !self->own_device || !self->masks)
 		return SWS_ERROR_NO_MEMORY;
 	memset(self->own_device, CLUSTERS_NO_DEVICE, cells);
 	return SWS_OK;
@@ -119,6 +123,8 @@ static void start_device(struct sws_clusters *self, const struct sws_clusters_co
 		self->clusters[device->first + i].list = SWS_CLUSTER_LIST_NONE;
 	mark_bad_slots(self, device);
 	start_lists(self, device, config->trunk_shift);
+	if (device->config.priority > self->top)
+		self->top = device->config.priority;
 	self->total += device->config.slots - 1;
 	sws_clusters__enqueue(self, number);
 }
@@ -131,6 +137,8 @@ static int start(struct sws_clusters *self, const struct sws_clusters_config *co
 	self->choose = config->choose;
 	self->cpus = config->cpus;
 	self->owners = config->rules.own_by_task ? config->owners : config->cpus;
+	self->n_masks = config->rules.device_masks ? config->owners : 0;
+	self->top = INT32_MIN;
 	self->size = config->cluster_size;
 	self->shift = log2_of(config->cluster_size);
 	self->n_devices = config->n_devices;
@@ -151,6 +159,8 @@ static int start(struct sws_clusters *self, const struct sws_clusters_config *co
 	error = take_memory(self);
 	if (error)
 		return error;
+	for (uint32_t i = 0; i < self->n_masks; i++)
+		self->masks[i] = config->masks[i];
 	for (uint32_t i = 0; i < self->n_devices; i++)
 		start_device(self, config, i);
 	self->available = (int64_t)self->total;
@@ -194,6 +204,7 @@ void sws_clusters_free(struct sws_clusters *self)
 	sws_release(&allocator, self->clusters);
 	sws_release(&allocator, self->own);
 	sws_release(&allocator, self->own_device);
+	sws_release(&allocator, self->masks);
 	sws_release(&allocator, self);
 }
 
@@ -311,7 +322,8 @@ uint64_t sws_clusters_bytes(const struct sws_clusters *self)
 
 	return sizeof(*self) + self->n_devices * sizeof(*self->devices) +
 	       self->n_clusters * ((uint64_t)self->size + sizeof(*self->clusters)) +
-	       cells * (per_cell * sizeof(*self->own) + sizeof(*self->own_device));
+	       cells * (per_cell * sizeof(*self->own) + sizeof(*self->own_device)) +
+	       (self->n_masks + UINT64_C(1)) * sizeof(*self->masks);
 }
 
 bool sws_clusters_can_apply(const struct sws_clusters *self, const struct sws_clusters_point *point)

@@ -50,11 +50,29 @@ void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device)
 	self->devices[device].listed = false;
 }
 
+/* Returns whether the mask of a call's owner has a device. */
+bool sws_clusters__may_use(const struct sws_clusters *self, const struct sws_clusters_call *call,
+			   uint32_t device)
+{
+	return !self->rules.device_masks || (self->masks[call->owner] >> device & 1);
+}
+
+/* Returns the first device of turn[] from a place on that a call may use; CLUSTERS_NO_DEVICE for none. */
+uint8_t sws_clusters__first_device(const struct sws_clusters *self,
+				   const struct sws_clusters_call *call, uint32_t from)
+{
+	for (uint32_t at = from; at < self->n_turn; at++)
+		if (sws_clusters__may_use(self, call, self->turn[at]))
+			return self->turn[at];
+	return CLUSTERS_NO_DEVICE;
+}
+
 /*
  * Returns the device that is searched after another one; CLUSTERS_NO_DEVICE for none. One that is
  * not listed is full, and would be the first of its priority.
  */
-uint8_t sws_clusters__following(const struct sws_clusters *self, uint32_t device)
+uint8_t sws_clusters__following(const struct sws_clusters *self,
+				const struct sws_clusters_call *call, uint32_t device)
 {
 	const int32_t priority = self->devices[device].config.priority;
 	uint32_t at = 0;
@@ -63,8 +81,7 @@ uint8_t sws_clusters__following(const struct sws_clusters *self, uint32_t device
 	       (self->devices[device].listed ||
 		self->devices[self->turn[at]].config.priority > priority))
 		at++;
-	at += self->devices[device].listed;
-	return at < self->n_turn ? self->turn[at] : CLUSTERS_NO_DEVICE;
+	return sws_clusters__first_device(self, call, at + self->devices[device].listed);
 }
 
 static size_t cell(uint32_t owner, uint32_t order)
@@ -79,11 +96,18 @@ static uint32_t owner_of(const struct sws_clusters *self, const struct sws_clust
 	return self->rules.own_by_task ? call->owner : cpu;
 }
 
-/* Returns the device of the current cluster of a call's owner; CLUSTERS_NO_DEVICE for none. */
+/* Returns the device whose current cluster a call tries first; CLUSTERS_NO_DEVICE for none. */
 uint8_t sws_clusters__own_device(const struct sws_clusters *self,
 				 const struct sws_clusters_call *call)
 {
-	return self->own_device[cell(owner_of(self, call, call->now_cpu), call->order)];
+	const size_t at = cell(owner_of(self, call, call->now_cpu), call->order);
+	const uint8_t device = self->own_device[at];
+
+	if (!self->rules.shared_next)
+		return sws_clusters__first_device(self, call, 0);
+	if (device == CLUSTERS_NO_DEVICE || !sws_clusters__may_use(self, call, device))
+		return CLUSTERS_NO_DEVICE;
+	return device;
 }
 
 /* Returns the slot where the owner of a call goes on in a device; 0 for none. */

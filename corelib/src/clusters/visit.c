@@ -149,7 +149,15 @@ void sws_clusters__take(struct sws_clusters *self, struct sws_clusters_call *cal
 	struct device *device = &self->devices[point->device];
 	const uint32_t index = cluster_of(self, device, point->slot);
 	struct cluster *cluster = &self->clusters[index];
+	uint8_t first = 0;
 
+	if (device->config.priority < self->top) {
+		self->work.lower += point->n;
+		first = sws_clusters__first_device(self, call, 0);
+		self->work.inversions +=
+			first != CLUSTERS_NO_DEVICE &&
+			self->devices[first].config.priority > device->config.priority;
+	}
 	memset(device->map + point->slot, SLOT_USED, point->n);
 	cluster->count = (uint16_t)(cluster->count + point->n);
 	relist(self, device, index, call->order, point->n);
