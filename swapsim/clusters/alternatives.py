@@ -123,7 +123,7 @@ METRICS: Final = Metrics(
 OF_DEVICES: Final = Metrics(
     "a ranking on devices of several priorities",
     {
-        "missed clusters": Metric("a grant", "searches of a device, without an own slot", "lower"),
+        "misses": Metric("a grant", "searches of lists: the own cluster has no slot", "lower"),
         "lower device": Metric("%", "slots below the highest priority", "lower"),
         "inversions": Metric("%", "runs granted below a device with free slots", "lower"),
     },
@@ -276,7 +276,7 @@ def _metrics(served: Served) -> Iterable[tuple[str, str, float | None]]:
 def _metrics_of_devices(served: Served) -> Iterable[tuple[str, str, float | None]]:
     counts, grants = served.counts, sum(served.runs)
     values = {
-        "missed clusters": counts["turns"] / grants if grants else None,
+        "misses": counts["misses"] / grants if grants else None,
         "lower device": _percent(counts["lower"], counts["slots"]),
         "inversions": _percent(counts["inversions"], grants),
     }

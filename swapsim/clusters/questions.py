@@ -22,15 +22,20 @@ LOWER: Final = 1.0
 """Slots of the devices of the highest priority, and of all others, by the stream's peak: the upper
 tier runs full, the lower one does not. Fixed before the first run."""
 
+PER_DEVICE: Final = {"shared_next": False, "turns_each_call": True}
+"""As the fourth patch of swap tiers (RFC, version 3) has it: equal devices alternate."""
+
 TIERS: Final = (
     Alternative(name=BASE, asks="one cluster for all devices"),
+    Alternative(name="per-device", asks="a cluster in each device?", switches=PER_DEVICE),
     Alternative(
-        name="per-device", asks="a cluster in each device?", switches={"shared_next": False}
+        name="per-device, kept", asks="and a CPU stays in one of equal devices?",
+        switches={"shared_next": False},
     ),
     Alternative(name="masks", asks="a mask of devices for each cgroup?", masks=True),
     Alternative(
         name="masks, per-device", asks="the same with a cluster in each device?",
-        switches={"shared_next": False}, masks=True,
+        switches=PER_DEVICE, masks=True,
     ),
 )  # fmt: skip
 
@@ -40,7 +45,7 @@ FRAG_LISTS: Final = (
     Alternative(name="16 frag lists", asks="sixteen by emptiness?", switches={"frag_classes": 16}),
 )
 
-OF_TIERS: Final = ("missed clusters", "lower device", "inversions", "fallbacks")
+OF_TIERS: Final = ("misses", "lower device", "inversions", "fallbacks")
 OF_FRAG_LISTS: Final = ("fallbacks", "visits", "free clusters")
 
 

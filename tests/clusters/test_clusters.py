@@ -128,7 +128,7 @@ def test_calls_and_frees_are_those_of_the_plain_model(
     plain.check()
     assert lib.sws_clusters_available(ours.handle) == plain.available
     assert ours.work("visits_of_others") == plain.visits_of_others
-    for count in ("bad_choices", "turns", "lower", "inversions"):
+    for count in ("bad_choices", "misses", "lower", "inversions"):
         assert ours.work(count) == getattr(plain, count)
     for device in plain.devices:
         assert ours.lists(device.number) == [list(members) for members in device.lists]

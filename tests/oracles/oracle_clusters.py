@@ -265,7 +265,7 @@ class Allocator:
         """Make empty devices; with device_masks an owner has a mask."""
         self.rules, self.size, self.choose, self.masks = rules, cluster_size, choose, masks
         self.visits_of_others = self.bad_choices = 0
-        self.turns = self.lower = self.inversions = 0
+        self.misses = self.lower = self.inversions = 0
         self.devices = [
             Device(number, config, cluster_size) for number, config in enumerate(devices)
         ]
@@ -341,7 +341,6 @@ class Allocator:
             turns += 1
             actual = late or (yield Point(Op.TURN, position))
             late, following = None, self.following(call, actual.device)
-            self.turns += 1
             self.requeue(actual.device)
             call.device = actual.device
             yield None
@@ -470,6 +469,7 @@ class Allocator:
             by_device = self.rules.turns_each_call or not self.rules.shared_next
             if by_device or device.config.rotational:
                 yield from self._own(call, device)
+            self.misses += len(call.granted) == before
             if len(call.granted) == before and self.choose:
                 steals = yield from self._chosen(call, device, before)
             elif len(call.granted) == before:

@@ -232,8 +232,8 @@ struct sws_clusters_work {
 	uint64_t moves;
 	/* Clusters discarded. */
 	uint64_t discards;
-	/* Devices searched in turn; without turns_each_call: since the own cluster had no slot. */
-	uint64_t turns;
+	/* Searches that went on to the lists: the own cluster in the device had no slot. */
+	uint64_t misses;
 	/* Slots granted on devices below the highest priority. */
 	uint64_t lower;
 	/* Runs granted while a device of higher priority that may be used had free slots. */

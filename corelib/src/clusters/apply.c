@@ -65,7 +65,6 @@ static void apply_turn(struct sws_clusters *self, struct sws_clusters_call *call
 		sws_clusters__dequeue(self, point->device);
 		sws_clusters__enqueue(self, point->device);
 	}
-	self->work.turns++;
 	self->work.avail_lock++;
 	self->work.si_lock += !self->rules.isolates;
 	go(call, FILL);

@@ -369,6 +369,7 @@ static void run_state(struct sws_clusters *self, struct sws_clusters_call *call)
 		search(self, call);
 		break;
 	case OWN:
+		self->work.misses += !found(call);
 		go(call, found(call) ? SEARCHED : STEP);
 		break;
 	case STEP:
