@@ -6,7 +6,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim import clusters
+from swapsim import clusters, frames
 from swapsim.charts import general
 from swapsim.charts.colours import CLUSTERS, FAINT, LOCKS
 from swapsim.charts.colours import ORDERS as SHADES
@@ -25,6 +25,16 @@ _TITLES: Final = {
     "order": "The same device: the orders of its clusters",
 }
 _STEP: Final = ["rules", "cluster"]
+
+
+def frag_lists(measures: pl.DataFrame) -> frames.Shown:
+    """Rank frag lists by emptiness by the folios that are split, on two kinds of streams."""
+    points = ["median", "low", "high"]
+    some = pl.concat(
+        clusters.questions.ranked(measures, f"frag lists{kind}").with_columns(entries=pl.lit(name))
+        for name, kind in {"as recorded, or short-lived": "", "long-lived": ", long-lived"}.items()
+    ).filter(metric="fallbacks")
+    return frames.show(some.select("entries", "policy", *points, "runs"), "points", points)
 
 
 def meetings_by_cpus(shares: pl.DataFrame) -> alt.ConcatChart:
