@@ -51,7 +51,7 @@ def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:
         rows = run(shown.panel, setting, [1])
     except ConfigError as error:
         return {"error": str(error)}
-    both = pl.concat([rows, rows.with_columns(2 * pl.col("value"))])
+    both = pl.concat([rows, rows.with_columns(value=2 * pl.col("value"))])
     figures = [figures_of(shown.panel, each) for each in (rows, both)]
     found = {"rows": rows.to_dicts(), "figures": figures}
     return found | {"python": as_python(shown.panel, setting)}
