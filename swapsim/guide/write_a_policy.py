@@ -78,6 +78,27 @@ rules  order  requests  granted  fallbacks  fallback_percent
 7.3        2     2,233    1,938        295             13.2
 7.3        4     1,526    1,429         97              6.36
 
+## The type of pages that reclaim takes
+
+With generations reclaim chooses between anonymous and file pages. A policy returns the type that is
+scanned first, from refault rates, swappiness and the generations that are left. Which choices of a
+real kernel would it turn, and what decided these?
+
+>>> from swapsim import generations
+>>> from swapsim.policies.page_types import ANON, FILE
+>>> @swapsim.type_policy()
+... def the_colder(anon_refaulted, anon_total, file_refaulted, file_total):
+...     return FILE if file_refaulted * anon_total <= anon_refaulted * file_total else ANON
+>>> replayed = generations.replay("generations-7.3-mixed-1", [the_colder])
+>>> frames.show(replayed.flips.select("base_type", "base_term", "type", "choices", "flips"))
+base_type  base_term      type  choices  flips
+anon       refault rates  anon      667  no
+file       few refaults   anon       77  yes
+file       few refaults   file    3,655  no
+file       refault rates  anon       44  yes
+
+``swapsim replay generations DIR --policy mine.py`` does the same with the functions of a file.
+
 ## What is refused
 
 A policy that raises, never ends or answers with an invalid slot or list is refused, with its line:
