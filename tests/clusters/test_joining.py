@@ -198,9 +198,9 @@ def test_events_of_other_recordings_keep_their_tables(tmp_path: Path) -> None:
 def test_lines_of_a_stock_kernel_are_imported_and_verified(rules: str, tmp_path: Path) -> None:
     """The first events of a machine with four CPUs, also in another order of the CPUs."""
     text = (Path(__file__).parents[1] / "data" / f"clusters-{rules}.txt").read_text()
-    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("#")]
+    head, *rest = text.splitlines(keepends=True)
+    lines = [line for line in rest if not line.startswith("#")]
     by_cpu = sorted(lines, key=lambda line: line[line.index("[") :][:5])
-    head = "# swapsim: clock=counter cluster_bytes=48 device_bytes=640\n"
     folders = [
         imported(tmp_path / name, [head, *some]) for name, some in (("a", lines), ("b", by_cpu))
     ]
