@@ -14,9 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 from tqdm import tqdm
 
 Thing = TypeVar("Thing")
-
-LONG_SECONDS: Final = 5.0
-"""A cell of a notebook that takes longer shows a bar without a request."""
+LONG_SECONDS: Final = 5.0  # A cell of a notebook that takes longer shows a bar without a request
 
 SILENT_SECONDS: Final = 1.0
 """A command on a terminal that has shown nothing for so long prints a line."""

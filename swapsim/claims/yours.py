@@ -42,8 +42,7 @@ _NO_CLAIM: Final = "fits no claim"
 _MAY_LACK: Final = ("test", "unit")
 _SUGGESTED: Final = 50
 """Metrics without a claim up to which similar names are looked for: tools report thousands."""
-_ALIKE: Final = 0.8
-"""Least similarity of a name that is suggested (difflib's ratio)."""
+_ALIKE: Final = 0.8  # least similarity of a name that is suggested (difflib's ratio)
 _TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
 _TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
 

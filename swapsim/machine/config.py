@@ -13,8 +13,7 @@ from swapsim.slots.config import SlotsConfig, StreamsConfig
 
 _DEFAULTS: Final = ffi.MACHINE_DEFAULTS
 _DEVICE: Final = SlotsConfig()
-_BY_TASKS: Final = cast("int", None)
-"""Default of a field that follows from the tasks."""
+_BY_TASKS: Final = cast("int", None)  # default of a field that follows from the tasks
 
 _FRAMES_A_CPU: Final = 3
 """Ratio of a node's default frames to the frames that its CPUs hold on their lists; at least 2."""

@@ -35,8 +35,7 @@ _FAULTS: Final = {
 }
 
 
-_SHOWN: Final = 8
-"""Slots of a call that a mismatch shows, from where they differ on."""
+_SHOWN: Final = 8  # slots of a call that a mismatch shows, from where they differ on
 
 
 def _describe(found: SlotMismatch) -> tuple[str, ...]:
