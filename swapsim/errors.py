@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The errors of swapsim; each message is one line: what is wrong, where, and what to do."""
 
-from collections.abc import Sized
+from collections.abc import Iterator, Sized
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -35,6 +36,15 @@ class InputError(SwapsimError, ValueError):
         """Return the same error, with this path if it has none yet."""
         message, known, line, field = self._parts
         return InputError(message, path=known or path, line=line, field=field)
+
+
+@contextmanager
+def errors_of(path: str | Path) -> Iterator[None]:
+    """Name the file, or the trace, in an InputError that names none."""
+    try:
+        yield
+    except InputError as error:
+        raise error.of(path) from None
 
 
 class ConfigError(SwapsimError, ValueError):

@@ -11,7 +11,7 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.clusters._native_limits import DEVICES_MAX, SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CLUSTER_CPUS_MAX
 from swapsim.frames.files import require_values
 from swapsim.traces import provenance, read_event, require_events, require_order
@@ -88,10 +88,8 @@ def cluster_rows(folder: Path | str) -> ClusterRows:
     fields = [name for name in CLUSTER_EVENTS.schema if name not in _HEAD]
     events = read_event(folder, "cluster_events", CLUSTER_EVENTS.schema, may_be_null=fields)
     devices = read_event(folder, "cluster_devices", CLUSTER_DEVICES.schema)
-    try:
+    with errors_of(folder):
         return check_cluster_rows(ClusterRows(events=events, devices=devices))
-    except InputError as error:
-        raise error.of(folder) from None
 
 
 def _losses(origin: Mapping[str, Any]) -> Iterator[str]:

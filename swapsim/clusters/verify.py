@@ -12,9 +12,9 @@ from swapsim.checks import checked
 from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.progress import bar
-from swapsim.traces.verification import Verdict, errors_of, mismatch, verified
+from swapsim.traces.verification import Verdict, mismatch, verified
 
 SHOWN: Final = 8  # events of a cluster before the first mismatch that are shown
 

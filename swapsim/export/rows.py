@@ -10,7 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import traces
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.frames.files import require_values
 from swapsim.frames.table import require
 from swapsim.generations.recording import MAY_BE_NULL
@@ -20,7 +20,6 @@ from swapsim.removal.tables import REMOVALS
 from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES
 from swapsim.traces.tables import EVENT_HEAD
-from swapsim.traces.verification import errors_of
 
 _ROW_NS: Final = 1000  # length of a row without a clock
 

@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec
 
 import polars as pl
 
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.frames.table import Table
 from swapsim.io import decode, read_bytes, read_text, translate_errors, validate
 
@@ -69,11 +69,9 @@ def read_table(
     if sha256 is None:
         validate(data, path)
     frame = decode(data, path)
-    try:
+    with errors_of(path):
         table.check(frame)
         require_values(frame, [name for name in table.names() if name not in may_be_null])
-    except InputError as error:
-        raise error.of(path) from None
     return frame
 
 

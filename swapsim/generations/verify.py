@@ -9,10 +9,11 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
+from swapsim.errors import errors_of
 from swapsim.generations import _native
 from swapsim.generations.recording import GenerationRows, check_generation_rows, generation_rows
 from swapsim.generations.tables import COUNTERS, TIERS, TYPES, VERIFIED_GENERATIONS
-from swapsim.traces.verification import Verdict, errors_of, mismatch, verified
+from swapsim.traces.verification import Verdict, mismatch, verified
 
 _NANOSECONDS: Final = 10**9
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from swapsim._core import ffi, lib
-from swapsim.ffi.structs import check, new
-from swapsim.slots._native import EFFORT, settings
-from swapsim.slots.config import ChurnConfig, SlotsConfig
+from swapsim.ffi.structs import check
+from swapsim.slots._native import Bench
+from swapsim.slots.config import ChurnConfig, MeterConfig, SlotsConfig
 
 _STEP_EFFORT: Final = 256
 """The least effort of a task in a round, of which a page out takes two: WORKBENCH_STEP_EFFORT."""
@@ -26,32 +26,23 @@ def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[d
     """Run a churn as `slots.measure`; return each task's last slot and what is shared, by frame."""
     n_tasks = device.online if churn.tasks is None else churn.tasks
     spaces = -(-n_tasks // churn.threads_per_address_space)
-    made, _alive = settings(replace(device, address_spaces=spaces))
-    config = ffi.new("struct sws_workbench_config *")
-    lib.sws_workbench_config_init(config)
-    config.cache.device, config.cache.enabled = made[0], device.slot_cache
-    config.asynchronous = churn.swap_in == "asynchronous"
-    config.lock_window, config.n_tasks = device.online, n_tasks
-    config.pages_a_cpu = churn.pages_a_cpu
-    bench = new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
-    used = max(1, round(churn.used_share * (device.slots - 1)))
-    for begin, *given in (
-        (lib.sws_workbench_fill, 2**64 - 1, not churn.to_the_last_slot),
-        (lib.sws_workbench_fill, used, False),
-        (lib.sws_workbench_thin, used),
-    ):
-        check(begin(bench, *given))
-        for _ in _steps(bench, EFFORT):
-            pass
+    bench = Bench(
+        replace(device, address_spaces=spaces),
+        MeterConfig(),
+        swap_in=churn.swap_in,
+        n_tasks=n_tasks,
+        pages_a_cpu=churn.pages_a_cpu,
+    )
+    bench.fragment(churn)
     effort = math.ceil(2 * (churn.pages + churn.warm_up_pages) * _STEP_EFFORT / frames)
     rows, base = [], 0
     measures = ffi.new("struct sws_workbench_measures *")
     for pages in (churn.warm_up_pages, churn.pages):
-        lib.sws_workbench_begin_measures(bench)
-        check(lib.sws_workbench_churn(bench, 2 * -(-pages // n_tasks)))
+        lib.sws_workbench_begin_measures(bench.handle)
+        check(lib.sws_workbench_churn(bench.handle, 2 * -(-pages // n_tasks)))
         before = (0, 0)
-        for _ in _steps(bench, effort):
-            lib.sws_workbench_measures(bench, measures)
+        for _ in _steps(bench.handle, effort):
+            lib.sws_workbench_measures(bench.handle, measures)
             now = measures.pages_out, measures.pages_met
             out, met = (new - old for new, old in zip(now, before, strict=True))
             at = {"pages": base + now[0], "task": None}
@@ -60,7 +51,7 @@ def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[d
                     **at,
                     "metric": "slot",
                     "task": task,
-                    "value": lib.sws_workbench_last_slot(bench, task),
+                    "value": lib.sws_workbench_last_slot(bench.handle, task),
                 }
                 for task in range(spaces)
             ]

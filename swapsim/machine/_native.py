@@ -151,12 +151,11 @@ def check_not_stuck(machine: Any) -> None:
 
 def _settings(config: MachineConfig, costs: Mapping[str, int]) -> Any:
     """Return a config as ``struct sws_machine_config *``, which keeps alive what it points to."""
-    device, alive = native_slots.settings(config.device)
+    device = native_slots.settings(config.device)
     kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
     streams: dict[str, Any] = {"streams": 0}
     if config.streams:
         rows, pointer = _requests(config.streams.requests)
-        alive.append(rows)
         streams = {"streams": config.streams.tasks, "n_requests": len(rows), "requests": pointer}
     made = structs.config(
         lib.sws_machine_config_init,
@@ -168,7 +167,7 @@ def _settings(config: MachineConfig, costs: Mapping[str, int]) -> Any:
         removal=REMOVAL_MODES.index(config.removal),
         **streams,
     )
-    return keep(made, alive, device)
+    return keep(made, device, streams)
 
 
 def _by_stream(requests: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX
 from swapsim.mapping._native import File, Op, Shadow, replay_writeback_tags
 from swapsim.mapping.config import MappingConfig
@@ -205,10 +205,8 @@ def writeback_tags(
         MappingConfig(kernel=kernel, swap_writeback_tags=tags, swap_slots=slots)
         for tags in (True, False)
     ]
-    try:
+    with errors_of(folder):
         return pl.concat([replay_rows(rows, config, progress=progress) for config in configs])
-    except InputError as error:
-        raise error.of(folder) from None
 
 
 @checked

@@ -14,7 +14,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
 from swapsim.progress import bar
@@ -22,7 +22,6 @@ from swapsim.removal._native import remove_lists
 from swapsim.removal.tables import BATCHED_REMOVAL, REMOVALS
 from swapsim.traces import locate, read_event, require_events
 from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
-from swapsim.traces.verification import errors_of
 
 REPLAY: Final = "batched-removal"
 TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift

@@ -2,7 +2,7 @@
 """Binding of the slot allocator: its config, the replay of slot events, and the workbench."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from numbers import Integral
 from typing import Any, Final
@@ -13,7 +13,7 @@ import polars as pl
 from swapsim import interrupt
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, SLOTS_DEFAULTS, check, structs
+from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, check, structs
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import (
     SWAP_IN,
@@ -26,45 +26,36 @@ from swapsim.slots.config import (
 )
 from swapsim.slots.tables import SLOT_CALLS, SLOT_FAULT
 
-_SAME_NAMES: Final = {field.name for field in fields(SlotsConfig)} & SLOTS_DEFAULTS.keys() - {
-    "kernel",
-    "online_cpus",
-    "policy",
-}
 
-
-def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
-    """Return a config as ``struct sws_slots_config *``, and objects that must outlive the device.
+def settings(config: SlotsConfig) -> Any:
+    """Return a config as ``struct sws_slots_config *``, which keeps alive what it points to.
 
     These are the machine code of a user's policy and the first bases. The field slot_cache is not
     part of this struct. A ``ConfigError`` names the owner for which a user's ``initial`` fails or
     returns no slot of the device.
     """
-    made = ffi.new("struct sws_slots_config *")
-    lib.sws_slots_config_init(made)
-    made.kernel = KERNELS.index(config.kernel)
-    made.online_cpus = config.online
-    for name in _SAME_NAMES:
-        setattr(made, name, getattr(config, name))
-    if isinstance(config.policy, str):
-        made.policy = POLICIES.index(config.policy)
-        return made, []
-    return made, _set_policy(made, config, config.policy)
+    built_in = isinstance(config.policy, str)
+    made = structs.config(
+        lib.sws_slots_config_init,
+        config,
+        kernel=KERNELS.index(config.kernel),
+        online_cpus=config.online,
+        policy=POLICIES.index(config.policy) if built_in else lib.SWS_BASE_READER,
+    )
+    return made if isinstance(config.policy, str) else _with_policy(made, config, config.policy)
 
 
-def _set_policy(made: Any, config: SlotsConfig, policy: Policy) -> list[Any]:
-    made.policy = lib.SWS_BASE_READER
+def _with_policy(made: Any, config: SlotsConfig, policy: Policy) -> Any:
     made.reader.base_of = BASE_OF.index(policy.base_of)
     made.reader.store = ffi.cast(ffi.typeof(made.reader.store), policy.address)
     if isinstance(policy.initial, str):
         made.reader.initial = INITIAL.index(policy.initial)
-        return [policy]
     # A hard disk has the shared base of its kernel under every policy.
-    if config.rotational:
-        return [policy]
-    bases = _initial_bases(config, policy)
-    made.initial_bases = ffi.from_buffer("int64_t[]", bases)
-    return [policy, made.initial_bases, bases]
+    elif not config.rotational:
+        bases = _initial_bases(config, policy)
+        made.initial_bases = ffi.from_buffer("int64_t[]", bases)
+        return structs.keep(made, policy, bases)
+    return structs.keep(made, policy)
 
 
 def _initial_bases(config: SlotsConfig, policy: Policy) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -129,11 +120,8 @@ def replay_slots(
     different CPUs in them. ``tick`` is called with the number of rows of each chunk. An
     ``InputError`` names the row, by its seq, that cannot be replayed.
     """
-    made = ffi.new("struct sws_slot_replay_config *")
-    lib.sws_slot_replay_config_init(made)
-    device, _ = settings(config)
-    made.device = device[0]
-    made.cpus = cpus
+    device = settings(config)
+    made = structs.config(lib.sws_slot_replay_config_init, None, device=device[0], cpus=cpus)
     handle = structs.new(lib.sws_slot_replay_new, made, free=lib.sws_slot_replay_free)
     verdicts = []
     for chunk in rows.iter_slices(CHUNK_ROWS):
@@ -222,7 +210,7 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
             f"{spaces} address spaces: at most {lib.SWS_WORKBENCH_SPACES_MAX} can own pages; "
             "lower online_cpus or raise threads_per_address_space"
         )
-    bench = _Bench(
+    bench = Bench(
         replace(device, address_spaces=spaces),
         meter,
         swap_in=getattr(workload, "swap_in", SWAP_IN[0]),
@@ -233,7 +221,11 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
         pages = round(workload.filled_share * (device.slots - 1))
         bench.go(lib.sws_workbench_fill, pages, False)
     else:
-        _run_churn(bench, device, n_tasks, workload)
+        bench.fragment(workload)
+        # A page is out after two rounds.
+        bench.go(lib.sws_workbench_churn, 2 * -(-workload.warm_up_pages // n_tasks))
+        lib.sws_workbench_begin_measures(bench.handle)
+        bench.go(lib.sws_workbench_churn, 2 * -(-workload.pages // n_tasks))
     return bench.counts(cpus)
 
 
@@ -247,32 +239,19 @@ def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
     return workload.tasks
 
 
-def _run_churn(bench: "_Bench", device: SlotsConfig, tasks: int, workload: ChurnConfig) -> None:
-    used = max(1, round(workload.used_share * (device.slots - 1)))
-    clusters_alone = not workload.to_the_last_slot
-    bench.go(lib.sws_workbench_fill, _ALL, clusters_alone)
-    bench.go(lib.sws_workbench_fill, used, False)
-    bench.go(lib.sws_workbench_thin, used)
-    # A page is out after two rounds.
-    warm_up, rounds = (2 * -(-pages // tasks) for pages in (workload.warm_up_pages, workload.pages))
-    bench.go(lib.sws_workbench_churn, warm_up)
-    lib.sws_workbench_begin_measures(bench.handle)
-    bench.go(lib.sws_workbench_churn, rounds)
-
-
 def _run_streams(
     device: SlotsConfig, cpus: int, workload: StreamsConfig, meter: MeterConfig
 ) -> Counts:
     rows = workload.requests.sort("task", maintain_order=True)
     tasks = _tasks(rows, cpus)
-    bench = _Bench(
+    bench = Bench(
         replace(device, address_spaces=max(task.mm for task in tasks) + 1),
         meter,
         swap_in=workload.swap_in,
         tasks=tasks,
+        n_tasks=len(tasks),
     )
-    columns, _alive = _columns(rows, len(tasks))
-    bench.go(lib.sws_workbench_replay, columns, workload.skipped)
+    bench.go(lib.sws_workbench_replay, _columns(rows, len(tasks)), workload.skipped)
     return bench.counts(cpus)
 
 
@@ -286,8 +265,8 @@ def _tasks(rows: pl.DataFrame, cpus: int) -> Any:
     return tasks
 
 
-def _columns(rows: pl.DataFrame, n_tasks: int) -> tuple[Any, list[Any]]:
-    """Return a ``struct sws_workbench_rows *``, and the arrays that it points to."""
+def _columns(rows: pl.DataFrame, n_tasks: int) -> Any:
+    """Return a ``struct sws_workbench_rows *``, which keeps alive the arrays that it points to."""
     owners = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
     first = np.searchsorted(rows["task"].to_numpy(), np.arange(n_tasks + 1)).astype(np.uint64)
     owner = rows.select(owners).to_series().to_numpy()
@@ -296,7 +275,7 @@ def _columns(rows: pl.DataFrame, n_tasks: int) -> tuple[Any, list[Any]]:
     columns = ffi.new("struct sws_workbench_rows *")
     for (name, kind), array in zip(kinds.items(), arrays, strict=True):
         setattr(columns, name, ffi.from_buffer(kind, array))
-    return columns, arrays
+    return structs.keep(columns, arrays)
 
 
 _ROWS_ERRORS: Final = {
@@ -306,36 +285,30 @@ _ROWS_ERRORS: Final = {
 }
 
 
-class _Bench:
+class Bench:
     """A ``struct sws_workbench`` that is freed with this object."""
 
     def __init__(
-        self,
-        device: SlotsConfig,
-        meter: MeterConfig,
-        *,
-        swap_in: str,
-        tasks: Any = None,
-        n_tasks: int = 0,
-        pages_a_cpu: int = 0,
+        self, device: SlotsConfig, meter: MeterConfig, *, swap_in: str, **tasks: Any
     ) -> None:
-        made, self._alive = settings(device)
-        config = ffi.new("struct sws_workbench_config *")
-        lib.sws_workbench_config_init(config)
-        config.cache.device = made[0]
-        config.cache.enabled = device.slot_cache
-        config.asynchronous = swap_in == "asynchronous"
-        config.overlap_calls = meter.overlap_calls
-        config.lock_window = device.online if meter.lock_window is None else meter.lock_window
-        config.span_window = meter.span_window
-        config.n_tasks = n_tasks
-        config.pages_a_cpu = pages_a_cpu
-        if tasks is not None:
-            config.tasks = tasks
-            config.n_tasks = len(tasks)
-        out = ffi.new("struct sws_workbench **")
-        check(lib.sws_workbench_new(config, out))
-        self.handle = ffi.gc(out[0], lib.sws_workbench_free)
+        self._device = settings(device)
+        window = device.online if meter.lock_window is None else meter.lock_window
+        config = structs.config(
+            lib.sws_workbench_config_init,
+            meter,
+            asynchronous=swap_in == "asynchronous",
+            lock_window=window,
+            **tasks,
+        )
+        config.cache.device, config.cache.enabled = self._device[0], device.slot_cache
+        self.handle = structs.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
+
+    def fragment(self, churn: ChurnConfig) -> None:
+        """Fill the device, and free random pages until a share of it is in use."""
+        used = max(1, round(churn.used_share * (self._device.slots - 1)))
+        self.go(lib.sws_workbench_fill, _ALL, not churn.to_the_last_slot)
+        self.go(lib.sws_workbench_fill, used, False)
+        self.go(lib.sws_workbench_thin, used)
 
     def go(self, begin: Callable[..., int], *given: Any) -> None:
         """Begin a phase and run it to its end."""

@@ -13,6 +13,7 @@ import polars as pl
 from swapsim import ffi
 from swapsim.checks import check_choice, check_number, check_share, checked
 from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.headers import check_ranges, documented
 from swapsim.policies.policy import Policy
 from swapsim.slots.tables import REQUESTS
 
@@ -20,6 +21,7 @@ SWAP_IN: Final = ("synchronous", "asynchronous")
 """A page is swapped in past the swap cache, or through it (``slot_workbench.h``)."""
 
 
+@documented("struct sws_slots_config")
 @checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotsConfig:
@@ -29,26 +31,12 @@ class SlotsConfig:
     ----------
     kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
         Kernel whose allocator is simulated; "5.7+scan-more" is the base of patch D's V1.
-    slots : int
-        Slots of the device, 2 to 2**32 - 513; slot 0 is the header. 2**20 are 4 GB.
-    cluster_size : {256, 512}
-        Slots of a cluster; 512 where huge pages swap.
-    trunk_shift : int
-        Log2 of the slots of a trunk, 1 to 31; 14 is 64 MB (SWAP_ADDRESS_SPACE_SHIFT).
-    rotational : bool
-        A hard disk: it has no clusters, and the shared base under every policy.
-    possible_cpus : int
-        1 to 4096.
     online_cpus : int or None
         1 to possible_cpus; None for all of them.
-    address_spaces : int
-        Address spaces that request slots, 0 to 2**24; kernel threads have none.
     policy : str or Policy
         Where a scan begins: a name of ``POLICIES``, or a user's policy.
     slot_cache : bool
         Whether each CPU has a cache of 64 slots in front of the device.
-    seed : int
-        Seed of all random draws, 0 to 2**64 - 1.
     """
 
     kernel: str = ffi.KERNELS[ffi.SLOTS_DEFAULTS["kernel"]]
@@ -78,13 +66,10 @@ class SlotsConfig:
             )
         if self.cluster_size not in (256, 512):
             raise ConfigError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
-        check_number("slots", self.slots, 2, ffi.SLOTS_MAX, " (slot 0 is the header)")
-        check_number("trunk_shift", self.trunk_shift, 1, ffi.TRUNK_SHIFT_MAX)
-        check_number("possible_cpus", self.possible_cpus, 1, ffi.CPUS_MAX)
+        check_ranges(self, "struct sws_slots_config")
         if self.online_cpus is not None:
             of = f" (possible_cpus={self.possible_cpus})"
             check_number("online_cpus", self.online_cpus, 1, self.possible_cpus, of)
-        check_number("address_spaces", self.address_spaces, 0, ffi.ADDRESS_SPACES_MAX)
         check_number("seed", self.seed, 0, 2**64 - 1)
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.errors import InputError, require_some
+from swapsim.errors import InputError, errors_of, require_some
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import REQUEST_OP, REQUESTS, SLOT_EVENTS
 from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
@@ -176,10 +176,8 @@ def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
     """
     if isinstance(source, pl.DataFrame):
         return _requests(source)
-    try:
+    with errors_of(Path(source) / FILE):
         return _requests(slot_events(source))
-    except InputError as error:
-        raise error.of(Path(source) / FILE) from None
 
 
 def _requests(events: pl.DataFrame) -> pl.DataFrame:

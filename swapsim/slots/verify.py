@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import check_choice, checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
@@ -20,7 +20,7 @@ from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS
 from swapsim.traces import locate, require_events, table_bytes
-from swapsim.traces.verification import Verdict, errors_of, mismatch, refuse, verified
+from swapsim.traces.verification import Verdict, mismatch, refuse, verified
 
 OPEN_CALLS_MAX: Final = 1 << 16
 """Calls that may be open at once: a task has at most one, and waits for no disk within it."""

@@ -17,7 +17,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import (
     STALL_BRANCHES,
     STALL_CLEARS,
@@ -43,7 +43,6 @@ from swapsim.stall.tables import (
 )
 from swapsim.stall.verify import TICKS
 from swapsim.traces import require_events
-from swapsim.traces.verification import errors_of
 
 NOT_RECORDED: Final = (
     "whether a device was congested: 6.1 has no such state, so until series-5 no page counts as "

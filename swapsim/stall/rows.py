@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.checks import checked
+from swapsim.errors import errors_of
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
 from swapsim.frames.files import require_values
 from swapsim.frames.table import Table
@@ -22,7 +23,7 @@ from swapsim.stall.tables import (
     THROTTLES,
 )
 from swapsim.traces.folder import event_names, provenance, read_event, require_order
-from swapsim.traces.verification import errors_of, refuse
+from swapsim.traces.verification import refuse
 
 TABLES: Final[Mapping[str, Table]] = {
     "reclaim_folios": RECLAIM_FOLIOS,

@@ -15,6 +15,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
+from swapsim.errors import errors_of
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
 from swapsim.progress import bar
 from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
@@ -25,7 +26,7 @@ from swapsim.stall.rows import ReclaimRows, reclaim_rows
 from swapsim.stall.rules import Rules, rules_of
 from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIED_STALLS
 from swapsim.traces import provenance
-from swapsim.traces.verification import Verdict, errors_of, verified
+from swapsim.traces.verification import Verdict, verified
 
 TICKS: Final = 250  # timer ticks a second of a kernel whose trace.toml does not say
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.frames.files import require_values
 from swapsim.traces import require_order, scan_event
 from swapsim.traces.tables import EVENT_HEAD
@@ -27,13 +27,11 @@ def read_fields(
     table = scan_event(folder, event)
     schema = table.collect_schema()
     taken = [*fields, *(field for field in optional if field in schema)]
-    try:
+    with errors_of(Path(folder) / f"{event}.parquet"):
         _check_kinds(schema, (*_HEAD, *taken))
         rows = table.select(*_HEAD, *taken).collect()
         require_values(rows, rows.columns)
         require_order(rows)
-    except InputError as error:
-        raise error.of(Path(folder) / f"{event}.parquet") from None
     # A kprobe may print an address as a negative number: its bits count.
     numbers = [field for field in taken if field not in _WORDS]
     return rows.with_columns(pl.col(numbers).cast(pl.UInt64, wrap_numerical=True))

@@ -15,7 +15,7 @@ from polars.io.plugins import register_io_source
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.frames.files import require_values
 from swapsim.frames.table import require
 from swapsim.io import paths
@@ -119,12 +119,10 @@ def read_event(
     """
     path, data = _table(folder, event)
     frame = io.decode(data, path)
-    try:
+    with errors_of(path):
         require(frame, schema, event)
         require_values(frame, [column for column in schema if column not in may_be_null])
         require_order(frame)
-    except InputError as error:
-        raise error.of(path) from None
     return frame
 
 

@@ -6,8 +6,7 @@ A subject's module ``verify`` reads its rows, lets the C library decide them, an
 mismatch, the refusal of rows that no kernel writes, and the table of several traces.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -69,15 +68,6 @@ def refuse(rows: pl.DataFrame, what: str, remedy: str = AGAIN, *, field: str | N
     """
     if rows.height:
         raise InputError(f"{what.format(**rows.row(0, named=True))}: {remedy}", field=field)
-
-
-@contextmanager
-def errors_of(trace: Path | str) -> Iterator[None]:
-    """Name the trace, or the file, in an InputError that names none."""
-    try:
-        yield
-    except InputError as error:
-        raise error.of(trace) from None
 
 
 def verified(

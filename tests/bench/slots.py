@@ -34,7 +34,7 @@ SCANS = 32
 
 def sequential() -> float:
     """Return the slots a second that a device with free clusters gives, 64 a call."""
-    made, _keep = settings(SlotsConfig(slots=SEQUENTIAL_SLOTS, possible_cpus=1))
+    made = settings(SlotsConfig(slots=SEQUENTIAL_SLOTS, possible_cpus=1))
     device = structs.new(lib.sws_slots_new, made, free=lib.sws_slots_free)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
     calls = SEQUENTIAL_SLOTS // BATCH - 10
