@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_COUNTERS, SUMS_FLAGS, SUMS_RULES
 from swapsim.frames.files import require_values
 from swapsim.io import paths
@@ -22,14 +22,7 @@ from swapsim.stall._native_sums import CONGESTED_FLAGS, WRITEBACK_FLAG, decide
 from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces import provenance, read_event
 from swapsim.traces.folder import event_names
-from swapsim.traces.verification import (
-    AGAIN,
-    Verdict,
-    errors_of,
-    mismatch,
-    refuse,
-    require_lossless,
-)
+from swapsim.traces.verification import AGAIN, Verdict, mismatch, refuse, require_lossless
 
 SUMS_TABLES: Final = {"stall_lists": STALL_LISTS, "stall_passes": STALL_PASSES}
 """The tables of such a recording by the names of their files."""
