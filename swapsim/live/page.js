@@ -5,13 +5,19 @@
   let ask = null;
   const begun = new Map();
 
-  function begin(figure) {
-    if (begun.has(figure)) return;
+  // Returns a figure's panel, which script.py has packed.
+  const panelOf = (figure) => swapsim.unpacked(figure.querySelector("script").textContent).json();
+
+  async function shown(figure) {
+    const panel = await panelOf(figure);
     ask ??= swapsim.live.start(swapsim.bundle);
-    const panel = JSON.parse(figure.querySelector("script").textContent);
     const draw = (place, chart) => drawFitted(figure, place, chart);
     const setting = swapsim.live.addressedTo(panel) ?? {};
-    begun.set(figure, swapsim.live.show(figure, panel, { ask, draw, setting, addressed: true }));
+    return swapsim.live.show(figure, panel, { ask, draw, setting, addressed: true });
+  }
+
+  function begin(figure) {
+    if (!begun.has(figure)) begun.set(figure, shown(figure));
   }
 
   const watcher = new IntersectionObserver(
@@ -22,12 +28,12 @@
   for (const figure of panels) watcher.observe(figure);
 
   // An address that a colleague sent leads to its panel.
-  function follow() {
+  async function follow() {
     const figure = panels.find(({ id }) => id == new URLSearchParams(location.hash.slice(1)).get("panel"));
     if (!figure) return;
-    const panel = JSON.parse(figure.querySelector("script").textContent);
-    if (begun.has(figure)) begun.get(figure).set(swapsim.live.addressedTo(panel));
-    else begin(figure);
+    if (begun.has(figure)) {
+      (await begun.get(figure)).set(swapsim.live.addressedTo(await panelOf(figure)));
+    } else begin(figure);
     figure.scrollIntoView();
   }
   addEventListener("hashchange", follow);

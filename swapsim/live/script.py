@@ -21,8 +21,8 @@ _HEAD: Final = "globalThis.swapsim ??= { models: {} };"
 def script() -> str:
     """Return a classic script, which defines ``swapsim.live`` and ``swapsim.bundle``."""
     code = json.dumps({"script": _worker(), "layout": json.loads(text("core.json"))})
-    packed = {"wasm": _packed((_HERE / "core.wasm").read_bytes()), "code": _packed(code.encode())}
-    bundle = f"swapsim.bundle = {json.dumps(packed)};"
+    parts = {"wasm": packed((_HERE / "core.wasm").read_bytes()), "code": packed(code.encode())}
+    bundle = f"swapsim.bundle = {json.dumps(parts)};"
     return "\n".join((_HEAD, bundle, _short("configs.js"), _short("panel.js")))
 
 
@@ -36,7 +36,8 @@ def _worker() -> str:
     return "\n".join((_HEAD, text("core.js"), *models, text("configs.js"), text("worker.js")))
 
 
-def _packed(content: bytes) -> str:
+def packed(content: bytes) -> str:
+    """Return bytes as `swapsim.unpacked` of configs.js reads them."""
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 

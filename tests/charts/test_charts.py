@@ -19,7 +19,7 @@ import test_stall_decisions_charts as stall
 from PIL import Image
 
 import swapsim
-from swapsim import charts
+from swapsim import charts, generations
 from swapsim.charts import theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
@@ -71,6 +71,9 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "rules_table": lambda: stall_decisions.charts.rules_table(stall.SPANS, title="T"),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
+    "why": lambda: generations.charts.why(
+        generations.timeline("generations-6.12-mixed-1", parts=9), title="T"
+    ),
     "work_by_site": lambda: mapping_charts.work_by_site(SITES, "nodes", title="T"),
     **machine.MADE,
 }

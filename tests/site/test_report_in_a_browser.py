@@ -336,5 +336,5 @@ def test_a_page_without_panels_loads_no_panel(pages: Path, browser: Page) -> Non
     browser.open((pages / "words.html").as_uri())
     assert not [address for address in browser.fetched if address.endswith("live.js")]
     front = (pages / "index.html").read_text(encoding="utf-8")
-    (panel,) = re.findall(r'<script type="application/json">(.*?)</script>', front)
+    (panel,) = re.findall(r'<script type="application/gzip">(.*?)</script>', front)
     assert (pages / "live.js").stat().st_size + len(panel.encode()) <= 100 * 1024

@@ -26,6 +26,7 @@ from traitlets.config import Config
 from swapsim import interrupt, live
 from swapsim.charts.theme import MIME, of_version, png
 from swapsim.errors import SwapsimError
+from swapsim.live.script import packed
 from swapsim.progress import TextBar
 from swapsim.site.notebooks import pictures, results_of, specification
 from swapsim.site.report.shell import TEMPLATES, Lead, as_html
@@ -217,11 +218,11 @@ def figure(output: Mapping[str, Any]) -> str:
 def _panel(data: Mapping[str, Any]) -> str:
     """Return a panel: its picture and, for the script, all that it is made of."""
     stored = data[live.MIME]
-    panel = _script(shown_panel(stored).for_page())
+    panel = packed(json.dumps(shown_panel(stored).for_page()).encode())
     picture = _image(data["image/png"], data["text/plain"])
     return (
         f'<figure class="chart panel" id="{stored["panel"]}">{picture}'
-        f'<script type="application/json">{panel}</script></figure>'
+        f'<script type="application/gzip">{panel}</script></figure>'
     )
 
 
