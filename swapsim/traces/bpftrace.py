@@ -3,9 +3,12 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from swapsim.traces.recording import Recording
+
+_MOST_LOST: Final = 2**63 - 1
+"""The largest number that trace.toml can have."""
 
 
 def read_bpftrace(pieces: Iterator[bytes], recording: Recording) -> Iterator[bytes]:
@@ -18,26 +21,32 @@ def read_bpftrace(pieces: Iterator[bytes], recording: Recording) -> Iterator[byt
         for line in lines:
             number += 1
             printed.append(_printed(line, number, recording))
-        yield "".join(printed).encode()
+        yield b"".join(printed)
     if rest:
-        yield _printed(rest, number + 1, recording).encode()
+        yield _printed(rest, number + 1, recording)
 
 
-def _printed(line: bytes, number: int, recording: Recording) -> str:
+def _printed(line: bytes, number: int, recording: Recording) -> bytes:
     """Return what a line says that was printed, and nothing for all else that bpftrace reports."""
     if not line.strip():
-        return ""
+        return b""
     try:
         report = json.loads(line)
         kind, data = report["type"], report.get("data")
         if kind == "printf":
-            return str(data)
+            return str(data).encode()
         if kind == "lost_events":
-            recording.unplaced += int(data["events"])
+            recording.unplaced += _count(data["events"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         problem = f"is no report of bpftrace, or is cut short ({_in_words(error)})"
         recording.skip("line", number, problem)
-    return ""
+    return b""
+
+
+def _count(events: object) -> int:
+    if not isinstance(events, int) or not 0 <= events <= _MOST_LOST:
+        raise ValueError("a number of lost events that cannot be")
+    return events
 
 
 def _in_words(error: Any) -> str:

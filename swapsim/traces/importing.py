@@ -261,11 +261,12 @@ def _read(pieces: Iterator[bytes], recording: Recording, joints: _Joints) -> Cou
 
 
 def _nothing_read(counts: Counts) -> str:
-    if not counts.lines:
-        return "the text is empty: name a text of tracefs or of trace-cmd report"
     if counts.skipped:
         first = counts.skipped[0]
-        return f"no line of it can be read; line {first.line}: {first.problem}"
+        what = first.kind if first.kind == "packet" else "line"
+        return f"no {what} of it can be read; {what} {first.line}: {first.problem}"
+    if not counts.lines:
+        return "the text is empty: name a text of tracefs or of trace-cmd report"
     return "no event line in it: name a text of tracefs or of trace-cmd report"
 
 

@@ -171,6 +171,14 @@ FAULTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "name": (lambda: trace_of(_bad_name), "packet 1 has events that are damaged"),
     "JSON cut": (lambda: _JSON[:-9].encode(), f"line {_JSON.count(chr(10))} is no report"),
     "JSON list": (lambda: (_JSON + "[1]\n").encode(), "is no report of bpftrace"),
+    "JSON losses": (
+        lambda: (_JSON + '{"type": "lost_events", "data": {"events": 1e999}}\n').encode(),
+        "is no report of bpftrace",
+    ),
+    "JSON surrogate": (
+        lambda: (_JSON + json.dumps({"type": "printf", "data": "\ud800\n"}) + "\n").encode(),
+        "is no report of bpftrace",
+    ),
     "own printf": (
         lambda: (_JSON + json.dumps({"type": "printf", "data": "hello\n"}) + "\n").encode(),
         "has no task, CPU and time",
