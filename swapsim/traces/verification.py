@@ -84,14 +84,14 @@ def verified(
 def require_lossless(origin: Mapping[str, Any]) -> None:
     """Require a recording that lost no event, by its trace.toml."""
     for table, name, what in (
-        ("lost", "events_by_cpu", "lost {} events of CPU {}"),
-        ("recording", "lost_events_by_cpu", "lost {} events at CPU {}"),
-        ("recording", "probe_misses", "missed {} events of the probe {}"),
+        ("lost", "events_by_cpu", "lost {count} events of CPU {of}"),
+        ("recording", "lost_events_by_cpu", "lost {count} events of CPU {of}"),
+        ("recording", "probe_misses", "missed {count} events of the probe {of}"),
+        ("lost", "of_unknown_cpu", "lost {count} events of an unknown CPU"),
+        ("lost", "gaps_of_unknown_size", "has {count} losses of unknown size"),
+        ("lost", "overwritten", "overwrote {count} events before its first row"),
     ):
-        counts = origin.get(table, {}).get(name, {})
-        for key, count in counts.items() if isinstance(counts, Mapping) else ():
+        found = origin.get(table, {}).get(name, 0)
+        for of, count in found.items() if isinstance(found, Mapping) else [("", found)]:
             if count:
-                raise InputError(f"the recording {what.format(count, key)}: {_LARGER}")
-    for name, what in (("overwritten", "overwrote"), ("gaps_of_unknown_size", "lost")):
-        if count := origin.get("lost", {}).get(name):
-            raise InputError(f"the recording {what} events {count} times: {_LARGER}")
+                raise InputError(f"the recording {what.format(count=count, of=of)}: {_LARGER}")

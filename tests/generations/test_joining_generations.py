@@ -124,12 +124,27 @@ def test_what_cannot_be_is_refused(
     assert "\n" not in str(error.value)
 
 
-def test_a_recording_that_lost_events_is_refused(imported: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("", "[recording.probe_misses]\ngen_evict = 3\n", "missed 3 events of the probe gen_evict"),
+        ("", "[recording.lost_events_by_cpu]\n1 = 4\n", "lost 4 events of CPU 1"),
+        ("events_by_cpu = {}", "events_by_cpu = { 0 = 5 }", "lost 5 events of CPU 0"),
+        ("events_by_cpu = {}", "of_unknown_cpu = 6", "lost 6 events of an unknown CPU"),
+        ("gaps_of_unknown_size = 0", "gaps_of_unknown_size = 2", "2 losses of unknown size"),
+        ("overwritten = 0", "overwritten = 7", "overwrote 7 events"),
+    ],
+)
+def test_a_recording_that_lost_events_is_refused(
+    old: str, new: str, says: str, imported: Callable[[str], Path]
+) -> None:
     """A turn without its events would be another one."""
     folder = imported(text())
     path = folder / "trace.toml"
-    path.write_text(path.read_text() + "\n[recording.probe_misses]\ngen_evict = 3\n")
-    with pytest.raises(InputError, match="missed 3 events of the probe gen_evict"):
+    toml = path.read_text()
+    assert old in toml
+    path.write_text(toml.replace(old, new) if old else f"{toml}\n{new}")
+    with pytest.raises(InputError, match=says):
         generations.generation_rows(folder)
 
 
