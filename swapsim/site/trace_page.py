@@ -33,9 +33,10 @@ _SEEDS: Final = 5
 """Seeds of a replay of slots; the command takes more."""
 
 _PARTS: Final = 20
+"""Parts of time of a replay of generations."""
 
 _EVENTS: Final = 12
-"""Tables that stand open in the page; more are folded."""
+"""Most tables whose list is shown open in the page; a longer list is folded."""
 
 _MS: Final = 1000
 
@@ -71,6 +72,8 @@ def _blocks(folder: Path, described: Mapping[str, Any]) -> Blocks:
     for replay, (title, section) in _SECTIONS.items():
         if not described["replays"][replay]:
             yield from _section(title, section, folder)
+    if stall.is_of_sums(folder):
+        yield from _section("Decisions to stall, for cgroups and for all of memory", _sums, folder)
     if "mm_vmscan_throttled" in rows:
         yield from _section("Stalls of reclaim", _stalls, folder)
 
@@ -374,6 +377,15 @@ _SECTIONS: Final[Mapping[str, tuple[str, Callable[[Path], Blocks]]]] = {
     "stall-decisions": ("Decisions to stall under other rules", _decisions),
 }
 """Replay -> the heading and the blocks of its section."""
+
+
+def _sums(folder: Path) -> Blocks:
+    yield _verdict(stall.verify_sums(folder))
+    yield _text(
+        "First the rules of this kernel; the others decide for all of memory alone. Open loop: "
+        "each state is the trace's own, whatever was decided before."
+    )
+    yield _table(stall.root_stalls({folder.name: folder}).drop("trace"))
 
 
 def _stalls(folder: Path) -> Blocks:

@@ -22,11 +22,10 @@ from swapsim.stall._native_sums import CONGESTED_FLAGS, WRITEBACK_FLAG, decide
 from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces import provenance, read_event
 from swapsim.traces.folder import event_names
+from swapsim.traces.replays import SUMS_TABLES
 from swapsim.traces.verification import AGAIN, Verdict, mismatch, refuse, require_lossless
 
-SUMS_TABLES: Final = {"stall_lists": STALL_LISTS, "stall_passes": STALL_PASSES}
-"""The tables of such a recording by the names of their files."""
-
+_TABLES: Final = dict(zip(SUMS_TABLES, (STALL_LISTS, STALL_PASSES), strict=True))
 _MAY_BE_NULL: Final = {"stall_lists": (), "stall_passes": ("flags_after", "throttle", "slept_us")}
 _OF_7_3: Final = ("7.3-lists", "7.3-generations")
 """The rules of the kernel, by whether it uses generations."""
@@ -48,7 +47,7 @@ class SumRows:
 @checked
 def is_of_sums(folder: Path | str) -> bool:
     """Return whether a trace has the lists and passes of a stock 7.3."""
-    return set(SUMS_TABLES) <= set(event_names(folder))
+    return {*SUMS_TABLES} <= {*event_names(folder)}
 
 
 def shipped_sums() -> dict[str, Path]:
@@ -67,14 +66,14 @@ def sum_rows(folder: Path | str) -> SumRows:
         require_lossless(provenance(folder))
         read = {
             name: read_event(folder, name, table.schema, may_be_null=_MAY_BE_NULL[name])
-            for name, table in SUMS_TABLES.items()
+            for name, table in _TABLES.items()
         }
         return check_sum_rows(SumRows(lists=read["stall_lists"], passes=read["stall_passes"]))
 
 
 def check_sum_rows(rows: SumRows) -> SumRows:
     """Return the rows if they can be those of one recording."""
-    for (name, table), frame in zip(SUMS_TABLES.items(), (rows.lists, rows.passes), strict=True):
+    for (name, table), frame in zip(_TABLES.items(), (rows.lists, rows.passes), strict=True):
         table.check(frame)
         if frame.is_empty():
             raise InputError(f"{name} has no rows: record a workload that reclaims memory")

@@ -34,6 +34,9 @@ depend."""
 
 ALL_REPLAYS: Final = (*REPLAYS, "generations")
 
+SUMS_TABLES: Final = ("stall_lists", "stall_passes")
+"""What a trace of a stock 7.3's stalls has; it feeds no replay, but `swapsim verify stalls`."""
+
 _LONGEST_LINE: Final = 100
 """Characters of a line of `info` with several items; a longer one becomes a line for each."""
 
@@ -162,6 +165,8 @@ def info(folder: Path | str) -> str:
     lines.append("replays:")
     for replay, can, missing in replays_of(counted["event"]).iter_rows():
         lines.append(f"  {replay}: {'yes' if can else f'no, it lacks {missing}'}")
+    if {*SUMS_TABLES} <= {*counted["event"]}:
+        lines.append(f"'swapsim verify stalls {folder}' compares it with the rules of 7.3")
     return "\n".join(lines)
 
 

@@ -41,6 +41,16 @@ def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
     assert "The model agrees with the kernel" in page
 
 
+def test_a_trace_of_stalls_on_7_3_has_its_verdict_and_its_command(tmp_path: Path) -> None:
+    """It feeds no replay; its page has the comparison, and `info` names the command for it."""
+    trace = "throttles-7.3-cgroup-1"
+    page = page_of(trace, tmp_path)
+    assert headings(page)[1:] == ["Decisions to stall, for cgroups and for all of memory"]
+    assert "decided 740 of 740 passes" in page
+    assert f"verify stalls {trace}" in traces.info(trace)
+    assert "verify stalls" not in traces.info("generations-7.3-held-1")
+
+
 @pytest.mark.parametrize("trace", ["clusters-6.12-devices-4", "clusters-7.3-odd-size-4"])
 def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) -> None:
     """Their number by order is that of the requests without a grant in the trace."""
