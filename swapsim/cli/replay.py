@@ -217,8 +217,9 @@ def replay_clusters(
     "switches",
     multiple=True,
     metavar="NAME=yes|no|N",
-    help=f"Switch to change in each set: {', '.join(GENERATION_SWITCHES)}; may be given several "
-    "times.",
+    help=f"Rule to change in each set: {', '.join(GENERATION_SWITCHES)}; a number for "
+    f"{', '.join(name for name, flag in GENERATION_SWITCHES.items() if not flag)}; may be given "
+    "several times.",
 )
 @click.option(
     "--policy",
@@ -272,7 +273,7 @@ def _type_policies(path: Path) -> "list[TypePolicy]":
 def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:
     """Return the name and the value of a changed rule; ``known`` says which are yes or no."""
     name, _, value = text.partition("=")
-    if known.get(name) is False and re.fullmatch(r"\d{1,4}", value):
+    if known.get(name) is False and re.fullmatch(r"\d{1,10}", value):
         return name, int(value)
     if not known.get(name) or value not in ("yes", "no"):
         yes = ", ".join(each for each, flag in known.items() if flag)

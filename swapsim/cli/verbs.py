@@ -6,12 +6,15 @@ A group that does not know a command names the one of the same subject.
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from swapsim.errors import SwapsimError
 from swapsim.progress import announced
+
+_ITEM: Final = re.compile(r"\{'(\w+)': (\w+)\}")
+"""A mapping of one name, as an error quotes it; a command has NAME=VALUE."""
 
 
 class Verb(click.Command):
@@ -76,10 +79,11 @@ def in_options(text: str, command: click.Command) -> str:
     }
     names = "|".join(re.escape(name) for name in options if name)
     # The value ends where the sentence continues.
-    argument = re.compile(rf"(?<![\w.'\"])({names})=('[^']*'|[^\s,;:)]+)")
+    argument = re.compile(rf"(?<![\w.'\"])({names})=('[^']*'|\{{[^}}]*\}}|[^\s,;:)]+)")
 
     def typed(found: re.Match[str]) -> str:
-        option, value = options[found[1]], found[2].strip("'")
+        item = _ITEM.fullmatch(found[2])
+        option, value = options[found[1]], f"{item[1]}={item[2]}" if item else found[2].strip("'")
         return option if value == "True" else f"{option} {value}"
 
     return argument.sub(typed, text) if names else text

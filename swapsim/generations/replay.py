@@ -54,11 +54,10 @@ def _check_switches(switches: Switches) -> Switches:
         if name not in GENERATION_SWITCHES:
             known = ", ".join(GENERATION_SWITCHES)
             raise ConfigError(f"switches={name!r}: choose of {known}")
-        kind = bool if GENERATION_SWITCHES[name] else int
-        if type(value) is not kind or not 0 <= value <= _NUMBER_MAX:
-            raise ConfigError(
-                f"switches: {name} is {value!r}: give a value of type {kind.__name__}"
-            )
+        flag = GENERATION_SWITCHES[name]
+        if type(value) is not (bool if flag else int) or not 0 <= value <= _NUMBER_MAX:
+            wanted = "True or False" if flag else f"a number from 0 to {_NUMBER_MAX}"
+            raise ConfigError(f"switches={{{name!r}: {value!r}}}: give {wanted}")
     return switches
 
 

@@ -32,6 +32,7 @@ def command() -> None:
         ("skip them with keep_going=True", "skip them with --keep-going"),
         ("cluster_size=0: choose 256 or 512", "--cluster-size 0: choose 256 or 512"),
         ("cluster_size='a b' is wrong", "--cluster-size a b is wrong"),
+        ("cluster_size={'few': 3}: choose", "--cluster-size few=3: choose"),
         ("trunk_shift=9: choose another", "trunk_shift=9: choose another"),
         ("folder=9, cluster_size=7, and more", "folder=9, --cluster-size 7, and more"),
         ("x.cluster_size=7 and my_cluster_size=7", "x.cluster_size=7 and my_cluster_size=7"),
