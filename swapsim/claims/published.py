@@ -336,6 +336,7 @@ _FURTHER: Final = {
     "folios": tables.FOLIO_FALLBACKS,
     "lists": tables.REMOVED_LISTS,
     "requests": tables.FOLIO_REQUESTS,
+    "stream": tables.FOLIO_STREAM,
 }
 """Tables of some experiments, by the names of their files."""
 

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import ffi
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
@@ -456,6 +457,21 @@ FOLIO_REQUESTS: Final = Table(
     _FOLIO_ORDER,
     Column("chunk", pl.UInt32, "place of the chunk among those of its process and order"),
     Column("page", pl.UInt32, "page of the chunk that is touched, else 0"),
+)
+
+FOLIO_STREAM: Final = Table(
+    "FOLIO_STREAM",
+    "One row per memory operation of pages that a recording shows in swap (FOLIO_STEPS of one "
+    "process), in the order of its clock. Kernel, policy and seed are those of the RESULTS of the "
+    "same experiment.",
+    columns.KERNEL,
+    columns.POLICY,
+    columns.SEED,
+    columns.CPU,
+    Column("step", pl.Enum(ffi.FOLIO_STEPS), "what a task does with the pages"),
+    _FOLIO_ORDER,
+    Column("page", pl.UInt32, "first page; those of a mapping keep their places to each other"),
+    Column("n", pl.UInt32, "number of pages"),
 )
 
 REMOVED_LISTS: Final = Table(

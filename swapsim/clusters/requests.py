@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Streams of memory operations: the kernel's own test, and one that stands in for a kernel build.
+"""Streams of memory operations: the kernel's own test, a harder one, and recorded builds."""
 
-Both are deterministic. The parameters of `kernel_build` were stored in data/published/README.md
-before its first run.
-"""
-
-import math
 from array import array
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from itertools import islice
 from random import Random
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from swapsim.checks import check_choice
-from swapsim.claims.tables import FOLIO_REQUESTS
+from swapsim.claims.tables import FOLIO_REQUESTS, FOLIO_STREAM
 from swapsim.clusters.tables import FOLIO_STEPS, STEP
 from swapsim.errors import ConfigError
 from swapsim.ffi import FOLIO_STEPS as STEPS
 
 ACCESS, DROP, OUT = (STEPS.index(name) for name in ("access", "drop", "out"))
+
 
 CLUSTER: Final = 512
 """Slots of a cluster."""
@@ -177,185 +171,36 @@ def allocator_test(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
-    """A kernel build of a mail, a quarter of its size.
+_STAGES: Final = 12
+"""Stages of a recorded stream, with as many pages swapped out in each."""
 
-    ``jobs`` compilers run on as many CPUs. ``folios`` are the shares of the orders, in folios, and
-    ``device`` and ``memory`` slots and pages.
+
+def recorded(rows: pl.DataFrame, *, name: str, slots: int, swap_in_whole: bool = True) -> Requests:
+    """Return the operations of one recording (FOLIO_STREAM), for a device of so many slots.
+
+    The recording has what tasks did with pages that were swapped: what they asked for follows from
+    what the recorded kernel granted. A folio that it split comes in, and goes out again, page by
+    page; one that it swapped out whole comes in whole, also if it is split here. A stage is a
+    twelfth of the pages that are swapped out.
     """
-
-    jobs: int
-    device: int
-    memory: int
-    folios: Mapping[int, float]
-    swap_in_whole: bool = True
-
-
-_OF_V5: Final = {2: 381.465, 3: 350.831, 4: 359.545, 5: 277.889, 6: 38.196, 7: 11.634, 8: 5.183,
-                 9: 3.365}  # fmt: skip
-"""Requests of the fifth version's table, column ``with``, in thousands."""
-
-BUILDS: Final[Mapping[str, Build]] = {
-    "64K": Build(jobs=24, device=1024 * CLUSTER, memory=131072, folios={_LARGE: 1}),
-    "64K, 1152 MB": Build(jobs=24, device=1024 * CLUSTER, memory=73728, folios={_LARGE: 1}),
-    "all": Build(
-        jobs=24,
-        device=1024 * CLUSTER,
-        memory=131072,
-        folios={2: 694, 3: 639, 4: 654, 5: 506.124, 6: 66.36, 7: 13.43, 8: 9.4, 9: 1.466},
-    ),
-    "all, fifth version": Build(
-        jobs=8, device=512 * CLUSTER, memory=65536, folios=_OF_V5, swap_in_whole=False
-    ),
-}
-"""The builds of the mails by name (data/published/README.md)."""
-
-_SIGMA: Final = 0.5
-_GROWS: Final = 2 / 3
-"""Share of its life in which a job grows."""
-_LONGEST_RUN: Final = 16
-"""Most single pages of an area."""
-_WARM_UP, _TURNS, _STAGES_A_TURN = 2, 6, 4
-
-
-@dataclass(slots=True)
-class _Job:
-    """A compiler: the pages that it has mapped, of those that it will map, and its folios."""
-
-    size: float
-    mapped: int = 0
-    end: int = 0
-    left: int = -1
-    units: list[tuple[int, int, int]] = field(default_factory=list)
-
-
-def kernel_build(
-    build: str = "64K", *, seed: int = 1, in_use: float = 0.7, singles: float = 0.25
-) -> Requests:
-    """Return the operations of compilers in too little memory: the stand-in for a kernel build.
-
-    Each job maps folios, and touches one of its own for each; it stops growing after two thirds of
-    its life, and then exits. The oldest folios of all jobs are swapped out when memory is full, on
-    the CPU of the job that needs it. ``in_use`` is the mean share of the device's slots in use,
-    ``singles`` the share of the pages in folios of one page. A stage is a quarter of the device's
-    slots swapped out.
-    """
-    check_choice("build", build, BUILDS)
-    for name, share, low, high in (("in_use", in_use, 0.3, 0.9), ("singles", singles, 0.05, 0.9)):
-        if not low <= share <= high:
-            raise ConfigError(f"{name}={share}: give {low} to {high}")
-    made = Churn(BUILDS[build], Random(seed), in_use, singles)
-    made.run()
+    steps = FOLIO_STREAM.check(rows).select(
+        pl.lit(0, pl.UInt32).alias("process"), *(name for name in FOLIO_STEPS if name != "process")
+    )
+    out = steps.select(pl.when(step="out").then("n").otherwise(0).cast(pl.UInt64).cum_sum())
+    total = int(out.to_series()[-1])
+    ends = pl.Series([total * stage // _STAGES for stage in range(1, _STAGES)], dtype=pl.UInt64)
+    marks = out.to_series().search_sorted(ends, side="left") + 1
     return Requests(
-        name=f"kernel build, {build}",
-        steps=made.rows.frame(),
-        marks=tuple(made.rows.marks),
-        slots=BUILDS[build].device,
-        swap_in_orders=tuple(k for k in BUILDS[build].folios if k < 9)
-        if BUILDS[build].swap_in_whole
-        else (),
-        warm_up=_WARM_UP * _STAGES_A_TURN,
+        name=name,
+        steps=steps,
+        marks=(*marks.to_list(), steps.height),
+        slots=slots,
+        swap_in_orders=tuple(range(2, 9)) if swap_in_whole else (),
     )
 
 
-class Churn:
-    """Jobs that map, touch, exit, and the folios in memory from the oldest to the youngest."""
-
-    def __init__(self, build: Build, rng: Random, in_use: float, singles: float) -> None:
-        """Start with jobs of random age."""
-        self.build, self.rng, self.rows = build, rng, _Rows()
-        # The mean over time of a job that grows for two thirds of its life is two thirds of its
-        # size; larger jobs live longer, which weighs them by exp(sigma squared).
-        total = build.memory + in_use * build.device
-        mean = total / build.jobs / (1 - _GROWS / 2) / math.exp(_SIGMA**2)
-        self.mu = math.log(mean) - _SIGMA**2 / 2
-        self.orders = list(build.folios)
-        weights = list(build.folios.values())
-        self.weights = list(accumulate(weights))
-        pages = sum(share * (1 << order) for order, share in build.folios.items())
-        large = pages / sum(weights)
-        single = (1 + _LONGEST_RUN) / 2
-        self.single_areas = singles / single / (singles / single + (1 - singles) / large)
-        self.resident: OrderedDict[tuple[int, int], int] = OrderedDict()
-        self.used = 0
-        self.out = 0
-        self.jobs = [_Job(self.size() * rng.random()) for _ in range(build.jobs)]
-
-    def size(self) -> float:
-        """Draw the pages of a job."""
-        return self.rng.lognormvariate(self.mu, _SIGMA)
-
-    def run(self) -> None:
-        """Make the rows."""
-        stage = self.build.device // _STAGES_A_TURN
-        while len(self.rows.marks) < (_WARM_UP + _TURNS) * _STAGES_A_TURN:
-            cpu = self.rng.randrange(self.build.jobs)
-            self.step(cpu)
-            while self.used > self.build.memory:
-                self.swap_out(cpu)
-            if self.out >= stage * (len(self.rows.marks) + 1):
-                self.rows.mark()
-
-    def step(self, cpu: int) -> None:
-        """Let the job of a CPU map or touch, or exit."""
-        job = self.jobs[cpu]
-        if job.mapped < job.size:
-            self.map(cpu, job)
-        elif job.left < 0:
-            # As many steps as it took to grow, by the shares of its life.
-            job.left = round(len(job.units) * (1 - _GROWS) / _GROWS)
-        elif job.left == 0:
-            self.exit(cpu, job)
-            return
-        else:
-            job.left -= 1
-        self.touch(cpu, job)
-
-    def map(self, cpu: int, job: _Job) -> None:
-        """Map a folio, or a few single pages."""
-        order = 0
-        if self.rng.random() >= self.single_areas:
-            (order,) = self.rng.choices(self.orders, cum_weights=self.weights)
-        n = 1 << order if order else self.rng.randint(1, _LONGEST_RUN)
-        page = -(-job.end >> order) << order if order else job.end
-        job.end = page + n
-        job.mapped += n
-        job.units.append((page, n, order))
-        self.bring(cpu, job, len(job.units) - 1)
-
-    def touch(self, cpu: int, job: _Job) -> None:
-        """Touch a folio of a job, more often a young one."""
-        count = len(job.units)
-        young = self.rng.random() < 0.75
-        first = count - max(1, count // 4) if young else 0
-        number = self.rng.randrange(first, count)
-        if (cpu, number) in self.resident:
-            self.resident.move_to_end((cpu, number))
-        else:
-            self.bring(cpu, job, number)
-
-    def bring(self, cpu: int, job: _Job, number: int) -> None:
-        """Bring a folio into memory."""
-        page, n, order = job.units[number]
-        self.rows.add(cpu, cpu, ACCESS, order, page, n)
-        self.resident[cpu, number] = n
-        self.used += n
-
-    def swap_out(self, cpu: int) -> None:
-        """Swap the oldest folio out, on the CPU that needs memory."""
-        (owner, number), n = self.resident.popitem(last=False)
-        page, _, order = self.jobs[owner].units[number]
-        self.rows.add(owner, cpu, OUT, order, page, n)
-        self.used -= n
-        self.out += n
-
-    def exit(self, cpu: int, job: _Job) -> None:
-        """Give the memory of a job back, and start another one."""
-        self.rows.add(cpu, cpu, DROP, 0, 0, job.end)
-        for number in range(len(job.units)):
-            self.used -= self.resident.pop((cpu, number), 0)
-        self.jobs[cpu] = _Job(self.size())
+_LONGEST_RUN: Final = 16
+"""Pages of a chunk of single pages in folio_turnover.c."""
 
 
 def turnover(table: pl.DataFrame, *, seed: int = 1, mebibytes: int = 128) -> Requests:

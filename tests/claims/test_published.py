@@ -121,6 +121,8 @@ def test_each_claim_has_the_base_of_its_patch() -> None:
         "F-nonfull-first": "before",
         "F-return-cache": "with return cache",
         "F-cluster-order-v5": "without",
+        "F-one-frag-cluster": "before",
+        "F-isolated-clusters": "before",
     }
     assert IN_TABLES["base_kernel"].to_list() == [base[mail] for mail in IN_TABLES["mail"]]
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory of processes in folios: the library against a plain model, and streams under rules."""
 
-from dataclasses import replace
-from random import Random
-
 import polars as pl
 import pytest
 from clusters_in_c import FoliosInC
@@ -12,6 +9,7 @@ from hypothesis import strategies as st
 from oracle_cluster_folios import Memory
 from oracle_clusters import RULES, Allocator, DeviceConfig, Rules
 
+from swapsim.claims.tables import FOLIO_STREAM
 from swapsim.clusters import folios, requests
 from swapsim.clusters.tables import FOLIO_STEPS
 from swapsim.errors import ConfigError, InputError
@@ -86,31 +84,19 @@ def test_the_first_program_prints_the_published_lines() -> None:
     assert lines == [(222, 0), (219, 0), (222, 0), (219, 0), (110, 117), (0, 230), (0, 229)]
 
 
-def test_a_build_has_the_shares_that_it_is_made_of() -> None:
-    """Slots in use, the pages of single folios, and the orders are near what was asked for."""
-    small = replace(requests.BUILDS["64K"], jobs=8, device=64 * 512, memory=8192)
-    made = requests.Churn(small, Random(3), 0.7, 0.25)
-    made.run()
-    stream = requests.Requests(
-        name="small",
-        steps=made.rows.frame(),
-        marks=tuple(made.rows.marks),
-        slots=2 * small.device,
-        swap_in_orders=(4,),
-        warm_up=8,
-    )
-    run = folios.run(stream, "7.3")
-    of_order = (
-        run.out.filter(pl.col("stage") > 8).group_by("order").agg(pl.col("swapped_out").sum())
-    )
-    pages = {order: count << order for order, count in of_order.iter_rows()}
-    assert set(pages) == {0, 4}
-    assert 0.15 < pages[0] / sum(pages.values()) < 0.35
-    in_use = run.lists.filter(pl.col("seq") > 8)["in_use"].to_list()
-    assert 0.5 < sum(in_use) / len(in_use) / small.device < 0.9
-    again = requests.Churn(small, Random(3), 0.7, 0.25)
-    again.run()
-    assert again.rows.frame().equals(stream.steps)
+def test_a_recorded_stream_is_served_in_stages_of_equal_size() -> None:
+    """Twelve stages have as many pages swapped out, and all operations are served."""
+    rows = [("access", 4, 0, 960), ("out", 4, 0, 960)]
+    rows += [row for page in range(0, 960, 16) for row in (("access", 4, page, 16),
+                                                           ("out", 4, page, 16))]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["step", "order", "page", "n"], orient="row")
+    labels = {"kernel": "7.3", "policy": "64K", "seed": 1, "cpu": 0}
+    named = frame.with_columns(pl.lit(value).alias(name) for name, value in labels.items())
+    named = named.select(list(FOLIO_STREAM.schema)).cast(dict(FOLIO_STREAM.schema))
+    stream = requests.recorded(named, name="made", slots=2048)
+    assert len(stream.marks) == 12
+    out = folios.run(stream, "7.3").out.filter(order=4)
+    assert out["swapped_out"].to_list() == [60, 0, 0, 0, 0, 0, *[10] * 6]
 
 
 def stream_of(
@@ -157,11 +143,9 @@ def test_a_stream_that_cannot_be_run_is_refused(
 
 
 def test_bad_settings_are_refused() -> None:
-    """A build, share, size or rule that does not exist is named."""
+    """A size or rule that does not exist is named."""
     good = stream_of([(0, 0, "access", 0, 0, 1), (0, 0, "out", 0, 0, 1)])
     for call, words in (
-        (lambda: requests.kernel_build("32K"), "build"),
-        (lambda: requests.kernel_build(in_use=1.0), "in_use=1.0"),
         (lambda: requests.allocator_test(iterations=0), "iterations=0"),
         (lambda: requests.allocator_test(first=True, aligned=True), "aligned=True"),
         (lambda: folios.run(good, "6.10"), "rules"),

@@ -192,7 +192,9 @@ def _described(experiment: Experiment, cache: Path) -> dict[str, Any]:
     if experiment.stock:
         loads = {load.newer.kernel: load for load in experiment.stock.values() if load.newer}
         programs = {program for load in experiment.stock.values() for program in load.programs}
-        return {name: kernel.newer(name, cache, (*sorted(programs),)).described for name in loads}
+        build = experiment.workload.build
+        wanted = (cache, (*sorted(programs),), build)
+        return {name: kernel.newer(name, *wanted).described for name in loads}
     if experiment.varies == "kernel":
         counted = {value: experiment.counted(value) for value in experiment.values}
         return {value: kernel.get(load, cache).described for value, load in counted.items()}

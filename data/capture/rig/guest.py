@@ -14,6 +14,8 @@ from rig.kernel import CLUSTER_SLOTS, Kernel
 from rig.packages import Package, tool
 from rig.table import read_fields
 from rig.workload import (
+    BUILD_EVENTS,
+    BUILD_OBJECTS,
     CLUSTER_DEVICE_EVENTS,
     CLUSTER_EVENTS,
     CLUSTER_KINDS,
@@ -54,6 +56,7 @@ MARK_NFS = HOME / "guest" / "mark-nfs"
 NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
 CLUSTER_DEVICES = HOME / "clusters" / "devices"
+BUILD_SCRIPT = HOME / "guest" / BUILD_OBJECTS
 CLUSTER_PROGRAMS = tuple(HOME / "clusters" / name for name in ("fit_probes.c", "swap_on.c"))
 # init resolves offsets of structures; the lab's events need none, and its kernel has no types.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
@@ -70,7 +73,8 @@ class Guest:
 
 def sources(workload: Workload) -> list[Path]:
     """Return our files that the guest depends on."""
-    own = [program for program in workload.programs if program not in KERNEL_PROGRAMS]
+    not_ours = {*KERNEL_PROGRAMS, BUILD_OBJECTS}
+    own = [program for program in workload.programs if program not in not_ours]
     programs = [HOME / "programs" / f"{program}.c" for program in own]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
@@ -86,9 +90,16 @@ def sources(workload: Workload) -> list[Path]:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
         described += [
             path
-            for path in (CLUSTER_DEVICE_EVENTS, NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
+            for path in (
+                CLUSTER_DEVICE_EVENTS,
+                NEWER_EVENTS,
+                GENERATION_EVENTS,
+                THROTTLE_EVENTS,
+                BUILD_EVENTS,
+            )
             if {*workload.recording.groups} & read_fields(path).keys()
         ]
+        described += [BUILD_SCRIPT] * (workload.build is not None)
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
@@ -131,6 +142,12 @@ def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) ->
     for name, source in kernel.programs.items():
         compile_program(source, root / "programs" / name, KERNEL_C_FLAGS)
     _write_settings(workload, root / "capture")
+    if workload.build is not None and kernel.build is not None:
+        shutil.copytree(kernel.build, root, dirs_exist_ok=True)
+        write_script(root / "programs" / BUILD_OBJECTS, BUILD_SCRIPT.read_text(encoding="utf-8"))
+        lines = "".join(f"{name}\n" for name in workload.build.objects)
+        (root / "capture" / "objects").write_text(lines)
+        (root / "capture" / "flags").write_text(f"{workload.build.flags}\n")
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
         shutil.copy(LEDGER, root / "capture" / "ledger")

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
-from rig import packages
+from rig import builds, packages
 from rig.errors import CaptureError
 from rig.packages import Package, tool
-from rig.workload import HOME, KERNEL_PROGRAMS, MODULES, Switches, Workload
+from rig.workload import HOME, KERNEL_PROGRAMS, MODULES, Build, Switches, Workload
 
 # As stock 6.12 and 7.3 have it on x86-64, where huge pages swap whole.
 CLUSTER_SLOTS: Final = 512
@@ -125,12 +125,14 @@ class Kernel:
     described: Mapping[str, Any]
     # Files of programs that come with a kernel's source, by the name of the program.
     programs: Mapping[str, Path] = field(default_factory=dict)
+    # The tree that the guest builds and its compiler, as they lie in the guest.
+    build: Path | None = None
 
 
 def get(workload: Workload, cache: Path) -> Kernel:
     """Fetch or build the kernel that a workload asks for."""
     if workload.newer is not None:
-        return newer(workload.newer.kernel, cache, workload.programs)
+        return newer(workload.newer.kernel, cache, workload.programs, workload.build)
     if workload.switches is None:
         return stock(cache)
     return lab(workload.switches, cache)
@@ -147,10 +149,13 @@ def stock(cache: Path) -> Kernel:
 
 
 @functools.cache
-def newer(version: str, cache: Path, programs: tuple[str, ...] = ()) -> Kernel:
+def newer(
+    version: str, cache: Path, programs: tuple[str, ...] = (), build: Build | None = None
+) -> Kernel:
     """Unpack the newest Debian cloud kernel of a newer series, and programs of kernels' sources."""
     taken = {name: _program(name, cache) for name in programs if name in KERNEL_PROGRAMS}
     image, modules = packages.fetch_newer_kernel(version, cache)
+    built, how_built = builds.lay_out(build, cache) if build else (None, {})
     return Kernel(
         image=_single([*image.root.glob("boot/vmlinuz-*"), *image.root.rglob("modules/*/vmlinuz")]),
         modules=modules.root,
@@ -159,8 +164,10 @@ def newer(version: str, cache: Path, programs: tuple[str, ...] = ()) -> Kernel:
             "package_version": image.version,
             "cluster_size": CLUSTER_SLOTS,
             **({"programs": {n: how for n, (_, how) in taken.items()}} if taken else {}),
+            **({"build": how_built} if built else {}),
         },
         programs={name: file for name, (file, _) in taken.items()},
+        build=built,
     )
 
 

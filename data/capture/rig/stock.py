@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rig import large_folios, reclaim_decisions, removal_lists
+from rig import folio_requests, large_folios, reclaim_decisions, removal_lists
 from rig.collect import Captured
 from rig.counts import Metrics, Rows
-from swapsim.claims.tables import FOLIO_FALLBACKS, REMOVED_LISTS
+from swapsim.claims.tables import FOLIO_FALLBACKS, FOLIO_STREAM, REMOVED_LISTS
 from swapsim.frames.table import Table
 
 
@@ -29,6 +29,12 @@ READERS: Final[Mapping[str, Reader]] = {
         module=Path(large_folios.__file__),
         file="folios",
         table=FOLIO_FALLBACKS,
+    ),
+    "folio requests": Reader(
+        read=folio_requests.read,
+        module=Path(folio_requests.__file__),
+        file="stream",
+        table=FOLIO_STREAM,
     ),
     "removal lists": Reader(
         read=removal_lists.read,

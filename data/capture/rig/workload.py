@@ -20,6 +20,7 @@ MODULES = HOME / "lab" / "modules"
 NEWER_EVENTS = HOME / "newer" / "events.toml"
 GENERATION_EVENTS = HOME / "generations" / "events.toml"
 THROTTLE_EVENTS = HOME / "throttles" / "events.toml"
+BUILD_EVENTS = HOME / "builds" / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -35,6 +36,8 @@ KERNEL_PROGRAMS = {
     f"thp_swap_allocator_test-{kernel}": (kernel, "tools/mm/thp_swap_allocator_test.c")
     for kernel in KERNELS
 }
+BUILD_OBJECTS = "build_objects"
+"""The program of a workload that builds: a script of guest/."""
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 # As patches/03-stall-decisions/switch.cocci names them.
@@ -191,6 +194,19 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A part of the kernel that the guest builds, by flags of the compiler.
+
+    The tree has directories of headers, and the sources next to those of the objects. It is that of
+    one kernel, whichever the guest boots, so that the work is the same.
+    """
+
+    headers: tuple[str, ...]
+    flags: str
+    objects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """One named run of the guest; without switches it boots a stock kernel.
 
@@ -216,6 +232,8 @@ class Workload:
     # Of the memory so much lies below 4 GiB, the rest above; 0: all of it below.
     low_mebibytes: int = 0
     newer: Newer | None = None
+    # What build_objects builds, where it is a command.
+    build: Build | None = dataclasses.field(default=None, repr=False)
 
     @property
     def all_commands(self) -> tuple[str, ...]:
@@ -268,6 +286,7 @@ def take(table: Table) -> Workload:
         instruction_ns=_instruction_ns(table, cpus),
         low_mebibytes=table.take_positive("low_mebibytes", 0),
         newer=newer,
+        build=_build(table.take_table("build")),
     )
     if newer and (switches or workload.swap):
         raise table.error("kernel", "goes with [[swap_device]], and with neither [lab] nor [swap]")
@@ -279,13 +298,29 @@ def take(table: Table) -> Workload:
         raise table.error("commands", "is missing: give command lines here or under [cgroup]")
     if switches and switches.batched_removal and STALLS in workload.recording.groups:
         raise table.error("groups", f"has '{STALLS}', which needs batched_removal = false")
+    if (workload.build is not None) != (BUILD_OBJECTS in workload.programs):
+        raise table.error("build", f"goes with the command {BUILD_OBJECTS}, and only with it")
     for program in workload.programs:
+        if program == BUILD_OBJECTS:
+            continue
         own = (HOME / "programs" / f"{program}.c").is_file()
         if not own and (program not in KERNEL_PROGRAMS or newer is None):
             raise CaptureError(
                 f"{table.path.name}: field 'commands': there is no programs/{program}.c"
             )
     return workload
+
+
+def _build(table: Table) -> Build | None:
+    if not table:
+        return None
+    build = Build(
+        headers=table.take_strings("headers"),
+        flags=table.take("flags", str),
+        objects=table.take_strings("objects"),
+    )
+    table.close()
+    return build
 
 
 def slot_events_of(workload: Workload) -> Recording:
@@ -486,7 +521,7 @@ def _directory(table: Table, field: str) -> str:
 def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
     if switches is not None:
         return LAB_EVENTS
-    newer_only = (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
+    newer_only = (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS, BUILD_EVENTS)
     every = (EVENTS, CLUSTER_EVENTS, CLUSTER_DEVICE_EVENTS, *newer_only)
     return every if newer else (EVENTS,)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The conclusions on large folios: lines, pairs, the harder test, and figures of the claims."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -24,10 +24,8 @@ LEAST_PERCENT: Final = 0.5
 APART: Final = 1.5
 """Smallest quotient of two printed shares that have an order; stored before any run."""
 
-_MIDDLE: Final = (0.7, 0.25)
-
-_STAGES_A_TURN: Final = 4
-"""A stage of a build is a quarter of the device's slots (`requests.kernel_build`)."""
+_RECORDING: Final = ("recorded", "seed")
+"""Columns of BUILD_RUNS that say which recording it is."""
 
 _LISTS: Final[Mapping[tuple[str, str], tuple[str, str, bool]]] = {
     ("test, first program", "without"): ("first", "6.11", False),
@@ -105,30 +103,27 @@ def _compared(
     return frame.select("test", "source", "rules", "iteration", *counts, "equal")
 
 
-_COMPARISONS: Final[Mapping[str, tuple[str, int, str, str, tuple[int, ...]]]] = {
-    "F-64k-8gb": ("64K", 8, "6.17", "6.18", (4,)),
-    "F-64k-10gb": ("64K", 10, "6.17", "6.18", (4,)),
-    "F-128k": ("all", 10, "6.17", "6.18", (5,)),
-    "F-256k": ("all", 10, "6.17", "6.18", (6,)),
-    "F-512k": ("all", 10, "6.17", "6.18", (7,)),
-    "F-2m": ("all", 10, "6.17", "6.18", (9,)),
-    "F-return-64k": ("64K, 1152 MB", 10, "6.13", "6.14", (4,)),
-    **{
-        f"F-clusters-{4 << order}k": ("all, fifth version", 4, "6.11", "6.12", (order,))
-        for order in range(2, 10)
-    },
+_COMPARISONS: Final[Mapping[str, tuple[str, int, str, str, int]]] = {
+    "F-64k-8gb": ("64K", 8, "6.17", "6.18", 4),
+    "F-64k-10gb": ("64K", 10, "6.17", "6.18", 4),
+    "F-128k": ("all", 10, "6.17", "6.18", 5),
+    "F-256k": ("all", 10, "6.17", "6.18", 6),
+    "F-512k": ("all", 10, "6.17", "6.18", 7),
+    "F-2m": ("all", 10, "6.17", "6.18", 9),
+    "F-return-64k": ("64K", 10, "6.13", "6.14", 4),
+    "F-frag-10gb": ("64K", 10, "6.16", "6.17", 4),
+    "F-frag-8gb": ("64K", 8, "6.16", "6.17", 4),
+    "F-isolate-64k": ("64K", 10, "6.12", "6.13", 4),
+    **{f"F-clusters-{4 << order}k": ("all", 4, "6.11", "6.12", order) for order in range(2, 10)},
 }
 """Begin of a pair's claims -> build, gigabytes, rules before and after, order."""
 
 
 def _sums(runs: pl.DataFrame, pair: str, *by: str) -> pl.DataFrame:
     """Return the counts before and after of a pair, by further columns."""
-    build, gigabytes, before, after, orders = _COMPARISONS[pair]
+    build, gigabytes, before, after, order = _COMPARISONS[pair]
     own = runs.filter(
-        pl.col("build") == build,
-        pl.col("gigabytes") == gigabytes,
-        pl.col("order").is_in(orders),
-        pl.col("rules").is_in([before, after]),
+        pl.col("rules").is_in([before, after]), build=build, gigabytes=gigabytes, order=order
     )
     side = pl.when(pl.col("rules") == before).then(pl.lit("before")).otherwise(pl.lit("after"))
     return (
@@ -140,16 +135,14 @@ def _sums(runs: pl.DataFrame, pair: str, *by: str) -> pl.DataFrame:
     )
 
 
-_POINT: Final = ("in_use", "singles", "seed")
-
-
 def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
     """Compare the published pairs of fallbacks with the simulated ones, as shares in percent.
 
-    A simulated share is that of the middle of what is open, over all seeds. ``direction`` says
-    whether it moves as the published one, ``size`` whether both are within FACTOR.
+    A simulated share is that of all recordings together. ``direction`` says whether it moves as
+    the published one, ``size`` whether both are within FACTOR. A pair of which no folio was to be
+    swapped out has no row.
     """
-    runs = studies.kernel_builds.load() if runs is None else runs
+    runs = studies.recorded_builds.load() if runs is None else runs
     stated = {row["claim"]: row for row in claims.published_claims().filter(patch=PATCH).to_dicts()}
     rows = []
     for pair in _COMPARISONS:
@@ -158,7 +151,9 @@ def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
             side: 100 * split[end] / (split[end] + whole[end])
             for side, end in (("before", "base"), ("after", "value"))
         }
-        simulated = dict(_sums(_of_middle(runs), pair).select("side", "share").iter_rows())
+        simulated = dict(_sums(runs, pair).select("side", "share").iter_rows())
+        if set(simulated) != set(published):
+            continue
         agrees = _direction(**simulated) == _direction(**published)
         row: dict[str, object] = {"claim": f"{pair}-fallback"}
         for source, shares in (("published", published), ("simulated", simulated)):
@@ -169,10 +164,6 @@ def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
         }
         rows.append(row | sizes)
     return pl.DataFrame(rows)
-
-
-def _of_middle(runs: pl.DataFrame) -> pl.DataFrame:
-    return runs.filter(in_use=_MIDDLE[0], singles=_MIDDLE[1])
 
 
 def _direction(before: float, after: float) -> str:
@@ -208,17 +199,36 @@ def order_of_sizes(found: pl.DataFrame) -> tuple[int, int]:
 def split_over_time(build: str, gigabytes: int, *, stages: int = 2) -> pl.DataFrame:
     """Return the share of split folios under each rule set of the library, in percent.
 
-    ``stages`` are one point in time; the range is that over the seeds.
+    ``stages`` are one point in time; the range is that over the recordings.
     """
     names = {"6.18": "7.3", **{name: name for name in CLUSTER_RULES.words}}
     point = ((pl.col("stage") - 1) // stages + 1) * stages
     rows = (
-        _of_middle(studies.kernel_builds.load())
+        studies.recorded_builds.load()
         .filter(pl.col("rules").is_in(list(names)), build=build, gigabytes=gigabytes)
         .with_columns(pl.col("rules").replace_strict(names).cast(CLUSTER_RULES.dtype), stage=point)
     )
-    found = split_shares(rows, "rules", "order", "stage")
+    found = split_shares(rows, "rules", "order", "stage", over=_RECORDING)
     return found.sort("rules", "order", "stage").with_columns(size=size_of_order())
+
+
+def recordings_served() -> pl.DataFrame:
+    """Compare what each recording gives under both kernels' rules with what its kernel counted.
+
+    Shares of 64K folios that are split, in percent: ``counted`` by the kernel that was recorded,
+    ``6.12`` and ``7.3`` by its recording under their rules.
+    """
+    counts = claims.measured_results(studies.BUILD).filter(policy="64K")
+    wide = counts.pivot("metric", index=["kernel", "seed"], values="value")
+    split, whole = pl.col("swpout_fallback 64K"), pl.col("swpout 64K")
+    counted = wide.select(
+        "seed", recorded="kernel", asked=split + whole, counted=100 * split / (split + whole)
+    )
+    runs = studies.recorded_builds.load().filter(build="64K", gigabytes=8, order=4)
+    for rules, name in (("6.12", "6.12"), ("6.18", "7.3")):
+        shares = split_shares(runs.filter(rules=rules), *_RECORDING)
+        counted = counted.join(shares.select(*_RECORDING, pl.col("split").alias(name)), _RECORDING)
+    return counted.sort(_RECORDING)
 
 
 def size_of_order() -> pl.Expr:
@@ -228,10 +238,12 @@ def size_of_order() -> pl.Expr:
     return size.otherwise(pl.format("{}M", kibibytes // 1024))
 
 
-def split_shares(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
+def split_shares(rows: pl.DataFrame, *by: str, over: Sequence[str] = ("seed",)) -> pl.DataFrame:
     """Return the share of folios that are split over all seeds, and its range over the seeds."""
     split, asked = pl.col("fallbacks"), pl.col("fallbacks") + pl.col("swapped_out")
-    of_seeds = rows.group_by(*by, "seed").agg(pl.col("swapped_out", "fallbacks").sum())
+    of_seeds = rows.group_by(dict.fromkeys([*by, *over])).agg(
+        pl.col("swapped_out", "fallbacks").sum()
+    )
     return (
         of_seeds.filter(asked > 0)
         .group_by(*by)
@@ -264,11 +276,11 @@ def turnover_compared() -> pl.DataFrame:
 def answers() -> pl.DataFrame:
     """Return the answers to the claims (ANSWERS), of stored studies.
 
-    A pair's figure is the change over all seeds in the middle of what is open, and its range is
-    over seeds and what is open. A change from zero is none. The base is compared as a share of the
-    folios, because the stream is smaller than the mail's.
+    A pair's figure is the change over all recordings, and its range is over the recordings. A
+    change from zero is none. The base is compared as a share of the folios, because the build is
+    smaller than the mail's.
     """
-    runs = studies.kernel_builds.load()
+    runs = studies.recorded_builds.load()
     stated = {row["claim"]: row for row in claims.published_claims().filter(patch=PATCH).to_dicts()}
     ratios = dict(
         pairs(runs)
@@ -277,22 +289,25 @@ def answers() -> pl.DataFrame:
     )
     rows = []
     for pair in _COMPARISONS:
-        sums = _sums(_of_middle(runs), pair)
+        if f"{pair}-fallback" not in ratios:
+            continue
+        sums = _sums(runs, pair)
+        each = [part for _, part in _sums(runs, pair, *_RECORDING).group_by(_RECORDING)]
         for suffix, count in (("fallback", "fallbacks"), ("swpout", "swapped_out")):
-            ends = [_change(part, count) for _, part in _sums(runs, pair, *_POINT).group_by(_POINT)]
-            known = [end for end in ends if end is not None]
+            known = [end for part in each if (end := _change(part, count)) is not None]
             sides = dict(sums.select("side", count).iter_rows())
             rows.append(
                 claims.Answer(
                     claim=f"{pair}-{suffix}",
                     source="simulated",
-                    base=sides.get("before", 0.0),
-                    value=sides.get("after", 0.0),
+                    what="recorded builds",
+                    base=sides["before"],
+                    value=sides["after"],
                     figure=_change(sums, count),
                     low=min(known, default=None),
                     high=max(known, default=None),
                     range_over="open constants",
-                    rounds=len(ends),
+                    rounds=len(each),
                     base_ratio=ratios[f"{pair}-fallback"] if suffix == "fallback" else None,
                 )
             )
@@ -314,18 +329,18 @@ def answers() -> pl.DataFrame:
 
 
 def _after_hours() -> claims.Answer | None:
-    """Return how many folios are split in the last turn of a device, against the first one."""
-    split, asked = pl.col("fallbacks"), pl.col("fallbacks") + pl.col("swapped_out")
-    shares = (
-        studies.hours_of_use.load()
-        .group_by("seed", turn=(pl.col("stage") - 1) // _STAGES_A_TURN)
-        .agg(share=100 * split.sum() / asked.sum())
-    )
-    turns = int(shares["turn"].max())  # type: ignore[arg-type]
+    """Return how many folios are split in the last third of a build, against the first."""
+    runs = studies.recorded_builds.load().filter(build="64K", gigabytes=8, rules="6.11", order=4)
     first, last = (
-        dict(shares.filter(turn=turn).select("seed", "share").iter_rows()) for turn in (0, turns)
+        {
+            f"{kernel} {seed}": share
+            for kernel, seed, share in split_shares(part, *_RECORDING)
+            .select(*_RECORDING, "split")
+            .iter_rows()
+        }
+        for part in (runs.filter(pl.col("stage") <= 4), runs.filter(pl.col("stage") > 8))
     )
-    what = f"share of folios that are split, turn {turns + 1} of a device against its first"
+    what = "share of folios that are split, last third of a recorded build against its first"
     return claims.paired("F-hours", "simulated", first, last, what=what)
 
 

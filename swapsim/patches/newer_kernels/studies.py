@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Studies of large folios under the rules of several kernels.
 
-The parameters of the streams were stored in data/published/README.md before their first run.
+How the recorded builds are made, served and judged was stored in data/published/README.md before
+their first run.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ from swapsim.study import Study
 
 TURNOVER: Final = "large-folios-turnover"
 """The experiment with the harder test."""
+
+BUILD: Final = "large-folios-build"
+"""The experiment whose builds were recorded."""
 
 TESTS: Final[Mapping[str, Mapping[str, bool]]] = {
     "first": {"first": True},
@@ -49,14 +53,14 @@ _OF_FOLIOS: Final = {
 TURNOVER_RUNS: Final = {"rules": pl.String(), "seed": pl.UInt64(), **_OF_FOLIOS}
 BUILD_RUNS: Final = {
     "build": pl.String(),
-    "gigabytes": pl.UInt32(),
-    "in_use": pl.Float64(),
-    "singles": pl.Float64(),
+    "recorded": pl.String(),
     "seed": pl.UInt64(),
+    "gigabytes": pl.UInt32(),
     "rules": pl.String(),
     **_OF_FOLIOS,
 }
-"""A row for each setting, rule set, stage and order: large folios swapped out whole, and split."""
+"""A row for each recording (kernel and round), device, rule set, stage and order: large folios
+swapped out whole, and split."""
 
 _OLD: Final = tuple((name, "6.11", False) for name in TESTS)
 _NEW: Final = tuple((name, rules, True) for name in TESTS for rules in ("6.12", "7.3"))
@@ -98,36 +102,26 @@ KERNELS: Final[Mapping[str, RuleSet]] = {
     "6.13": RuleSet(rules="6.12", switches=_ISOLATED),
     "6.14": RuleSet(rules="6.12", switches=_ISOLATED, return_cache=False),
     "6.12-nonfull-first": RuleSet(rules="6.12-nonfull-first"),
+    "6.16": RuleSet(
+        rules="7.3",
+        switches=(("nonfull_first", False), ("full_before_frag", False), ("frag_all", True)),
+    ),
     "6.17": RuleSet(rules="7.3", switches=(("nonfull_first", False), ("full_before_frag", False))),
     "6.18": RuleSet(rules="7.3"),
 }
 """Rule sets by the kernels that they stand for; between 6.12 and 7.3 they are switches."""
 
 RULES_OF: Final[Mapping[tuple[str, int], tuple[str, ...]]] = {
-    ("64K", 8): ("6.11", "6.12", "6.12-nonfull-first", "6.17", "6.18"),
-    ("64K", 10): ("6.17", "6.18"),
-    ("64K, 1152 MB", 10): ("6.13", "6.14"),
-    ("all", 10): ("6.11", "6.12", "6.12-nonfull-first", "6.17", "6.18"),
-    ("all, fifth version", 4): ("6.11", "6.12"),
+    ("64K", 8): ("6.11", "6.12", "6.12-nonfull-first", "6.13", "6.14", "6.16", "6.17", "6.18"),
+    ("64K", 10): ("6.12", "6.13", "6.14", "6.16", "6.17", "6.18"),
+    ("all", 10): ("6.12", "6.17", "6.18"),
+    ("all", 4): ("6.11", "6.12"),
 }
-"""Builds and sizes of the mails' devices -> the rule sets that are compared on them."""
+"""Recorded builds and the gigabytes of a mail's device -> the rule sets that are served."""
 
-_OPEN: Final = ((0.7, 0.25), (0.6, 0.25), (0.8, 0.25), (0.7, 0.125), (0.7, 0.5))
-"""(share of slots in use, share of single pages): the middle, and what is open."""
-
-_SEEDS: Final = 5
-
-_BuildPoint = tuple[str, float, float, int]
-
-
-def _builds() -> list[_BuildPoint]:
-    """Return the middle with all seeds, and each open end with the first."""
-    return [
-        (build, in_use, singles, seed)
-        for build in requests.BUILDS
-        for in_use, singles in _OPEN
-        for seed in range(1, _SEEDS + 1 if (in_use, singles) == _OPEN[0] else 2)
-    ]
+_SLOTS_A_CPU: Final = {gigabytes: gigabytes * 2**18 // cpus for gigabytes, cpus in
+                       ((4, 32), (8, 96), (10, 96))}  # fmt: skip
+"""Gigabytes of a mail's device -> its slots for each CPU of that machine."""
 
 
 def run_rules(
@@ -144,55 +138,55 @@ def run_rules(
     )
 
 
+def slots_of(gigabytes: int, cpus: int) -> int:
+    """Return the slots of a device that has a mail's clusters for each CPU, whole clusters."""
+    return -(-_SLOTS_A_CPU[gigabytes] * cpus // 512) * 512
+
+
+_BuildPoint = tuple[str, str, int]
+
+
+def _recordings() -> list[_BuildPoint]:
+    """Return setting, kernel and round of each recorded build."""
+    ran = claims.measured_results(BUILD).select("policy", "kernel", "seed").unique()
+    return sorted(ran.iter_rows())
+
+
 def _build(point: _BuildPoint) -> pl.DataFrame:
-    build, in_use, singles, seed = point
-    stream = requests.kernel_build(build, seed=seed, in_use=in_use, singles=singles)
+    build, kernel, seed = point
+    rows = claims.measured_table(BUILD, "stream").filter(policy=build, kernel=kernel, seed=seed)
+    cpus = int(rows["cpu"].max()) + 1  # type: ignore[arg-type]
     frames = []
     for (name, gigabytes), kernels in RULES_OF.items():
         if name != build:
             continue
-        slots = stream.slots if gigabytes < 10 else stream.slots * 5 // 4
-        for kernel in kernels:
-            out = run_rules(stream, kernel, slots=slots).out
-            labels = {"build": build, "gigabytes": gigabytes, "in_use": in_use}
-            labels |= {"singles": singles, "seed": seed, "rules": kernel}
+        # The kernels of the fifth version of the clusters by order swap single pages in.
+        stream = requests.recorded(
+            rows,
+            name=f"build, {build}",
+            slots=slots_of(gigabytes, cpus),
+            swap_in_whole=gigabytes != 4,
+        )
+        for rules in kernels:
+            labels = {"build": build, "recorded": kernel, "seed": seed}
+            labels |= {"gigabytes": gigabytes, "rules": rules}
             frames.append(
-                out.drop("rules")
-                .filter(pl.col("stage") > stream.warm_up, pl.col("order") > 0)
+                run_rules(stream, rules)
+                .out.drop("rules")
+                .filter(pl.col("order") > 0)
                 .with_columns(pl.lit(value).alias(key) for key, value in labels.items())
                 .select(pl.col(key).cast(dtype) for key, dtype in BUILD_RUNS.items())
             )
     return pl.concat(frames)
 
 
-kernel_builds: Final = Study(
-    name="newer-kernels-kernel-builds",
-    points=_builds,
+recorded_builds: Final = Study(
+    name="newer-kernels-recorded-builds",
+    points=_recordings,
     run=_build,
-    # A sample is one of 8 CPUs, whose stream is the shortest.
-    quick=lambda point: point[0] == "all, fifth version",
-    reads=(),
+    reads=(f"measured/{BUILD}/*",),
 )
-"""Large folios of the builds under the rules of each pair (BUILD_RUNS)."""
-
-
-_OF_USE: Final = "all, fifth version"
-"""The build whose series says what hours of use do."""
-
-
-def _use(seed: int) -> pl.DataFrame:
-    stream = requests.kernel_build(_OF_USE, seed=seed)
-    out = run_rules(stream, "6.11").out.filter(pl.col("order") > 0)
-    labels = {"rules": pl.lit("6.11"), "seed": pl.lit(seed)}
-    return out.with_columns(**labels).select(
-        pl.col(key).cast(dtype) for key, dtype in TURNOVER_RUNS.items()
-    )
-
-
-hours_of_use: Final = Study(
-    name="newer-kernels-hours-of-use", points=tuple(range(1, _SEEDS + 1)), run=_use, reads=()
-)
-"""A build from an unused device on, by the rules before 6.12 (TURNOVER_RUNS)."""
+"""Large folios of recorded builds under the rules of each pair (BUILD_RUNS)."""
 
 
 def _device(seed: int) -> pl.DataFrame:
