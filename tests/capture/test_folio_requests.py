@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A recording of requests, served by the rules of its own kernel, gives what was recorded."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle_cluster_folios import Memory
 from oracle_clusters import RULES, Allocator, DeviceConfig
+from test_stock import captured, counters
 
 from swapsim.claims.tables import FOLIO_STREAM
 from swapsim.clusters import folios, requests
@@ -136,3 +138,61 @@ def stream(rows: list[tuple[int, ...]]) -> pl.DataFrame:
     frame = pl.DataFrame(words, schema=["cpu", "step", "order", "page", "n"], orient="row")
     named = frame.with_columns(kernel=pl.lit("7.3"), policy=pl.lit("64K"), seed=pl.lit(1))
     return named.select(list(FOLIO_STREAM.schema)).cast(dict(FOLIO_STREAM.schema))
+
+
+COUNTERS = """tree 9 KiB
+objects 2
+counter 64kB swpout 3
+counter 64kB swpout_fallback 1
+counter 64kB anon_fault_alloc 9
+counter 2048kB swpout 0
+counter 2048kB swpout_fallback 0
+counter 2048kB anon_fault_alloc 0
+"""
+
+
+def test_a_recording_of_7_3_is_read_by_cluster(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """A slot is counted from its cluster's place; folios that come in get no slots of a request."""
+    folio = "(f+0x0/0x2) folio={} mapping=0xffff888000001001 index={} flags={} size={}"
+    granted = "folio_granted: (f+0x0/0x2) folio={} entry={}"
+    lines = [
+        f"a-5 folio_out: {folio.format('0xea0000', 16, '0x40', '0xff04')}",
+        f"a-5 {granted.format('0xea0000', '0x200')}",
+        f"a-5 {granted.format('0xea1000', '0x300')}",
+        "a-5 slot_free: (f+0x0/0x2) clusters=0xa00 ci=0xa30 offset=0 nr=16",
+        "a-5 slot_free: (f+0x0/0x2) clusters=0xa00 ci=0xa60 offset=256 nr=1",
+    ]
+    report = {**counters(pswpout=16, pswpin=0), "output": COUNTERS}
+    metrics, rows = rig.folio_requests.read(captured(rig, tmp_path, lines, **report), tmp_path, 0)
+    access, drop, out = (FOLIO_STEPS.index(name) for name in ("access", "drop", "out"))
+    assert rows == [[0, access, 4, 16, 16], [0, out, 4, 16, 16], [0, drop, 4, 16, 16]]
+    assert metrics["objects"] == (2, "object")
+    assert metrics["swpout_fallback 64K"] == (1, "folio")
+    assert not [name for name in metrics if name.endswith("2M")]
+    for text, message in (
+        (COUNTERS.replace("objects", "no"), "did not end"),
+        (COUNTERS.replace("swpout 3", "swpout 0").replace("fallback 1", "fallback 0"), "no large"),
+    ):
+        bad = captured(rig, tmp_path, lines, **{**report, "output": text})
+        with pytest.raises(rig.errors.GuestError, match=message):
+            rig.folio_requests.read(bad, tmp_path, 0)
+
+
+def test_a_folio_that_was_split_goes_out_once(rig: SimpleNamespace) -> None:
+    """Its pages' own requests are part of it; they may come in whole under other rules."""
+    memory = Recorded("7.3")
+    memory.event("folio_out", 16, ORDER)
+    for page in range(16, 32):
+        memory.event("folio_out", page, 0)
+        memory.event("folio_granted", 100 + 2 * page)
+    memory.event("slot_free", 100 + 2 * 17, 1)
+    memory.event("folio_out", 17, 0)
+    rows = [
+        (FOLIO_STEPS[step], *rest) for _, step, *rest in rig.folio_requests.steps(memory.frames())
+    ]
+    assert rows == [
+        ("access", 4, 16, 16),
+        ("out", 4, 16, 16),
+        ("access", 4, 17, 1),
+        ("out", 0, 17, 1),
+    ]
