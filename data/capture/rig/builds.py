@@ -51,7 +51,7 @@ def lay_out(build: Build, cache: Path) -> tuple[Path, dict[str, Any]]:
         "headers": list(build.headers),
         "sources": sorted({str(Path(name).parent) for name in build.objects}),
     }
-    described = {**tree, "flags": build.flags, "objects": list(build.objects)}
+    described = {**tree, "flags": " ".join(build.flags), "objects": list(build.objects)}
     folder = cache / "builds" / hashlib.sha256(repr(tree).encode()).hexdigest()[:16]
     if not folder.is_dir():
         unfinished = folder.with_name(f"{folder.name}.unfinished")

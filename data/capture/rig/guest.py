@@ -16,6 +16,9 @@ from rig.table import read_fields
 from rig.workload import (
     BUILD_EVENTS,
     BUILD_OBJECTS,
+    BUILD_EVENTS,
+    BUILD_OBJECTS,
+    BUILT_KERNEL,
     CLUSTER_DEVICE_EVENTS,
     CLUSTER_EVENTS,
     CLUSTER_KINDS,
@@ -99,7 +102,7 @@ def sources(workload: Workload) -> list[Path]:
             )
             if {*workload.recording.groups} & read_fields(path).keys()
         ]
-        described += [BUILD_SCRIPT] * (workload.build is not None)
+        described += [BUILT_KERNEL, BUILD_SCRIPT] * (workload.build is not None)
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
@@ -147,7 +150,7 @@ def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) ->
         write_script(root / "programs" / BUILD_OBJECTS, BUILD_SCRIPT.read_text(encoding="utf-8"))
         lines = "".join(f"{name}\n" for name in workload.build.objects)
         (root / "capture" / "objects").write_text(lines)
-        (root / "capture" / "flags").write_text(f"{workload.build.flags}\n")
+        (root / "capture" / "flags").write_text(" ".join(workload.build.flags))
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
         shutil.copy(LEDGER, root / "capture" / "ledger")

@@ -21,6 +21,7 @@ NEWER_EVENTS = HOME / "newer" / "events.toml"
 GENERATION_EVENTS = HOME / "generations" / "events.toml"
 THROTTLE_EVENTS = HOME / "throttles" / "events.toml"
 BUILD_EVENTS = HOME / "builds" / "events.toml"
+BUILT_KERNEL = HOME / "builds" / "kernel.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -195,14 +196,14 @@ class Switches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """A part of the kernel that the guest builds, by flags of the compiler.
+    """A part of the kernel that the guest builds, by builds/kernel.toml.
 
-    The tree has directories of headers, and the sources next to those of the objects. It is that of
-    one kernel, whichever the guest boots, so that the work is the same.
+    The tree has the headers, and the sources next to those of the objects. It is that of one
+    kernel, whichever the guest boots, so that the work is the same.
     """
 
     headers: tuple[str, ...]
-    flags: str
+    flags: tuple[str, ...]
     objects: tuple[str, ...]
 
 
@@ -314,11 +315,13 @@ def take(table: Table) -> Workload:
 def _build(table: Table) -> Build | None:
     if not table:
         return None
+    described = read_table(BUILT_KERNEL)
     build = Build(
-        headers=table.take_strings("headers"),
-        flags=table.take("flags", str),
+        headers=described.take_strings("headers"),
+        flags=described.take_strings("flags"),
         objects=table.take_strings("objects"),
     )
+    described.close()
     table.close()
     return build
 
