@@ -143,48 +143,42 @@ def slots_of(gigabytes: int, cpus: int) -> int:
     return -(-_SLOTS_A_CPU[gigabytes] * cpus // 512) * 512
 
 
-_BuildPoint = tuple[str, str, int]
+_BuildPoint = tuple[str, str, int, int, str]
 
 
-def _recordings() -> list[_BuildPoint]:
-    """Return setting, kernel and round of each recorded build."""
+def _served() -> list[_BuildPoint]:
+    """Return setting, kernel and round of each recorded build, with each device and rule set."""
     ran = claims.measured_results(BUILD).select("policy", "kernel", "seed").unique()
-    return sorted(ran.iter_rows())
+    return [
+        (build, kernel, seed, gigabytes, rules)
+        for build, kernel, seed in sorted(ran.iter_rows())
+        for (name, gigabytes), names in RULES_OF.items()
+        for rules in names
+        if name == build
+    ]
 
 
 def _build(point: _BuildPoint) -> pl.DataFrame:
-    build, kernel, seed = point
+    build, kernel, seed, gigabytes, rules = point
     rows = claims.measured_table(BUILD, "stream").filter(policy=build, kernel=kernel, seed=seed)
     cpus = int(rows["cpu"].max()) + 1  # type: ignore[arg-type]
-    frames = []
-    for (name, gigabytes), kernels in RULES_OF.items():
-        if name != build:
-            continue
-        # The kernels of the fifth version of the clusters by order swap single pages in.
-        stream = requests.recorded(
-            rows,
-            name=f"build, {build}",
-            slots=slots_of(gigabytes, cpus),
-            swap_in_whole=gigabytes != 4,
-        )
-        for rules in kernels:
-            labels = {"build": build, "recorded": kernel, "seed": seed}
-            labels |= {"gigabytes": gigabytes, "rules": rules}
-            frames.append(
-                run_rules(stream, rules)
-                .out.drop("rules")
-                .filter(pl.col("order") > 0)
-                .with_columns(pl.lit(value).alias(key) for key, value in labels.items())
-                .select(pl.col(key).cast(dtype) for key, dtype in BUILD_RUNS.items())
-            )
-    return pl.concat(frames)
+    # The kernels of the fifth version of the clusters by order swap single pages in.
+    stream = requests.recorded(
+        rows, name=f"build, {build}", slots=slots_of(gigabytes, cpus), swap_in_whole=gigabytes != 4
+    )
+    labels = {"build": build, "recorded": kernel, "seed": seed}
+    labels |= {"gigabytes": gigabytes, "rules": rules}
+    return (
+        run_rules(stream, rules)
+        .out.drop("rules")
+        .filter(pl.col("order") > 0)
+        .with_columns(pl.lit(value).alias(key) for key, value in labels.items())
+        .select(pl.col(key).cast(dtype) for key, dtype in BUILD_RUNS.items())
+    )
 
 
 recorded_builds: Final = Study(
-    name="newer-kernels-recorded-builds",
-    points=_recordings,
-    run=_build,
-    reads=(f"measured/{BUILD}/*",),
+    name="newer-kernels-recorded-builds", points=_served, run=_build, reads=(f"measured/{BUILD}/*",)
 )
 """Large folios of recorded builds under the rules of each pair (BUILD_RUNS)."""
 
