@@ -52,7 +52,9 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
         metrics[counter] = (moved(captured, counter), "page")
     for (order, name), n in counts.items():
         size = f"{4 << order}K" if order < 8 else f"{1 << (order - 8)}M"
-        if any(counts[order, each] for each in ("swpout", "swpout_fallback", "anon_fault_alloc")):
+        if any(
+            counts.get((order, each)) for each in ("swpout", "swpout_fallback", "anon_fault_alloc")
+        ):
             metrics[f"{name} {size}"] = (n, "folio")
     if not any(name.startswith("swpout") and n for (_, name), n in counts.items()):
         raise GuestError("no large folio was to be swapped out")

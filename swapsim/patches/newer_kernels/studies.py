@@ -139,8 +139,8 @@ def run_rules(
 
 
 def slots_of(gigabytes: int, cpus: int) -> int:
-    """Return the slots of a device that has a mail's clusters for each CPU, whole clusters."""
-    return -(-_SLOTS_A_CPU[gigabytes] * cpus // 512) * 512
+    """Return the slots of a device with a mail's clusters for each CPU, in whole clusters."""
+    return round(_SLOTS_A_CPU[gigabytes] * cpus / 512) * 512
 
 
 _BuildPoint = tuple[str, str, int, int, str]
