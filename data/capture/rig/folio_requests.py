@@ -59,7 +59,8 @@ def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
     if not any(name.startswith("swpout") and n for (_, name), n in counts.items()):
         raise GuestError("no large folio was to be swapped out")
     recorded = events(captured, work, *_EVENTS, missing=True)
-    return metrics, [list(row) for row in steps(recorded)]
+    rows = steps(recorded)
+    return metrics, [[cpu, ffi.FOLIO_STEPS[step], *rest] for cpu, step, *rest in rows]
 
 
 def steps(recorded: dict[str, pl.DataFrame]) -> list[Row]:

@@ -241,7 +241,7 @@ def size_of_order() -> pl.Expr:
 def split_shares(rows: pl.DataFrame, *by: str, over: Sequence[str] = ("seed",)) -> pl.DataFrame:
     """Return the share of folios that are split over all seeds, and its range over the seeds."""
     split, asked = pl.col("fallbacks"), pl.col("fallbacks") + pl.col("swapped_out")
-    of_seeds = rows.group_by(dict.fromkeys([*by, *over])).agg(
+    of_seeds = rows.group_by(*dict.fromkeys([*by, *over])).agg(
         pl.col("swapped_out", "fallbacks").sum()
     )
     return (
