@@ -215,20 +215,29 @@ def split_over_time(build: str, gigabytes: int, *, stages: int = 2) -> pl.DataFr
 def recordings_served() -> pl.DataFrame:
     """Compare what each recording gives under both kernels' rules with what its kernel counted.
 
-    Shares of 64K folios that are split, in percent: ``counted`` by the kernel that was recorded,
-    ``6.12`` and ``7.3`` by its recording under their rules.
+    Shares of folios that are split, in percent, by recording and size: ``counted`` by the kernel
+    that was recorded, ``6.12`` and ``7.3`` by its recording under their rules.
     """
-    counts = claims.measured_results(studies.BUILD).filter(policy="64K")
-    wide = counts.pivot("metric", index=["kernel", "seed"], values="value")
-    split, whole = pl.col("swpout_fallback 64K"), pl.col("swpout 64K")
-    counted = wide.select(
-        "seed", recorded="kernel", asked=split + whole, counted=100 * split / (split + whole)
+    keys = ("build", *_RECORDING, "size")
+    results = claims.measured_results(studies.BUILD).with_columns(
+        pl.col("metric")
+        .str.extract_groups(r"^(?<what>swpout\w*) (?<size>\d+[KM])$")
+        .struct.unnest()
     )
-    runs = studies.recorded_builds.load().filter(build="64K", gigabytes=8, order=4)
+    folios = results.drop_nulls("size").rename({"policy": "build", "kernel": "recorded"})
+    split, whole = pl.col("swpout_fallback"), pl.col("swpout")
+    counted = (
+        folios.pivot("what", index=keys, values="value")
+        .filter(split + whole > 0)
+        .select(*keys, asked=(split + whole).cast(pl.Int64), counted=100 * split / (split + whole))
+    )
+    runs = studies.recorded_builds.load().filter(gigabytes=8).with_columns(size=size_of_order())
     for rules, name in (("6.12", "6.12"), ("6.18", "7.3")):
-        shares = split_shares(runs.filter(rules=rules), *_RECORDING)
-        counted = counted.join(shares.select(*_RECORDING, pl.col("split").alias(name)), _RECORDING)
-    return counted.sort(_RECORDING)
+        shares = split_shares(runs.filter(rules=rules), *keys, over=())
+        counted = counted.join(shares.select(*keys, pl.col("split").alias(name)), keys, "left")
+    kibibytes = pl.col("size").str.extract(r"(\d+)").cast(pl.Int64)
+    by_size = pl.when(pl.col("size").str.ends_with("M")).then(1024 * kibibytes).otherwise(kibibytes)
+    return counted.sort("build", *_RECORDING, by_size)
 
 
 def size_of_order() -> pl.Expr:

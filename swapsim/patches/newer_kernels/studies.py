@@ -114,7 +114,8 @@ KERNELS: Final[Mapping[str, RuleSet]] = {
 RULES_OF: Final[Mapping[tuple[str, int], tuple[str, ...]]] = {
     ("64K", 8): ("6.11", "6.12", "6.12-nonfull-first", "6.13", "6.14", "6.16", "6.17", "6.18"),
     ("64K", 10): ("6.12", "6.13", "6.14", "6.16", "6.17", "6.18"),
-    ("all", 10): ("6.12", "6.17", "6.18"),
+    ("all", 8): ("6.12", "6.18"),
+    ("all", 10): ("6.17", "6.18"),
     ("all", 4): ("6.11", "6.12"),
 }
 """Recorded builds and the gigabytes of a mail's device -> the rule sets that are served."""
