@@ -16,8 +16,6 @@ from rig.table import read_fields
 from rig.workload import (
     BUILD_EVENTS,
     BUILD_OBJECTS,
-    BUILD_EVENTS,
-    BUILD_OBJECTS,
     BUILT_KERNEL,
     CLUSTER_DEVICE_EVENTS,
     CLUSTER_EVENTS,
