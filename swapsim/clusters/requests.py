@@ -175,7 +175,9 @@ _STAGES: Final = 12
 """Stages of a recorded stream, with as many pages swapped out in each."""
 
 
-def recorded(rows: pl.DataFrame, *, name: str, slots: int, swap_in_whole: bool = True) -> Requests:
+def recorded(
+    rows: pl.DataFrame, *, name: str, slots: int, swap_in_orders: tuple[int, ...] = ()
+) -> Requests:
     """Return the operations of one recording (FOLIO_STREAM), for a device of so many slots.
 
     The recording has what tasks did with pages that were swapped: what they asked for follows from
@@ -195,7 +197,7 @@ def recorded(rows: pl.DataFrame, *, name: str, slots: int, swap_in_whole: bool =
         steps=steps,
         marks=(*marks.to_list(), steps.height),
         slots=slots,
-        swap_in_orders=tuple(range(2, 9)) if swap_in_whole else (),
+        swap_in_orders=swap_in_orders,
     )
 
 

@@ -118,7 +118,7 @@ def test_own_rules_give_what_was_recorded(
     if not memory.rows["folio_out"]:
         return
     frame = stream(rig.folio_requests.steps(memory.frames()))
-    served = requests.recorded(frame, name="made", slots=SLOTS)
+    served = requests.recorded(frame, name="made", slots=SLOTS, swap_in_orders=(ORDER,))
     if frame.filter(pl.col("step") != "out").is_empty():
         return
     run = folios.run(served, rules)

@@ -120,6 +120,9 @@ RULES_OF: Final[Mapping[tuple[str, int], tuple[str, ...]]] = {
 }
 """Recorded builds and the gigabytes of a mail's device -> the rule sets that are served."""
 
+_SWAPPED_IN: Final = {"64K": (4,), "all": tuple(range(2, 9))}
+"""Builds -> the orders that are swapped in whole: those that are enabled, but for 2 MB."""
+
 _SLOTS_A_CPU: Final = {gigabytes: gigabytes * 2**18 // cpus for gigabytes, cpus in
                        ((4, 32), (8, 96), (10, 96))}  # fmt: skip
 """Gigabytes of a mail's device -> its slots for each CPU of that machine."""
@@ -165,7 +168,10 @@ def _build(point: _BuildPoint) -> pl.DataFrame:
     cpus = int(rows["cpu"].max()) + 1  # type: ignore[arg-type]
     # The kernels of the fifth version of the clusters by order swap single pages in.
     stream = requests.recorded(
-        rows, name=f"build, {build}", slots=slots_of(gigabytes, cpus), swap_in_whole=gigabytes != 4
+        rows,
+        name=f"build, {build}",
+        slots=slots_of(gigabytes, cpus),
+        swap_in_orders=_SWAPPED_IN[build] if gigabytes != 4 else (),
     )
     labels = {"build": build, "recorded": kernel, "seed": seed}
     labels |= {"gigabytes": gigabytes, "rules": rules}
