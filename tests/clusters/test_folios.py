@@ -93,7 +93,7 @@ def test_a_recorded_stream_is_served_in_stages_of_equal_size() -> None:
     labels = {"kernel": "7.3", "policy": "64K", "seed": 1, "cpu": 0}
     named = frame.with_columns(pl.lit(value).alias(name) for name, value in labels.items())
     named = named.select(list(FOLIO_STREAM.schema)).cast(dict(FOLIO_STREAM.schema))
-    stream = requests.recorded(named, name="made", slots=2048)
+    stream = requests.recorded(named, name="made", slots=2048, swap_in_orders=(4,))
     assert len(stream.marks) == 12
     out = folios.run(stream, "7.3").out.filter(order=4)
     assert out["swapped_out"].to_list() == [60, 0, 0, 0, 0, 0, *[10] * 6]
