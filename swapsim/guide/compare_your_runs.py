@@ -81,5 +81,5 @@ Of 1 claims real kernels decide 0: 1 have a reason.
 >>> from swapsim import claims
 >>> published = claims.published_claims()
 >>> published.height, published["mail"].n_unique()
-(350, 11)
+(371, 13)
 """
