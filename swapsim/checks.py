@@ -108,7 +108,7 @@ def _check_given(
         if kind is inspect.Parameter.VAR_POSITIONAL:
             values = [(name, each, hint) for each in value]
         elif kind is inspect.Parameter.VAR_KEYWORD:
-            values = list(_of_keywords(owner, hint, value))
+            values = list(_of_keywords(owner, hint, value, signature.parameters))
         else:
             values = [(name, value, hint)]
         for each, one, needed in values:
@@ -121,7 +121,7 @@ def _check_given(
 
 
 def _of_keywords(
-    owner: str, hint: Any, given: Mapping[str, Any]
+    owner: str, hint: Any, given: Mapping[str, Any], named: Mapping[str, Any]
 ) -> Iterator[tuple[str, object, Any]]:
     """Yield name, value and annotation of each of a function's other keywords."""
     (table,) = get_args(hint) or (hint,)
@@ -131,7 +131,7 @@ def _of_keywords(
     known = get_type_hints(table)
     for name, value in given.items():
         if name not in known:
-            raise ArgumentError(_unknown(owner, name, value, known))
+            raise ArgumentError(_unknown(owner, name, value, {**named, **known}))
         yield name, value, known[name]
 
 

@@ -79,7 +79,21 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     frame = read_csv(path, YOUR_RUNS, _MAY_LACK)
     frame = frame.with_columns(pl.col(_MAY_LACK).fill_null(""))
     require_unique(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)
+    _require_one_unit(frame, path)
     return frame
+
+
+def _require_one_unit(runs: pl.DataFrame, path: Path) -> None:
+    """Refuse a metric whose rows have several units: a comparison would leave some out."""
+    first_unit = pl.col("unit").first().over("test", "metric")
+    other = runs.with_row_index("line", 2).with_columns(usual=first_unit)
+    for row in other.filter(pl.col("unit") != pl.col("usual")).head(1).iter_rows(named=True):
+        raise InputError(
+            f"{row['metric']} has {row['unit']!r} here and {row['usual']!r} above: convert it",
+            path=path,
+            line=row["line"],
+            field="unit",
+        )
 
 
 def _folder(folder: Path) -> pl.DataFrame:

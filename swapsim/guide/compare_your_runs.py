@@ -74,8 +74,8 @@ claims:
 | claim      | measured_verdict                   |
 |------------|------------------------------------|
 | A-swap-out | not measured: time under emulation |
-Of 1 claims the models decide 1: 1 reproduced, 0 have a reason.
-Of 1 claims real kernels decide 0: 1 have a reason.
+Of 1 claims the models decide 1 (1 reproduced); undecided: 0 with a reason.
+Of 1 claims real kernels decide 0; undecided: 1 with a reason.
 ```
 
 >>> from swapsim import claims

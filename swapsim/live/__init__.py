@@ -6,6 +6,6 @@ its controls, the configs that they make, and a chart. The models (`models`) exi
 and for the page, and return the same rows; ``corelib/web`` makes the WebAssembly.
 """
 
-from swapsim.live.shown import MIME as MIME
-from swapsim.live.shown import LivePanel as LivePanel
-from swapsim.live.shown import panel as panel
+from swapsim.live.shown import MIME, NAMES, LivePanel, panel
+
+__all__ = ["MIME", "NAMES", "LivePanel", "panel"]

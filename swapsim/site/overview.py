@@ -179,15 +179,29 @@ def standing(counted: pl.DataFrame) -> str:
     sentences = []
     for source, who in (("simulated", "the models decide"), ("measured", "real kernels decide")):
         total = totals(counted, source)
-        decided = sum(total[word] for word in _DECIDED)
-        parts = [
-            f"{total[word.replace(' ', '_')]} {word}"
-            for word in COUNTED
-            if total[word.replace(" ", "_")]
-        ]
-        parts.append(f"{total['no_answer']} have a reason")
-        sentences.append(f"Of {total['claims']} claims {who} {decided}: {', '.join(parts)}.")
+        found = {word: total[word.replace(" ", "_")] for word in COUNTED}
+        decided = [f"{found[word]} {word}" for word in _DECIDED if found[word]]
+        rest = [f"{n} {word}" for word, n in found.items() if n and word not in _DECIDED]
+        rest.append(f"{total['no_answer']} with a reason")
+        number = sum(found[word] for word in _DECIDED)
+        named = f" ({', '.join(decided)})" if decided else ""
+        sentences.append(
+            f"Of {total['claims']} claims {who} {number}{named}; undecided: {', '.join(rest)}."
+        )
     return " ".join(sentences)
+
+
+def shown_before(three_columns: pl.DataFrame) -> str:
+    """Return a sentence on how many decided claims a page had shown before their rule."""
+    own = three_columns.filter(pl.col("repeats").is_null())
+    parts = []
+    for source in ("simulated", "measured"):
+        decided = own.filter(pl.col(f"{source}_verdict").cast(pl.String).is_in(_DECIDED))
+        seen = decided.filter(pl.col("seen").is_in([source, "both"])).height
+        parts.append(f"{seen} of the {decided.height} {source}")
+    return (
+        f"Of what is decided {' and '.join(parts)} had been on a page before its rule was stored."
+    )
 
 
 _DECIDED: Final = ("reproduced", "missed", "confirmed", "contradicted")

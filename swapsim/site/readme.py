@@ -41,7 +41,7 @@ _WORDS: Final = (
 def with_tables(text: str, judged: pl.DataFrame) -> str:
     """Return README's text with its tables recomputed, of all claims (THREE_COLUMNS)."""
     counted = overview.standing(claims.verdicts_by_mail(judged))
-    standing = f"{counted} {overview.over_nfs(judged)}"
+    standing = f"{counted} {overview.over_nfs(judged)} {overview.shown_before(judged)}"
     parts = {
         "answers": _of_answers(judged),
         "standing": textwrap.fill(standing, _COLUMNS),

@@ -67,7 +67,7 @@ def test_a_printed_table_ends_with_its_counts(capsys: pytest.CaptureFixture[str]
     assert main(["claims", "B-pwrite"]) == 0
     out = capsys.readouterr().out
     assert "not simulated: this test is not simulated" in out
-    assert "Of 2 claims the models decide 0: 2 have a reason." in out
+    assert "Of 2 claims the models decide 0; undecided: 2 with a reason." in out
 
 
 def test_a_name_that_no_claim_has_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,14 @@ def verdicts() -> Verdicts:
         headlines=_claims(overview.headlines(judged)),
         answers=overview.main_answers(judged),
         counted=counted,
-        sentence=f"{overview.standing(counted)} {overview.over_nfs(judged)}",
+        sentence=" ".join(
+            (
+                overview.standing(counted),
+                overview.over_nfs(judged),
+                overview.shown_before(judged),
+                f"{judged['repeats'].is_not_null().sum()} more repeat a figure.",
+            )
+        ),
         newest=newer_kernels.on_newest(),
     )
 
@@ -274,6 +281,7 @@ def mail_article(verdicts: Verdicts, mail: str) -> str:
             for section, rows in by_section.items()
         ],
         leads=_leads(mail),
+        heading_name=heading_name,
         counted=verdicts.counted.filter(mail=mail).rows(named=True),
         verdict_words=COUNTED,
         rules=RULES,
