@@ -125,6 +125,11 @@ static void aging_waits_for_two_generations_or_a_bad_spread(void)
 	CHECK(sws_generation_ages(&old, &sizes, 60, 11));
 	CHECK(sws_generation_scan_size(&new, &sizes, 60, 1, true) == 300);
 	CHECK(sws_generation_scan_size(&new, &sizes, 60, 1, false) == 600);
+	/* The last number that there is: found by the fuzzer. */
+	sizes.max_seq = UINT64_MAX;
+	sizes.min_seq[0] = sizes.min_seq[1] = UINT64_MAX - 2;
+	CHECK(sws_generation_scan_size(&new, &sizes, 60, 0, false) == 500);
+	CHECK(!sws_generation_ages(&old, &sizes, 60, 11));
 }
 
 int main(void)

@@ -167,6 +167,14 @@ static int last_type(int32_t swappiness)
 	return swappiness < SWS_GENERATION_ANON_ONLY ? FILE_PAGES : ANON;
 }
 
+/* The generations of a type; never more than there may be, whatever the numbers are. */
+static uint64_t generations(const struct sws_generation_sizes *sizes, int type)
+{
+	const uint64_t number = sizes->max_seq - sizes->min_seq[type] + 1;
+
+	return number < SWS_GENERATIONS_MAX ? number : SWS_GENERATIONS_MAX;
+}
+
 /*
  * 6.12, with three generations or fewer:
  *
@@ -180,7 +188,8 @@ static bool badly_spread(const struct sws_generation_sizes *sizes, int32_t swapp
 	uint64_t total = 0;
 
 	for (int type = first_type(swappiness); type <= FILE_PAGES; type++)
-		for (uint64_t seq = sizes->min_seq[type]; seq <= sizes->max_seq; seq++) {
+		for (uint64_t nth = 0; nth < generations(sizes, type); nth++) {
+			const uint64_t seq = sizes->min_seq[type] + nth;
 			const uint64_t pages = sizes->pages[type][seq % SWS_GENERATIONS_MAX];
 
 			total += pages;
@@ -231,7 +240,8 @@ uint64_t sws_generation_scan_size(const struct sws_generation_rules *rules,
 	if (!rules->sizes_once && out_of_cold(rules, sizes, swappiness, &left))
 		return 0;
 	for (int type = first_type(swappiness); type <= last_type(swappiness); type++)
-		for (uint64_t seq = sizes->min_seq[type]; seq <= sizes->max_seq; seq++)
-			total += sizes->pages[type][seq % SWS_GENERATIONS_MAX];
+		for (uint64_t nth = 0; nth < generations(sizes, type); nth++)
+			total += sizes->pages[type]
+					     [(sizes->min_seq[type] + nth) % SWS_GENERATIONS_MAX];
 	return online ? total >> priority : total;
 }
