@@ -18,10 +18,10 @@
  *
  * Capitals are the counts of stall.h. The rule sets differ in who decides, and when:
  *
- *   rules             decides for     after
- *   7.3-generations   a cgroup        a pass
- *   7.3-lists         all of memory   a pass     7.3 with its two lists
- *   each-list         all of memory   a list     no kernel: the list's own counts are the sums
+ *   rules             decides for               after
+ *   7.3-generations   a cgroup                  a pass
+ *   7.3-lists         a cgroup, all of memory   a pass   7.3 with its two lists
+ *   each-list         a cgroup, all of memory   a list   no kernel: the list's counts are the sums
  *
  * They differ from 6.1 (stall_rules.h) in that: reclaim writes no dirty file page, so the flag for
  * it is gone; the flag of congestion has a bit for each that sets it; and generations return before
