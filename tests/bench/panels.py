@@ -83,7 +83,7 @@ def run() -> Iterator[dict[str, Any]]:
         return
     with tempfile.TemporaryDirectory() as made, chromium.browser(Path(made) / "profile") as page:
         folder = Path(made)
-        (folder / shell.SCRIPT).write_text(shell._script(), encoding="utf-8")
+        (folder / shell.SCRIPT).write_text(shell.bundle(), encoding="utf-8")
         (folder / shell.LIVE).write_text(script.page(), encoding="utf-8")
         for name in PANELS:
             shown = panel(name)
