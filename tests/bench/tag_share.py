@@ -68,11 +68,10 @@ def gain(share: float) -> float:
 
 def gain_by_time(tags_ns: float) -> float:
     """Predict what patch A gains with holds for tags of so many ns, in percent."""
-    from swapsim.patches import writeback_tags as patch
-    from swapsim.patches.writeback_tags.prediction import MAP_SHARE, TAG_SHARE
+    from swapsim.patches.writeback_tags.prediction import MAP_SHARE, TAG_SHARE, fit_and_share
 
     share = TAG_SHARE
     for _ in range(ROUNDS):
-        fitted = patch.fit(tag_share=share, map_share=MAP_SHARE).constants
-        share = tags_ns / fitted.filter(name="tree_ns")["value"].item()
+        fitted, _ = fit_and_share(share, MAP_SHARE)
+        share = tags_ns / fitted.constants.filter(name="tree_ns")["value"].item()
     return gain(share)
