@@ -18,7 +18,7 @@ from swapsim.live.panel import as_python, configs, run, setting_of
 from swapsim.live.panel import figures as figures_of
 from swapsim.live.shown import NAMES
 
-DRAWN = 6
+DRAWN = 12
 """Settings of each panel that are drawn, next to its first one."""
 
 PAGE = """

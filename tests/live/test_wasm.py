@@ -57,7 +57,7 @@ FIRST: engines.Settings = [
 ]
 """One setting of each model."""
 
-DRAWN = 100
+DRAWN = 200
 """Drawn settings, over all models."""
 SEED = Random().getrandbits(32)
 
