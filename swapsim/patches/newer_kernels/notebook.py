@@ -20,12 +20,6 @@ ORDERS: Final = {"empty": FAINT, **{f"order {n}": shade for n, shade in enumerat
 SIZES: Final = dict(zip(_SIZE_NAMES, SHADES, strict=True))
 """Colours of clusters by their order, and of folios by their size."""
 
-_TITLES: Final = {
-    "kind": "A device, on the same requests by three rules: its lists",
-    "order": "The same device: the orders of its clusters",
-}
-_STEP: Final = ["rules", "cluster"]
-
 
 def frag_lists(measures: pl.DataFrame) -> frames.Shown:
     """Rank frag lists by emptiness by the folios that are split, on two kinds of streams."""
@@ -69,10 +63,37 @@ def global_lock_by_tasks(changes: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
+def turnover(compared: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the harder test in the model and in the kernels (`large_folios.turnover_compared`)."""
+    ours = compared.select("kernel", "order", "low", "high", split="simulated", by=pl.lit("model"))
+    theirs = compared.select(
+        *("kernel", "order", pl.col("measured_low").alias("low")),
+        *(pl.col("measured_high").alias("high"), pl.col("measured").alias("split")),
+        by=pl.lit("real kernel"),
+    )
+    sizes = pl.col("order").replace_strict(dict(enumerate(_SIZE_NAMES)), return_dtype=pl.String)
+    return general.dots(
+        pl.concat([ours, theirs]).sort("order", maintain_order=True).with_columns(size=sizes),
+        "split",
+        "size",
+        "by",
+        apart=True,
+        panel="kernel",
+        width=270,
+        height=220,
+        domain=(0, 100),
+        title="The harder test: large folios that are split",
+        words={"split": "split folios (%)"},
+    )
+
+
 def lists_over_time(lists: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the clusters of the harder test's device by list (`studies.device`)."""
+    """Draw the clusters of the harder test's device by list (`studies.device`).
+
+    Each second iteration is drawn, and not the clusters to discard, of which there are none.
+    """
     return general.areas(
-        lists,
+        lists.filter(pl.col("stage") % 2 == 1, pl.col("list") != "discard"),
         "stage",
         "clusters",
         "list",
@@ -100,20 +121,27 @@ def split_by_size(split: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-def clusters_over_time(spans: pl.DataFrame, by: str) -> alt.ConcatChart:
-    """Draw each cluster of a device along a trace by its ``kind`` of list or ``order``."""
+def clusters_over_time(pictures: pl.DataFrame) -> alt.ConcatChart:
+    """Draw each cluster of a device along a trace by the order of its folios."""
+    order = pl.when(pl.col("in_use") > 0).then(pl.format("order {}", "order"))
+    states = pictures.sort("rules", "cluster", "seq").with_columns(
+        pl.col("rules").cast(pl.String),
+        order=order.otherwise(pl.lit("empty")),
+        until=pl.col("seq") + pl.col("seq").min(),
+    )
+    runs = states.group_by("rules", "cluster", pl.col("order").rle_id().alias("run"), "order")
     return general.spans(
-        spans,
+        runs.agg(pl.min("seq"), pl.max("until")).sort("rules", "cluster", "seq"),
         "seq",
         "until",
         "cluster",
-        by,
+        "order",
         panel="rules",
-        width=300,
-        height=190,
-        title=_TITLES[by],
-        colour=CLUSTERS if by == "kind" else ORDERS,
-        words={"seq": "row of the trace", "kind": "on the list"},
+        width=270,
+        height=180,
+        title="The clusters of a device, by the order of their folios",
+        colour=ORDERS,
+        words={"seq": "row of the trace"},
     )
 
 
@@ -127,44 +155,23 @@ def skipped_heads() -> pl.DataFrame:
     return found.with_columns(percent=100 * pl.col("skipped_heads") / pl.col("picks"))
 
 
-def stretches(pictures: pl.DataFrame) -> pl.DataFrame:
-    """Return the stretches of a device's pictures in which a cluster keeps its list and order."""
-    step = pl.col("seq").min()
-    state = pl.struct("kind", "order")
-    order = pl.when(pl.col("in_use") > 0).then(pl.format("order {}", "order"))
-    return (
-        pictures.with_columns(
-            pl.col("rules").cast(pl.String),
-            kind=pl.col("list").cast(pl.String).str.strip_chars_end("0123456789"),
-            order=order.otherwise(pl.lit("empty")),
-        )
-        .sort(*_STEP, "seq")
-        .with_columns(
-            until=pl.coalesce(pl.col("seq").shift(-1).over(_STEP), pl.col("seq") + step),
-            run=(state != state.shift(1)).fill_null(value=True).cum_sum().over(_STEP),
-        )
-        .group_by(*_STEP, "run", maintain_order=True)
-        .agg(pl.first("seq", "kind", "order"), pl.last("until"))
-        .drop("run")
-    )
-
-
 @interactive(
-    rules="rules",
-    list="list and order",
-    cluster="cluster",
-    order="order",
-    in_use="slots in use",
-    position="place in its list",
+    rules="rules", list="list and order", in_use="slots in use", position="place in its list"
 )
 def queues(pictures: pl.DataFrame) -> alt.Chart:
-    """Draw the lists of a device as queues, from the head on; a slider moves along the trace."""
-    frame = pictures.with_columns(
-        pl.col("rules", "list", "order").cast(pl.String),
-        picture=pl.col("seq").rank("dense").cast(pl.Int64),
-        end=pl.col("position") + 1,
+    """Draw the lists of a device as queues, from the head on; a slider moves along the trace.
+
+    Neighbours with as many slots in use are one bar.
+    """
+    places = ["rules", "picture", "list"]
+    frame = (
+        pictures.with_columns(picture=pl.col("seq").rank("dense").cast(pl.Int64))
+        .sort(*places, "position")
+        .with_columns(pl.col("rules", "list").cast(pl.String), run=pl.col("in_use").rle_id())
+        .group_by(*places, "run", "in_use", maintain_order=True)
+        .agg(pl.min("position"), end=pl.max("position") + 1)
     )
-    last = int(frame["picture"].max())  # type: ignore[arg-type]
+    last = frame["picture"].n_unique()
     shown = alt.param(
         name="picture_shown",
         value=(last + 1) // 2,
@@ -172,19 +179,17 @@ def queues(pictures: pl.DataFrame) -> alt.Chart:
     )
     lists = [name for name in CLUSTER_LIST.words if name in frame["list"]]
     chart: alt.Chart = (
-        alt.Chart(frame, title="The lists of a device, from their heads")
-        .mark_bar(height=14)
+        alt.Chart(frame.drop("run"), title="The lists of a device, from their heads")
+        .mark_bar(height=12)
         .encode(
             x=alt.X("position:Q", title="place in the list, from its head"),
             x2="end:Q",
             y=alt.Y("list:N", title=None, sort=lists, scale=alt.Scale(domain=lists)),
             color=alt.Color("in_use:Q", title="slots in use", scale=alt.Scale(scheme="viridis")),
-            column=alt.Column(
-                "rules:N", title=None, sort=frame["rules"].unique(maintain_order=True).to_list()
-            ),
+            column=alt.Column("rules:N", title=None),
         )
         .add_params(shown)
         .transform_filter("datum.picture == picture_shown")
-        .properties(width=300, height=22 * len(lists))
+        .properties(width=270, height=17 * len(lists))
     )
     return chart
