@@ -47,14 +47,15 @@ swapsim.live = (() => {
     : String(value);
 
   function asPython(panel, setting) {
-    const lines = [panel.head];
+    const lines = [panel.head.replace("{model}", panel.model)];
     for (const [labels, { costs, ...fields }] of swapsim.configs.of(panel, setting, 1)) {
       const named = Object.values(labels).join(", ");
       if (named) lines.push(`# ${named}`);
       const given = Object.entries(fields)
         .filter(([name, value]) => JSON.stringify(panel.defaults[name]) !== JSON.stringify(value))
         .map(([name, value]) => `${name}=${name == "seed" ? value : python(value)}`);
-      lines.push(panel.call.replace("{fields}", given.join(", ")).replace("{costs}", python(costs ?? {})));
+      lines.push(panel.call.replace("{model}", panel.model)
+        .replace("{fields}", given.join(", ")).replace("{costs}", python(costs ?? {})));
     }
     return lines.join("\n");
   }

@@ -4,7 +4,7 @@
 ::
 
     setting   control -> value          what the reader turns; the first one is the notebook's
-    sets      controls -> fields        what values of one control, or of several together, set
+    together  controls -> fields        what values of several controls together set
     cases     names -> fields           runs of a setting that stand next to each other
     model     config -> rows            one of `models`, the same in Python and in the page
     chart     Vega-Lite over "rows"     drawn again with other rows, not with another chart
@@ -13,8 +13,9 @@ The same panel runs in the page (``panel.js``) and here, with the same rows bit 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from statistics import median
 from typing import Any, Final
 
@@ -40,29 +41,38 @@ ROWS: Final = "rows"  # the data of a panel's chart
 class Control:
     """What a reader turns: a slider over values, or a choice of a few words.
 
-    ``released`` is for models that take long: they follow when the slider is let go.
+    ``sets`` has the fields of the config that each value sets. ``released`` is for models that take
+    long: they follow when the slider is let go.
     """
 
     name: str
     label: str
-    values: tuple[str, ...]
+    sets: Mapping[str, Fields]
     first: str
     choice: bool = False
     released: bool = False
 
     def __post_init__(self) -> None:
         """Check that the first value is one of them."""
-        check_choice("first", self.first, self.values)
+        check_choice("first", self.first, self.sets)
 
 
-def slider(name: str, label: str, values: Iterable[object], first: object) -> Control:
-    """Return a slider over values."""
-    return Control(name=name, label=label, values=tuple(map(str, values)), first=str(first))
+def slider(
+    name: str,
+    label: str,
+    values: Iterable[object] | Mapping[Any, Fields],
+    first: object,
+    field: str = "",
+    **how: bool,
+) -> Control:
+    """Return a slider over values: those of a field, or each with the fields that it sets."""
+    if not isinstance(values, Mapping):
+        values = {value: {field: value} if field else {} for value in values}
+    sets = {str(value): fields for value, fields in values.items()}
+    return Control(name=name, label=label, sets=sets, first=str(first), **how)
 
 
-def choice(name: str, label: str, values: Iterable[object], first: object) -> Control:
-    """Return a choice of a few words."""
-    return replace(slider(name, label, values, first), choice=True)
+choice: Final = partial(slider, choice=True)  # of a few words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +99,15 @@ class Panel:
     not.
 
     The config of a run of ``model`` (a name of `models.MODELS`) has the fields ``base``, those that
-    ``sets`` has for the values of one control or of several, joined by ``|``, and those of one of
-    ``cases``, whose labels become columns of the rows. ``seeded`` names the field with the seed as
-    a text ("seed"), in a list ("seeds"), or none; there are ``seeds`` runs, one for a model without
-    chance. Rows are kept if each of ``columns`` has one of its values.
+    ``together`` has for the values of several controls, joined by ``|``, those that each control
+    sets, and those of one of ``cases``, whose labels become columns of the rows. ``seeded`` names
+    the field with the seed as a text ("seed"), in a list ("seeds"), or none; there are ``seeds``
+    runs, one for a model without chance. Rows are kept if each of ``columns`` has one of its
+    values.
 
     ``chart`` is Vega-Lite over the data named `ROWS`; with ``steps``, the rows of a setting appear
     by that column, one after the other. ``head`` and ``call`` are the Python that the model stands
-    for, without fields that have the values of ``defaults``.
+    for (default: its function ``rows``), without fields that have the values of ``defaults``.
     """
 
     name: str
@@ -107,13 +118,13 @@ class Panel:
     controls: tuple[Control, ...]
     chart: Mapping[str, Any]
     figures: tuple[Figure, ...]
-    call: str
     base: Fields = field(default_factory=dict)
     defaults: Fields = field(default_factory=dict)
-    sets: tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...] = ()
+    together: tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...] = ()
     cases: tuple[tuple[Mapping[str, Any], Fields], ...] = (({}, {}),)
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    head: str = "from swapsim import machine"
+    head: str = "from swapsim.live.models import {model}"
+    call: str = "{model}.rows(dict({fields}))"
     steps: str = ""
     seeds: int = len(SEEDS)
     seeded: str = "seed"
@@ -123,10 +134,15 @@ class Panel:
         """Return the setting that is shown first."""
         return {control.name: control.first for control in self.controls}
 
+    @property
+    def sets(self) -> tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...]:
+        """Return what the values of several controls set, and of each of them."""
+        return *self.together, *(((each.name,), each.sets) for each in self.controls)
+
 
 def setting_of(panel: Panel, turned: Mapping[str, object]) -> dict[str, str]:
     """Return a complete setting; ConfigError for an unknown control or value."""
-    values = {control.name: control.values for control in panel.controls}
+    values = {control.name: control.sets for control in panel.controls}
     for name, value in turned.items():
         if name not in values:
             raise ConfigError(f"{name}={value!r}: {panel.name} has {', '.join(values)}")
@@ -210,7 +226,7 @@ def _text(value: float | None, figure: Figure, *, sign: bool = False) -> str:
 
 def as_python(panel: Panel, setting: Setting) -> str:
     """Return Python that runs the same configs in the library."""
-    lines = [panel.head]
+    lines = [panel.head.format(model=panel.model)]
     for labels, config in configs(panel, setting, 1):
         given = ", ".join(
             f"{name}={int(value) if name == 'seed' else value!r}"
@@ -220,10 +236,15 @@ def as_python(panel: Panel, setting: Setting) -> str:
         named = ", ".join(map(str, labels.values()))
         lines.append(f"# {named}" if named else "#")
         costs = repr(dict(config.get("costs", {})))
-        lines.append(panel.call.replace("{fields}", given).replace("{costs}", costs))
+        lines.append(panel.call.format(model=panel.model, fields=given, costs=costs))
     return "\n".join(line for line in lines if line != "#")
 
 
 def as_json(panel: Panel) -> dict[str, Any]:
     """Return all that the page needs of a panel."""
-    return {**asdict(panel), "first": panel.first, "rowsName": ROWS, "unmet": UNMET}
+    made = asdict(panel) | {"first": panel.first, "rowsName": ROWS, "unmet": UNMET}
+    made["sets"] = panel.sets
+    del made["together"]
+    for control in made["controls"]:
+        control["values"] = [*control.pop("sets")]
+    return made

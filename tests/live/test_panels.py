@@ -42,7 +42,7 @@ def settings(shown: live.LivePanel) -> Iterator[dict[str, str]]:
     yield shown.panel.first
     draw = random.Random(shown.panel.name)
     for _ in range(DRAWN):
-        yield {each.name: draw.choice(each.values) for each in shown.panel.controls}
+        yield {each.name: draw.choice([*each.sets]) for each in shown.panel.controls}
 
 
 def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:

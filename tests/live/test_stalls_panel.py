@@ -38,7 +38,7 @@ def test_no_decision_is_left_out(turned: dict[str, str]) -> None:
     """Each metric that is not zero in some place has a column in the table."""
     panel = stalls.panel()
     names = ("others", "caller")
-    values = {control.name: control.values for control in panel.controls}
+    values = {control.name: control.sets for control in panel.controls}
     for chosen in product(*(values[name] for name in names)):
         setting = panel.first | turned | dict(zip(names, chosen, strict=True))
         ((_, config),) = configs(panel, setting, 1)

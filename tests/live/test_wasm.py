@@ -30,7 +30,7 @@ from swapsim.ffi import (
 )
 from swapsim.io.paths import repository_root
 from swapsim.live import panels
-from swapsim.live.models import MODELS, bases, clusters, generations, locks, machine, stall
+from swapsim.live.models import MODELS, clusters, generations, locks, machine, stall
 from swapsim.live.models import slots as live_slots
 from swapsim.live.panel import configs
 from swapsim.machine import MachineConfig, anchors
@@ -42,16 +42,13 @@ ZIG = ROOT / "build" / "wasm-env" / "bin" / "python"
 needs_node = pytest.mark.skipif(engines.NODE is None, reason="node is not installed")
 
 SHORT = {"warmup_ns": 1_000_000, "duration_ns": 2_000_000}
-SMALL = {"frames": 2**13, "pages": 2**13, "slots": 2**17}
 AGED = slots.ChurnConfig(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
 FIRST: engines.Settings = [
     ("machine", machine.setting(MachineConfig(writers=8, **SHORT))),
-    ("bases", bases.setting(MachineConfig(walkers=4, **SHORT, **SMALL), seeds=(1, 2))),
     ("locks", locks.setting(seeds=(1, 2))),
     ("slots", live_slots.setting(slots.SlotsConfig(slots=2**16), AGED)),
     ("stall", stall.setting(*LIST, flags=["writeback"], meetings=2)),
-    ("stall_pages", stall.setting(*LIST, flags=["writeback"], meetings=2)),
     ("clusters", clusters.setting(orders={4: 3, 9: 1}, stages=12)),
     ("generations", generations.setting()),
 ]
@@ -98,11 +95,6 @@ def draw_machine(rng: Random) -> dict[str, Any]:
     """Draw a machine and costs."""
     changed = {name: 1 + int(ns * rng.uniform(0, 3)) for name, ns in costs_by_name().items()}
     return machine.setting(a_machine(rng), change_costs(costs(), changed))
-
-
-def draw_bases(rng: Random) -> dict[str, Any]:
-    """Draw a machine, and policies."""
-    return bases.setting(a_machine(rng), rng.sample(POLICIES, 2), [rng.randrange(2**32)])
 
 
 def draw_locks(rng: Random) -> dict[str, Any]:
@@ -197,11 +189,9 @@ def draw_generations(rng: Random) -> dict[str, Any]:
 
 DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
     "machine": draw_machine,
-    "bases": draw_bases,
     "locks": draw_locks,
     "slots": draw_slots,
     "stall": draw_stall,
-    "stall_pages": draw_stall,
     "clusters": draw_clusters,
     "generations": draw_generations,
 }

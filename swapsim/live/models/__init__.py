@@ -10,16 +10,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.live.models import bases, clusters, generations, locks, machine, slots, stall
+from swapsim.live.models import clusters, generations, locks, machine, slots, stall
 
 MODELS: Final[dict[str, Callable[[Mapping[str, Any]], pl.DataFrame]]] = {
-    "bases": bases.rows,
     "clusters": clusters.rows,
     "generations": generations.rows,
     "locks": locks.rows,
     "machine": machine.rows,
     "slots": slots.rows,
     "stall": stall.rows,
-    "stall_pages": stall.pages,
 }
 """The models by name."""

@@ -21,17 +21,18 @@ def setting(config: MachineConfig, constants: pl.DataFrame | None = None) -> dic
     return values | {"seed": str(config.seed), "costs": costs_by_name(constants)}
 
 
-def config_of(values: Mapping[str, Any]) -> MachineConfig:
-    """Return the machine of a setting."""
-    known = {name: value for name, value in values.items() if name != "costs"}
-    return MachineConfig(**known | {"seed": int(values["seed"])})
-
-
-def constants_of(values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the costs of a setting (CONSTANTS)."""
-    return change_costs(costs(), values["costs"])
-
-
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
     """Return a row for each metric of `machine.run`: ``metric, value, unit``."""
-    return run(config_of(values), constants_of(values)).select("metric", "value", "unit")
+    known = {name: value for name, value in values.items() if name != "costs"}
+    config = MachineConfig(**known | {"seed": int(values["seed"])})
+    return run(config, change_costs(costs(), values["costs"])).select("metric", "value", "unit")
+
+
+def as_python() -> dict[str, Any]:
+    """Return the fields of a panel that say which Python the machine stands for."""
+    return {
+        "defaults": setting(MachineConfig(walkers=0, writers=1)),
+        "head": "from swapsim import machine",
+        "call": "machine.run.run(machine.MachineConfig({fields}), "
+        "machine.costs.change_costs(machine.costs.costs(), {costs}))",
+    }

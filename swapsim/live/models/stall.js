@@ -6,10 +6,6 @@
   const SUMS = [
     "dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken", "file_taken",
   ];
-  const STOPPED_AS = {
-    "case-1": "counted for a sleep", "case-2": "under writeback", "case-3": "waited for",
-    "not-written": "dirty", "no-write": "not to be written now", "goes-on": "by another test",
-  };
 
   // Return the bits of a page for which its own flags answer all tests.
   function bitsOf(constants, page) {
@@ -29,7 +25,7 @@
     );
   }
 
-  // Run the tests of one page; return the outcome in words and whether it is freed and written.
+  // Run the tests of one page; return whether it is freed, freed under writeback, and written.
   function processPage(core, list, page) {
     const { constants } = core;
     const bits = bitsOf(constants, page);
@@ -38,8 +34,7 @@
     const now = (name) => core.field("sws_stall_list", list, name);
     meet(bits);
     let branch = branches[now("branch")];
-    const slept = now("state") === constants.SWS_STALL_STATE_ASLEEP;
-    if (slept) {
+    if (now("state") === constants.SWS_STALL_STATE_ASLEEP) {
       core.call("sws_stall_slept", list, page.still);
     } else if (now("state") === constants.SWS_STALL_STATE_WAITING) {
       core.call("sws_stall_waited", list);
@@ -59,15 +54,10 @@
       core.call("sws_stall_left", list);
     }
     const freed = goesOn && page.arrives && !page.dirty_late;
-    const outcome =
-      freed ? (early ? "freed under writeback" : "freed")
-      : branch === "write" ? "written"
-      : slept ? "kept: slept for"
-      : `${now("activates") ? "activated" : "kept"}: ${STOPPED_AS[branch]}`;
-    return { outcome, freed, early: freed && early, written: branch === "write" };
+    return { freed, early: freed && early, written: branch === "write" };
   }
 
-  // Process the list by one rule set from these flags; return its end and its pages' outcomes.
+  // Process the list by one rule set from these flags; return its end.
   function processList(core, setting, pages, rules, flags) {
     const { constants } = core;
     const set = core.indexOf(core.names("sws_stall_set_name"), rules);
@@ -80,8 +70,7 @@
     const list = core.alloc("sws_stall_list");
     const taken = pages.reduce((sum, page) => sum + page.pages, 0);
     core.call("sws_stall_begin", context, true, taken, list);
-    const found = pages.map((page) =>
-      page.locked ? { outcome: "kept: locked" } : processPage(core, list, page));
+    const found = pages.map((page) => (page.locked ? {} : processPage(core, list, page)));
     const decision = core.alloc("sws_stall_decision");
     core.call("sws_stall_end", list, decision);
     const { slept, counts } = core.read("sws_stall_list", list);
@@ -99,21 +88,21 @@
       act.does === constants.SWS_STALL_DOES_SLEEP && (decided.acts >> n) & 1;
     const count = (name) => found.filter((page) => page[name]).length;
     return {
-      found, slept, counts, flags,
+      slept, counts,
       set: decided.set, after: decided.flags_after,
       sleeps: acts.filter(isSleep).map((act) => sleepNames[act.what]),
       written: count("written"), freed: count("freed"), freed_under_writeback: count("early"),
     };
   }
 
-  function processed(core, setting, each) {
+  // Counters, and the flags and throttles at the end of the list, for each rule set and meeting.
+  models.stall = (core, setting) => {
     const { constants } = core;
     const bits = {
       tail_lru_dirty: constants.SWS_STALL_TAIL_DIRTY,
       writeback: constants.SWS_STALL_WRITEBACK,
       congested: constants.SWS_STALL_CONGESTED,
     };
-    const named = (flags) => Object.keys(bits).filter((name) => flags & bits[name]);
     const pages = Object.entries(setting.counts)
       .flatMap(([words, count]) => Array(count).fill(setting.kinds[words]));
     if (!pages.length) throw new Error("the list is empty: give at least one page");
@@ -122,27 +111,16 @@
       let flags = setting.flags.reduce((sum, name) => sum | bits[name], 0);
       for (let meeting = 1; meeting <= setting.meetings; meeting++) {
         const end = processList(core, setting, pages, rules, flags);
-        rows.push(...each({ meeting, rules }, end, named, pages));
+        const { slept, written, freed, freed_under_writeback } = end;
+        const metrics = SUMS.map((name) => [name, end.counts[name]]);
+        metrics.push(...Object.entries({ slept, written, freed, freed_under_writeback }));
+        for (const name in bits) metrics.push([`flag ${name}`, +Boolean(end.set & bits[name])]);
+        for (const name of core.names("sws_stall_sleep_name"))
+          metrics.push([`throttle ${name}`, +end.sleeps.includes(name)]);
+        rows.push(...metrics.map(([metric, value]) => ({ meeting, rules, metric, value })));
         flags = end.after;
       }
     }
     return rows;
-  }
-
-  // Counters, and the flags and throttles at the end of the list, for each rule set and meeting.
-  models.stall = (core, setting) =>
-    processed(core, setting, (labels, end, named) => {
-      const { slept, written, freed, freed_under_writeback } = end;
-      const metrics = SUMS.map((name) => [name, end.counts[name]]);
-      metrics.push(...Object.entries({ slept, written, freed, freed_under_writeback }));
-      for (const name of named(~0)) metrics.push([`flag ${name}`, +named(end.set).includes(name)]);
-      for (const name of core.names("sws_stall_sleep_name"))
-        metrics.push([`throttle ${name}`, +end.sleeps.includes(name)]);
-      return metrics.map(([metric, value]) => ({ ...labels, metric, value }));
-    });
-
-  // A row for each rule set, meeting and page: its outcome.
-  models.stall_pages = (core, setting) =>
-    processed(core, setting, (labels, end, named, pages) =>
-      end.found.map(({ outcome }, n) => ({ ...labels, place: n + 1, page: pages[n].page, outcome })));
+  };
 })(globalThis.swapsim.models);

@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.ffi import STALL_FLAGS, STALL_RULES, STALL_SLEEPS
-from swapsim.patches.stall_decisions.lists import Processed, make_list, process_list
+from swapsim.patches.stall_decisions.lists import make_list, process_list
 
 _COUNTS: Final = (
     *("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken", "file_taken"),
@@ -44,35 +44,21 @@ def setting(
     }
 
 
-def _processed(values: Mapping[str, Any]) -> Processed:
-    kinds = [f"{count} {words}" for words, count in values["counts"].items() if count]
-    return process_list(
-        make_list(*kinds),
-        values["rules"],
-        priority=values["priority"],
-        kswapd=values["kswapd"],
-        flags=values["flags"],
-        meetings=values["meetings"],
-    )
-
-
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
     """Return ``meeting, rules, metric, value`` of `Processed.ends`.
 
     A flag that is set and a throttle that is requested have the value 1, and others 0.
     """
+    kinds = [f"{count} {words}" for words, count in values["counts"].items() if count]
+    context = {name: values[name] for name in ("priority", "kswapd", "flags", "meetings")}
+    found = process_list(make_list(*kinds), values["rules"], **context).ends
     words = {"flag": ("flags_set", STALL_FLAGS), "throttle": ("sleeps", STALL_SLEEPS)}
     done = [
         pl.col(column).list.contains(name).cast(pl.Int64).alias(f"{kind} {name}")
         for kind, (column, names) in words.items()
         for name in names
     ]
-    ends = _processed(values).ends.select("meeting", "rules", *_COUNTS, *done).with_row_index()
+    ends = found.select("meeting", "rules", *_COUNTS, *done).with_row_index()
     labels = ["index", "meeting", "rules"]
     long = ends.unpivot(index=labels, variable_name="metric")
     return long.sort("index", maintain_order=True).drop("index")
-
-
-def pages(values: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a row for each rule set, meeting and page: `Processed.pages`."""
-    return _processed(values).pages

@@ -15,7 +15,6 @@ from swapsim.ffi import FRAMES_KEPT
 from swapsim.live import drawing
 from swapsim.live.models import machine as model
 from swapsim.live.panel import Figure, Panel, slider
-from swapsim.machine import MachineConfig
 from swapsim.patches.cluster_next import machines, mails, studies
 
 _SMALLER: Final = 16
@@ -139,22 +138,24 @@ def panel() -> Panel:
         "Its memory, trunks and first age were chosen in sight of the gain.",
         model="machine",
         base=base,
-        defaults=model.setting(MachineConfig(walkers=0, writers=1)),
+        **model.as_python(),
         cases=tuple(({"policy": name}, {"policy": name}) for name in _POLICIES),
         controls=(
             slider("walkers", "tasks", _WALKERS, _MACHINE.walkers),
             slider("fill", "slots in use, %", _FILLS, full),
-            replace(
-                slider("age", f"age: ms since the fill, times {_SMALLER}", _AGES_MS, young),
+            slider(
+                "age",
+                f"age: ms since the fill, times {_SMALLER}",
+                {ms: {"warmup_ns": ms * 1_000_000 // _SMALLER} for ms in _AGES_MS},
+                young,
                 released=True,
             ),
         ),
-        sets=(
+        together=(
             (
                 ("walkers", "fill"),
                 {f"{n}|{fill}": _memory(n, fill) for n, fill in product(_WALKERS, _FILLS)},
             ),
-            (("age",), {str(ms): {"warmup_ns": ms * 1_000_000 // _SMALLER} for ms in _AGES_MS}),
         ),
         columns={"metric": [_OUT, _WAIT]},
         chart=drawing.specification(_chart()),
@@ -165,6 +166,4 @@ def panel() -> Panel:
             ),
             Figure(label="rate of shared", where={**of, **_SHARED}, **rate),
         ),
-        call="machine.run.run(machine.MachineConfig({fields}), "
-        "machine.costs.change_costs(machine.costs.costs(), {costs}))",
     )

@@ -24,7 +24,6 @@ FIRST: Final = {"anon": 2, "file": 17, "upper": 0, "swappiness": 60}
 
 def panel() -> Panel:
     """Return the panel of notebook 08."""
-    rates = {"anon": "anon_percent", "file": "file_percent", "upper": "upper_percent"}
     chart = drawing.turns(
         GENERATION_RULES,
         ("anon_percent", "anonymous pages that come back, %"),
@@ -32,7 +31,6 @@ def panel() -> Panel:
         _MOST,
         ("file pages first", "anonymous pages first"),
     )
-    names = {"anon": _RATES, "file": _RATES, "upper": _UPPER, "swappiness": _SWAPPINESS}
     return Panel(
         name="generations",
         question="Does reclaim take anonymous pages or file pages first?",
@@ -43,20 +41,17 @@ def panel() -> Panel:
         model="generations",
         base=model.setting(),
         controls=(
-            slider("anon", "anonymous pages that come back, %", _RATES, FIRST["anon"]),
-            slider("file", "file pages that come back, %", _RATES, FIRST["file"]),
-            slider("upper", "of these, read more than once, %", _UPPER, FIRST["upper"]),
-            slider("swappiness", "swappiness", _SWAPPINESS, FIRST["swappiness"]),
+            *(
+                slider(name, label, values, FIRST[name], field)
+                for name, field, label, values in (
+                    ("anon", "anon_percent", "anonymous pages that come back, %", _RATES),
+                    ("file", "file_percent", "file pages that come back, %", _RATES),
+                    ("upper", "upper_percent", "of these, read more than once, %", _UPPER),
+                    ("swappiness", "swappiness", "swappiness", _SWAPPINESS),
+                )
+            ),
             choice("older", "oldest generation", _LEFT, next(iter(_LEFT))),
             choice("caller", "the caller", _CALLERS, next(iter(_CALLERS))),
-        ),
-        sets=(
-            *(
-                ((name,), {str(each): {field: each} for each in names[name]})
-                for name, field in (rates | {"swappiness": "swappiness"}).items()
-            ),
-            (("older",), _LEFT),
-            (("caller",), _CALLERS),
         ),
         chart=drawing.specification(chart),
         figures=tuple(
@@ -67,8 +62,6 @@ def panel() -> Panel:
             )
             for rules in GENERATION_RULES
         ),
-        head="from swapsim.live.models import generations",
-        call="generations.rows(dict({fields}))",
         seeds=1,
         seeded="",
     )

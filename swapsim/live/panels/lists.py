@@ -30,11 +30,6 @@ _MIXES: Final = {
 }
 _CLUSTERS: Final = 64
 _STAGES: Final = 8
-_USUAL: Final = next(iter(_MIXES))
-
-
-def _orders(orders: tuple[int, ...]) -> dict[str, list[list[int]]]:
-    return {"orders": [[order, 1] for order in orders]}
 
 
 def panel() -> Panel:
@@ -44,8 +39,10 @@ def panel() -> Panel:
         name: {"switches": {switch: switches_of(name)[switch] for switch in turned}}
         for name in (_OLD, _NEW)
     }
-    tries = {str(count): {"frag_all": False, "frag_tries": count} for count in _TRIES}
-    tries["all"] = {"frag_all": True}
+    first = {name: {"switches": {turned[0]: on}} for name, on in _FIRST.items()}
+    tries = {str(n): {"switches": {"frag_all": False, "frag_tries": n}} for n in _TRIES}
+    tries |= {"all": {"switches": {"frag_all": True}}}
+    mixes = {name: {"orders": [[order, 1] for order in orders]} for name, orders in _MIXES.items()}
     over_time = drawing.areas(
         ("datum.stage / 4", "times the device was written"),
         "clusters",
@@ -69,18 +66,11 @@ def panel() -> Panel:
             ({"case": _OWN}, {}),
         ),
         controls=(
-            choice("first", "changed: taken first", _FIRST, "free clusters"),
+            choice("first", "changed: taken first", first, "free clusters"),
             slider("tries", "changed: frag clusters tried", tries, 1),
-            slider("fill", "slots in use, %", _FILLS, 62),
-            slider("share", "pages in large folios, %", _SHARES, 86),
-            choice("sizes", "sizes of large folios", _MIXES, _USUAL),
-        ),
-        sets=(
-            (("first",), {name: {"switches": {turned[0]: on}} for name, on in _FIRST.items()}),
-            (("tries",), {name: {"switches": fields} for name, fields in tries.items()}),
-            (("fill",), {str(fill): {"fill_percent": fill} for fill in _FILLS}),
-            (("share",), {str(share): {"large_percent": share} for share in _SHARES}),
-            (("sizes",), {name: _orders(orders) for name, orders in _MIXES.items()}),
+            slider("fill", "slots in use, %", _FILLS, 62, "fill_percent"),
+            slider("share", "pages in large folios, %", _SHARES, 86, "large_percent"),
+            choice("sizes", "sizes of large folios", mixes, next(iter(_MIXES))),
         ),
         columns={"metric": ["clusters", "split"]},
         chart=drawing.specification((over_time & split).resolve_scale(color="independent")),
@@ -92,6 +82,4 @@ def panel() -> Panel:
             for name, words in (("all", "folios"), ("9", "folios of 2 MiB"))
             for case in _CASES
         ),
-        head="from swapsim.live.models import clusters",
-        call="clusters.rows(dict({fields}))",
     )

@@ -11,17 +11,12 @@ from swapsim.machine import anchors
 from swapsim.machine.costs import costs_by_name
 
 _THREADS: Final = (*anchors.THREADS, 64)
-_KINDS: Final = {f"{kind} lock": kind for kind in anchors.FAIR}
+_KINDS: Final = {f"{kind} lock": {"kinds": [kind]} for kind in anchors.FAIR}
 _HOLDS: Final = (anchors.HOLD_NS, 10, 50, 100, 200, 500, 1000, 2000, 5000)
 _THINKS: Final = (0, anchors.THINK_NS, 200, 500, 1000, 2000, 5000, 10000, 20000)
 _NEAR, _FAR = "travel_same_socket_ns", "travel_other_socket_ns"
 _TRAVELS: Final = {_NEAR: (1, 20, 60, 90, 120), _FAR: (1, 44, 80, 160, 240, 400)}
 _RATE: Final[dict[str, Any]] = {"unit": "a microsecond", "digits": 2}
-
-
-def _travels(name: str) -> list[int]:
-    """Return values of a transfer with that of the costs among them."""
-    return sorted({*_TRAVELS[name], costs_by_name()[name]})
 
 
 def _published() -> list[dict[str, Any]]:
@@ -42,9 +37,9 @@ def panel() -> Panel:
     """Return the panel of one lock."""
     usual, last = costs_by_name(), _THREADS[-1]
     travels = {
-        name: {str(ns): {"travels": {name: ns}} for ns in _travels(name)} for name in _TRAVELS
+        name: {ns: {"travels": {name: ns}} for ns in sorted({*given, usual[name]})}
+        for name, given in _TRAVELS.items()
     }
-    kept = {"threads": last}
     chart = drawing.curves(
         x=("threads", "CPUs that take the lock"),
         y="acquisitions a microsecond",
@@ -65,38 +60,27 @@ def panel() -> Panel:
         base=model.setting(["queued"], threads=_THREADS),
         controls=(
             choice("kind", "kind of lock", _KINDS, "queued lock"),
-            slider("hold", "hold, ns", _HOLDS, anchors.HOLD_NS),
-            slider("think", "time between release and next request, ns", _THINKS, anchors.THINK_NS),
+            slider("hold", "hold, ns", _HOLDS, anchors.HOLD_NS, "hold_ns"),
+            slider(
+                "think",
+                "time between release and next request, ns",
+                _THINKS,
+                anchors.THINK_NS,
+                "think_ns",
+            ),
             slider("near", "transfer of the line on a socket, ns", travels[_NEAR], usual[_NEAR]),
             slider("far", "transfer between sockets, ns", travels[_FAR], usual[_FAR]),
-        ),
-        sets=(
-            (("kind",), {name: {"kinds": [kind]} for name, kind in _KINDS.items()}),
-            (("hold",), {str(ns): {"hold_ns": ns} for ns in _HOLDS}),
-            (("think",), {str(ns): {"think_ns": ns} for ns in _THINKS}),
-            (("near",), travels[_NEAR]),
-            (("far",), travels[_FAR]),
         ),
         chart=drawing.specification(chart),
         figures=(
             *(
-                Figure(
-                    label=f"acquisitions by {last} CPUs, {name}",
-                    where={**kept, "placement": name},
-                    **_RATE,
-                )
-                for name in anchors.PLACEMENTS
-            ),
-            *(
-                Figure(
-                    label=f"by {last} CPUs against 4, {name}",
-                    where={**kept, "placement": name},
-                    base={"threads": 4},
+                Figure(label=f"{label}, {name}", where={"threads": last, "placement": name}, **how)
+                for label, how in (
+                    (f"acquisitions by {last} CPUs", _RATE),
+                    (f"by {last} CPUs against 4", {"base": {"threads": 4}}),
                 )
                 for name in anchors.PLACEMENTS
             ),
         ),
-        head="from swapsim.live.models import locks",
-        call="locks.rows(dict({fields}))",
         seeded="seeds",
     )

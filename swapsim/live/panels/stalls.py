@@ -69,6 +69,7 @@ def panel() -> Panel:
     """Return the panel of notebook 03."""
     kinds = [f"{number} {words}" for words, number in _OTHERS[_USUAL].items()]
     none = dict.fromkeys(_OTHERS[_USUAL], 0)
+    others = {name: {"counts": none | some} for name, some in _OTHERS.items()}
     base = model.setting(*_LIST, *kinds, priority=10, flags=["writeback"], meetings=2)
     names = ("metric", "column", "means", "text")
     cells = [dict(zip(names, cell, strict=True)) for cell in _CELLS]
@@ -85,19 +86,16 @@ def panel() -> Panel:
         defaults={"kinds": base["kinds"]},
         controls=(
             *(
-                slider(name.replace(" ", "_"), label, _PAGES, base["counts"][name])
+                slider(
+                    name.replace(" ", "_"),
+                    label,
+                    {n: {"counts": {name: n}} for n in _PAGES},
+                    base["counts"][name],
+                )
                 for name, label in _SLIDERS.items()
             ),
-            choice("others", "other pages", _OTHERS, _USUAL),
+            choice("others", "other pages", others, _USUAL),
             choice("caller", "who reclaims", _CALLERS, "kswapd, priority 10"),
-        ),
-        sets=(
-            *(
-                ((name.replace(" ", "_"),), {str(n): {"counts": {name: n}} for n in _PAGES})
-                for name in _SLIDERS
-            ),
-            (("others",), {name: {"counts": none | some} for name, some in _OTHERS.items()}),
-            (("caller",), _CALLERS),
         ),
         columns={"meeting": [2], "metric": [cell[0] for cell in _CELLS]},
         chart=drawing.specification(drawing.table("rules", cells, _COLOUR, dark)),
@@ -109,8 +107,6 @@ def panel() -> Panel:
             _figure("mmotm", "slept", "sleeps in the list"),
             _figure("mmotm", "freed_under_writeback", "pages freed under writeback"),
         ),
-        head="from swapsim.live.models import stall",
-        call="stall.rows(dict({fields}))",
         seeds=1,
         seeded="",
     )

@@ -12,18 +12,26 @@ from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES
 from swapsim.live import drawing
 from swapsim.live.models import machine as model
 from swapsim.live.panel import Figure, Panel, choice, slider
-from swapsim.machine import MachineConfig, summary, what_if
+from swapsim.machine import summary, what_if
 from swapsim.machine.costs import costs_by_name
 from swapsim.patches.writeback_tags import fits, prediction, studies
 
 _WRITERS: Final = (1, 2, 4, 8, 16, 32, 64)
 _KERNELS: Final = ("4.8", "5.8", "6.1")
-_TRUNKS: Final = {f"{2 ** (shift - 8)} MB": shift for shift in what_if.TRUNK_SHIFTS}
-_DRIVES: Final = {
-    f"drive: {count} pages at a time, {latency} us each": (count, latency)
-    for latency, count in product(what_if.LATENCIES_US, what_if.CHANNELS)
+_TRUNKS: Final = {
+    f"{2 ** (shift - 8)} MB": {"trunk_shift": shift} for shift in what_if.TRUNK_SHIFTS
 }
 _MEMORY: Final = "as fast as memory"
+_DEVICES: Final[dict[str, dict[str, Any]]] = {
+    _MEMORY: {"channels": 0},
+    **{
+        f"drive: {count} pages at a time, {latency} us each": {
+            "channels": count,
+            "costs": {"channel_ns": 1000 * latency},
+        }
+        for latency, count in product(what_if.LATENCIES_US, what_if.CHANNELS)
+    },
+}
 _KEPT, _NONE = colours.TAGS
 _SWAP_OUT: Final = "swap_out"
 _RATE: Final[dict[str, Any]] = {"unit": "GB/s", "digits": 2, "scale": 2.0**-20}
@@ -56,14 +64,6 @@ def _constants() -> dict[str, dict[str, Any]]:
     }
 
 
-def _devices() -> dict[str, dict[str, Any]]:
-    drives = {
-        name: {"channels": count, "costs": {"channel_ns": 1000 * latency}}
-        for name, (count, latency) in _DRIVES.items()
-    }
-    return {_MEMORY: {"channels": 0}} | drives
-
-
 def _parts() -> dict[str, str]:
     """Return the part of a page's time of which each metric is."""
     words = {"wait": "waited for", "hold": "held"}
@@ -79,6 +79,7 @@ def _parts() -> dict[str, str]:
 def panel() -> Panel:
     """Return the panel of notebook 01."""
     parts = _parts()
+    writers = {n: {"writers": n, "frames": _frames(n)} for n in _WRITERS}
     claimed = published_claims().filter(pl.col("claim").is_in(["A-swap-out", "A-throughput"]))
     with_exit = pl.col("metric").replace("vmstat.swap.so", "vmstat.swap.so, exit included")
     published = dict(claimed.select(with_exit, "change").iter_rows())
@@ -95,25 +96,19 @@ def panel() -> Panel:
         "devices.",
         model="machine",
         base=model.setting(_USUAL) | _WINDOW,
-        defaults=model.setting(MachineConfig(walkers=0, writers=1)),
+        **model.as_python(),
         cases=tuple(
             ({"tags": name}, {"swap_writeback_tags": name == _KEPT}) for name in colours.TAGS
         ),
         controls=(
-            slider("writers", "tasks that write", _WRITERS, _USUAL.writers),
+            slider("writers", "tasks that write", writers, _USUAL.writers),
             slider("tag_share", "hold for tags : hold for add", _SHARES, prediction.TAG_SHARE),
             slider("map_share", "map byte : hold for add", _MAPS, prediction.MAP_SHARE),
             slider("trunk", "size of a trunk, from 5.8 on", _TRUNKS, "64 MB"),
-            choice("kernel", "kernel", _KERNELS, _USUAL.kernel),
-            choice("device", "device", (_MEMORY, *_DRIVES), _MEMORY),
+            choice("kernel", "kernel", _KERNELS, _USUAL.kernel, "kernel"),
+            choice("device", "device", _DEVICES, _MEMORY),
         ),
-        sets=(
-            (("writers",), {str(n): {"writers": n, "frames": _frames(n)} for n in _WRITERS}),
-            (("tag_share", "map_share"), _constants()),
-            (("trunk",), {name: {"trunk_shift": shift} for name, shift in _TRUNKS.items()}),
-            (("kernel",), {name: {"kernel": name} for name in _KERNELS}),
-            (("device",), _devices()),
-        ),
+        together=((("tag_share", "map_share"), _constants()),),
         columns={"metric": [_SWAP_OUT, "busy", *parts]},
         chart=drawing.specification(chart),
         figures=(
@@ -121,6 +116,4 @@ def panel() -> Panel:
             Figure(label="rate with tags", where={**without, "tags": _KEPT}, **_RATE),
             Figure(label="rate without tags", where=without, **_RATE),
         ),
-        call="machine.run.run(machine.MachineConfig({fields}), "
-        "machine.costs.change_costs(machine.costs.costs(), {costs}))",
     )

@@ -25,6 +25,7 @@ _AGES: Final = tuple(2**n for n in range(14, 20))
 _CHURN: Final = replace(studies.CHURN, pages=studies.CHURN.pages // _SMALLER)
 _FRAMES: Final = 36
 _FILLS: Final = (30, 40, 48, 60, 70, 80, 90)
+_CPUS: Final = (1, 2, 4, 8, 16, 32)
 _MIB: Final = GIGABYTE_SLOTS // 1024
 _TIMES: Final = f"times {_SMALLER}"
 
@@ -88,7 +89,9 @@ def panel() -> Panel:
     """Return the panel of notebook 04's section on the age of V1."""
     metrics = ("trunk.shared", "lock.moved.add", "scanned")
     base: dict[str, Any] = model.setting(_DEVICE, _CHURN, frames=_FRAMES, metrics=metrics)
-    age = slider("age", f"age: pages swapped out, {_TIMES}", _AGES, 2**18)
+    ages = {n: {"warm_up_pages": n // _SMALLER} for n in _AGES}
+    trunks = {_trunk(n): {"trunk_shift": n} for n in range(9, 14)}
+    fills = {n: {"used_share": n / 100} for n in _FILLS}
     return Panel(
         name="trunks",
         question="Do CPUs meet in a trunk?",
@@ -103,18 +106,11 @@ def panel() -> Panel:
             "seed": None,
         },
         controls=(
-            choice("policy", "policy", POLICIES, "percpu"),
-            slider("cpus", "CPUs", (1, 2, 4, 8, 16, 32), _DEVICE.possible_cpus),
-            slider("trunk", "size of a trunk", map(_trunk, range(9, 14)), _trunk(_SHIFT)),
-            slider("fill", "slots in use, %", _FILLS, round(100 * _CHURN.used_share)),
-            replace(age, released=True),
-        ),
-        sets=(
-            (("policy",), {name: {"policy": name} for name in POLICIES}),
-            (("cpus",), {str(n): {"possible_cpus": n} for n in (1, 2, 4, 8, 16, 32)}),
-            (("trunk",), {_trunk(n): {"trunk_shift": n} for n in range(9, 14)}),
-            (("fill",), {str(n): {"used_share": n / 100} for n in _FILLS}),
-            (("age",), {str(n): {"warm_up_pages": n // _SMALLER} for n in _AGES}),
+            choice("policy", "policy", POLICIES, "percpu", "policy"),
+            slider("cpus", "CPUs", _CPUS, _DEVICE.possible_cpus, "possible_cpus"),
+            slider("trunk", "size of a trunk", trunks, _trunk(_SHIFT)),
+            slider("fill", "slots in use, %", fills, round(100 * _CHURN.used_share)),
+            slider("age", f"age: pages swapped out, {_TIMES}", ages, 2**18, released=True),
         ),
         columns={"metric": ["slot", "shared", *metrics]},
         chart=drawing.specification(_chart()),
@@ -128,7 +124,6 @@ def panel() -> Panel:
                 digits=2,
             ),
         ),
-        head="from swapsim.live.models import slots",
         call="slots.rows(slots.setting(*slots.configs({fields})))",
         steps="pages",
     )
