@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-import numpy as np
 import polars as pl
 
 from swapsim.checks import checked
@@ -24,8 +23,8 @@ from swapsim.io import paths
 from swapsim.policies._native import Observation
 from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
+from swapsim.study import summary
 from swapsim.study.metrics import Metric, Metrics
-from swapsim.study.ranking import over_seeds, rank
 
 BASE: Final = "7.3"
 """The rules that the alternatives change."""
@@ -316,11 +315,17 @@ def ranked(
             seed=pl.struct("stream", "seed").rank("dense"),
             value=pl.col("value") - pl.col("base"),
         )
-        better = declared.better
-        for row in rank(over_seeds(values, np.median), "median", better):
-            labels = {"metric": metric, "unit": declared.unit, "better": better}
-            rows.append({**row, **labels, "runs": row["seeds"], "user": row["policy"] not in ours})
-    return CLUSTER_RANKING.check(pl.DataFrame(rows, schema=CLUSTER_RANKING.schema))
+        labels = {"metric": metric, "unit": declared.unit, "better": declared.better}
+        rows.append(
+            summary.ranked(values, declared.better)
+            .rename({"seeds": "runs"})
+            .with_columns(
+                *(pl.lit(word).alias(name) for name, word in labels.items()),
+                user=pl.col("policy").is_in(ours).not_(),
+            )
+            .select(CLUSTER_RANKING.names())
+        )
+    return CLUSTER_RANKING.check(pl.concat(rows))
 
 
 @checked

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-import numpy as np
 import polars as pl
 
 from swapsim import interrupt, study
@@ -23,8 +22,8 @@ from swapsim.slots.config import MeterConfig, SlotsConfig, StreamsConfig, Worklo
 from swapsim.slots.events import first_free, request_streams, traced_device
 from swapsim.slots.metrics import METRICS, QUOTIENTS, Quotient
 from swapsim.slots.tables import SLOT_SWEEP
-from swapsim.study.ranking import CONFIDENCE, check_confidence, over_seeds, rank
-from swapsim.study.summary import over, wide
+from swapsim.study.ranking import CONFIDENCE, check_confidence
+from swapsim.study.summary import over, ranked, wide
 
 _OF_ONE_RUN: Final = {
     name: dtype for name, dtype in SLOT_SWEEP.schema.items() if name not in ("factor", "setting")
@@ -310,14 +309,9 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     chosen, better = measures.filter(metric=metric), METRICS[metric].better
     if not chosen["value"].count():
         raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
-    ranked = [
-        row
+    return pl.concat(
+        ranked(case, better, statistic="mean", confidence=confidence)
         for case in chosen.partition_by("factor", "setting", maintain_order=True)
-        for row in rank(over_seeds(case, np.mean, confidence), "mean", better)
-    ]
-    tied = pl.List(pl.String)
-    return pl.DataFrame(ranked, schema_overrides={"seeds": pl.UInt32, "tied_with": tied}).drop(
-        "value"
     )
 
 

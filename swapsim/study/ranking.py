@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ranking with intervals: what runs with several seeds say about the order of policies."""
 
-import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 
 from swapsim.errors import InputError
 
@@ -94,39 +92,6 @@ def check_confidence(confidence: float) -> None:
     """Require a number between 0 and 1."""
     if not 0 < confidence < 1:
         raise InputError(f"{confidence!r}: choose a number between 0 and 1", field="confidence")
-
-
-def over_seeds(
-    values: pl.DataFrame, statistic: Statistic, confidence: float = CONFIDENCE
-) -> list[dict[str, Any]]:
-    """Return mean, median and extremes over the seeds, with the interval of one statistic.
-
-    `values` has ``seed`` and ``value``, and there is one row for each combination of its other
-    columns, in the order of first appearance. A null counts as no run.
-    """
-    keys = [name for name in values.columns if name not in {"seed", "value"}]
-    groups = (
-        values.drop_nulls("value")
-        .group_by(keys, maintain_order=True)
-        .agg(pl.col("value").sort_by("seed"))
-    )
-    return [
-        {**row, **_summary(row["value"], statistic, confidence)}
-        for row in groups.iter_rows(named=True)
-    ]
-
-
-def _summary(values: list[float], statistic: Statistic, confidence: float) -> dict[str, float]:
-    low, high = interval(values, statistic, confidence)
-    return {
-        "seeds": len(values),
-        "mean": math.fsum(values) / len(values),
-        "median": float(np.median(values)),
-        "low": low,
-        "high": high,
-        "lowest": min(values),
-        "highest": max(values),
-    }
 
 
 def rank(rows: Sequence[dict[str, Any]], by: str, better: str) -> list[dict[str, Any]]:

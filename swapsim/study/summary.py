@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the rows of many runs say: four verbs over rows in long form.
+"""What the rows of many runs say: five verbs over rows in long form.
 
 ::
 
@@ -8,6 +8,7 @@
     against   the change of each row from the row of a base with the same other settings
     ends      what a figure is with each constant at its low and at its high
     wide      a column for each value of a setting, for reading
+    ranked    policies in the order of their ranks, with their statistics over the seeds
 
 Each takes a frame and returns a new one. The rows are in the order of first appearance.
 """
@@ -20,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.study.ranking import CONFIDENCE, interval
+from swapsim.study.ranking import CONFIDENCE, interval, rank
 
 Statistic = Literal["mean", "median"]
 Spread = Literal["range", "interval"]
@@ -168,6 +169,36 @@ def wide(
     return chosen.pivot(
         column, index=index, values=value, on_columns=names, maintain_order=True
     ).select(*index, *names)
+
+
+def ranked(
+    rows: pl.DataFrame,
+    better: str,
+    *,
+    statistic: Statistic = "median",
+    confidence: float = CONFIDENCE,
+) -> pl.DataFrame:
+    """Return the policies of runs in the order of their ranks (`ranking.rank`) by a statistic.
+
+    Its interval is ``low, high``, next to ``seeds, mean, median, lowest, highest``. A null counts
+    as no run.
+    """
+    ends = over(rows, statistic=statistic, spread="interval", confidence=confidence)
+    whole = over(rows)
+    policies = rows.drop_nulls("value").group_by(ends.columns[:-4], maintain_order=True)
+    found = ends.select(
+        pl.exclude("runs", "middle", "low", "high"),
+        seeds="runs",
+        mean=over(rows, statistic="mean")["middle"],
+        # numpy's median of two values is their rounded mean, that of polars may be off by a bit.
+        median=pl.Series([float(np.median(each)) for each in policies.agg("value")["value"]]),
+        low="low",
+        high="high",
+        lowest=whole["low"],
+        highest=whole["high"],
+    )
+    places = pl.Schema({**found.schema, "rank": pl.String(), "tied_with": pl.List(pl.String)})
+    return pl.DataFrame(rank(found.to_dicts(), statistic, better), schema=places)
 
 
 def _require(rows: pl.DataFrame, *columns: str) -> None:

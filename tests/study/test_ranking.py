@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ranking with intervals: what lies above what, and which values belong together."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim.study import ranking
+from swapsim.study import ranking, summary
 
 ROWS = [
     {"policy": "low", "mean": 2.0, "low": 1.0, "high": 3.0},
@@ -42,24 +44,24 @@ def test_equal_policies_stand_in_the_order_of_their_names() -> None:
     assert [row["policy"] for row in ranking.rank(rows, "mean", "higher")] == ["a", "b", "c"]
 
 
-def test_values_are_grouped_by_all_columns_but_seed_and_value() -> None:
-    """One row per group in the order of first appearance; nulls count as no run."""
-    values = pl.DataFrame(
-        {
-            "policy": ["b", "a", "b", "a", "c", "b"],
-            "seed": [2, 1, 1, 2, 1, 3],
-            "value": [4.0, 7.0, 1.0, None, None, 1.0],
-        }
+@given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9), min_size=1, max_size=4))
+def test_policies_are_ranked_by_what_numpy_says_of_their_runs(runs: list[list[float]]) -> None:
+    """The statistics are those of the values in the order of the seeds; nulls count as no run."""
+    rows = [(str(n), seed, value) for n, of in enumerate(runs) for seed, value in enumerate(of)]
+    frame = pl.DataFrame(
+        [*rows, ("none", 0, None)], schema=["policy", "seed", "value"], orient="row"
     )
-    found = ranking.over_seeds(values, np.median)
-    assert [(row["policy"], row["seeds"], row["median"]) for row in found] == [
-        ("b", 3, 1.0),
-        ("a", 1, 7.0),
-    ]
-    first = found[0]
-    assert (first["mean"], first["lowest"], first["highest"]) == (2.0, 1.0, 4.0)
-    assert (first["low"], first["high"]) == (1.0, 4.0)
-    assert (found[1]["low"], found[1]["high"]) == (7.0, 7.0)
+    found = summary.ranked(frame.reverse(), "lower")
+    assert set(found["policy"]) == {str(n) for n in range(len(runs))}
+    for row in found.iter_rows(named=True):
+        of = runs[int(row["policy"])]
+        assert (row["seeds"], row["lowest"], row["highest"]) == (len(of), min(of), max(of))
+        assert (row["mean"], row["median"]) == (math.fsum(of) / len(of), np.median(of))
+        assert (row["low"], row["high"]) == ranking.interval(of, np.median)
+    by_mean = summary.ranked(frame, "lower", statistic="mean", confidence=0.5)
+    for row in by_mean.iter_rows(named=True):
+        ends = ranking.interval(runs[int(row["policy"])], np.mean, 0.5)
+        assert (row["low"], row["high"]) == ends
 
 
 @given(
@@ -82,12 +84,3 @@ def test_an_interval_is_that_of_scipy(
         rng=np.random.default_rng(1),
     ).confidence_interval
     assert ranking.interval(values, statistic, confidence) == (oracle.low, oracle.high)
-
-
-def test_the_order_of_rows_has_no_effect() -> None:
-    """The values of a policy are resampled in the order of their seeds."""
-    values = [5.031, 1.7, 4.22, 2.913, 9.41]
-    frame = pl.DataFrame({"policy": "a", "seed": range(5), "value": values})
-    (found,) = ranking.over_seeds(frame.reverse(), np.mean)
-    assert (found["low"], found["high"]) == ranking.interval(values, np.mean)
-    assert ranking.interval(sorted(values), np.mean) != ranking.interval(values, np.mean)

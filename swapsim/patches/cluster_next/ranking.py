@@ -6,7 +6,6 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
 import polars as pl
 
 from swapsim import slots
@@ -18,7 +17,7 @@ from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
 from swapsim.slots.tables import POLICY_RANKING
-from swapsim.study import ranking
+from swapsim.study import summary
 
 RANKED_BY: Final = {
     PAGES_MOVED: "higher",
@@ -64,14 +63,11 @@ def rank(
     moved = run_policies(aged_device, ranked, seeds=seeds, executor=executor, progress=progress)
     columns = ["metric", "unit", "policy", "seed", "value"]
     values = pl.concat([moved.select(columns), counted.select(columns)])
-    rows = [
-        {**row, "better": better, "user": row["policy"] not in POLICIES}
+    found = pl.concat(
+        summary.ranked(values.filter(metric=metric), better).with_columns(better=pl.lit(better))
         for metric, better in RANKED_BY.items()
-        for row in ranking.rank(
-            ranking.over_seeds(values.filter(metric=metric), np.median), "median", better
-        )
-    ]
-    return POLICY_RANKING.check(pl.DataFrame(rows, schema=POLICY_RANKING.schema))
+    ).with_columns(user=pl.col("policy").is_in(POLICIES).not_())
+    return POLICY_RANKING.check(found.select(POLICY_RANKING.names()))
 
 
 def _require_valid_answers(counted: pl.DataFrame, policies: Sequence[Policy]) -> None:
