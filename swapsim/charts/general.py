@@ -279,9 +279,9 @@ def points(
     """Draw items in a plane, each with the intervals of its figures.
 
     The frame has a row for each item; ``X_low, X_high, Y_low, Y_high`` are the ends of intervals of
-    the columns X and Y, if there are such. ``y`` may be a name. ``shape`` is of Enum words in their
-    order, or of any; ``label`` has the text at an item, or null; ``size`` is the area of a point in
-    pixels.
+    the columns X and Y, if there are such. ``y`` may be a name: panels have the same names then,
+    which stand at the first one. ``shape`` is of Enum words in their order, or of any; ``label``
+    has the text at an item, or null; ``size`` is the area of a point in pixels.
     """
     named = not frame[y].dtype.is_numeric()
     across: dict[str, Any] = {
@@ -299,7 +299,11 @@ def points(
     def draw(rows: pl.DataFrame) -> list[alt.Chart]:
         base = alt.Chart(rows).encode(color=_colour(frame, by, look, bool(label)))
         at_x = alt.X(f"{x}:Q", scale=flat, **across)
-        at_y = _rows(rows, y) if named else _figure("y", y, _word(look, y), plain)
+        at_y = _rows(frame, y) if named else _figure("y", y, _word(look, y), plain)
+        if named and (panel := look.get("panel")):
+            at_y = at_y.scale(domain=_distinct(frame, y))
+            if rows[panel][0] != frame[panel][0]:
+                at_y = at_y.axis(labels=False, domain=False, ticks=False)
         marks = []
         for letter, column, at in (("x", x, at_y), ("y", y, at_x)):
             if f"{column}_low" in frame.columns:

@@ -207,10 +207,15 @@ def test_a_notebook_s_chart_has_the_fields_that_it_names_with_six_digits() -> No
 
 
 def test_a_picture_is_packed_with_a_palette() -> None:
-    """Size and few colours stay."""
+    """Size and few colours stay, and of many colours a rare one."""
     made, drawn = io.BytesIO(), Image.new("RGB", (90, 60), "white")
     drawn.paste((76, 120, 168), (9, 9, 40, 40))
     drawn.save(made, "PNG")
     packed = Image.open(io.BytesIO(theme.packed(made.getvalue())))
     assert packed.mode == "P"
     assert packed.convert("RGB").tobytes() == drawn.tobytes()
+    drawn = Image.linear_gradient("L").convert("RGB")
+    drawn.paste((214, 39, 40), (9, 9, 12, 12))
+    drawn.save(made := io.BytesIO(), "PNG")
+    packed = Image.open(io.BytesIO(theme.packed(made.getvalue())))
+    assert packed.convert("RGB").getpixel((10, 10)) == (214, 39, 40)

@@ -45,9 +45,9 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
 _FURTHEST: Final = 32  # a quotient further from 1 is drawn here, as another shape
 
 
-def draw_ratios(cells: pl.DataFrame, target: str, seeds: int) -> alt.ConcatChart:
+def draw_ratios(cells: pl.DataFrame, seeds: int) -> alt.ConcatChart:
     """Draw simulated divided by published figures: a line per row, a mark per kernel."""
-    own = cells.drop_nulls("ratio").filter(pl.col("table").str.ends_with(target))
+    own = cells.drop_nulls("ratio")
     edge = pl.col("ratio").clip(1 / _FURTHEST, _FURTHEST)
     kind = first(
         (edge != pl.col("ratio"), "is beyond the axis"),
@@ -55,19 +55,21 @@ def draw_ratios(cells: pl.DataFrame, target: str, seeds: int) -> alt.ConcatChart
         otherwise="gives a constant",
     ).cast(pl.Enum(("is predicted", "gives a constant", "is beyond the axis")))
     row = pl.col("metric").str.strip_prefix("Ops ")
-    where = {"disk": "a file on a disk", "nfs": "a file on an NFS server"}[target]
+    server = pl.when(pl.col("table").str.ends_with("disk")).then(pl.lit("on a disk"))
+    where = server.otherwise(pl.lit("on an NFS server"))
     return general.points(
-        own.select("rules", row=row, ratio=edge.round_sig_figs(3), kind=kind),
+        own.select("rules", row=row, ratio=edge.round_sig_figs(3), kind=kind, where=where),
         *("ratio", "row", "rules"),
         shape="kind",
-        title=f"Simulated divided by published: {where}",
+        title="Simulated divided by published: a file on a disk, and on an NFS server",
         subtitle=f"means of {seeds} seeds; cells that are zero on one side are not drawn; "
         "grey: within a factor of two",
         words={"ratio": "simulated divided by published", "kind": "the cell", "row": "row"},
         log="x",
         domain=(0.9 / _FURTHEST, _FURTHEST / 0.9),
         band=(1 / FACTOR, FACTOR),
-        width=420,
+        panel="where",
+        width=290,
     )
 
 
@@ -95,7 +97,7 @@ def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
         _long(by_time.with_columns(pl.col(*_HOLDERS) / 2**18), _HOLDERS),
         *("t_s", "figure", "part"),
         title="One round with a file of 2385 MB, by kernel: who holds memory",
-        subtitle="one seed, each fifth second; the file begins soon after the pool is filled",
+        subtitle="one seed, each sixth second; the file begins soon after the pool is filled",
         words={"t_s": "seconds", "figure": "memory, GB", "part": "pages"},
         panel="rules",
     )
@@ -122,9 +124,9 @@ def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
 
 
 def _long(by_time: pl.DataFrame, words: Mapping[str, str]) -> pl.DataFrame:
-    """Return columns of each fifth second of a round in long form, without those that stay."""
+    """Return columns of each sixth second of a round in long form, without those that stay."""
     names = [*words]
-    each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 5 == 1)
+    each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 6 == 1)
     rounded = each.select("rules", "t_s", pl.col(names).round_sig_figs(3))
     same = [pl.col(names) == pl.col(names).shift(step).over("rules") for step in (1, -1)]
     moving = rounded.filter(~pl.all_horizontal(*same).fill_null(value=False))
@@ -142,18 +144,19 @@ def sum_seconds(by_time: pl.DataFrame) -> frames.Shown:
 
 
 def page_states(spans: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the states of pages over time (`runs.PAGE_SPANS`): a strip per page."""
-    place = pl.col("page").rank("dense")
-    met = spans.with_columns(pl.col("begin_s", "end_s").round(2), place=place)
+    """Draw the states of pages over time (`runs.PAGE_SPANS`): a strip per page that moves."""
+    moves = ~pl.col("where").is_in(["untouched", "active"])
+    own = spans.filter(moves.any().over("page"), pl.col("where") != "untouched")
     return general.spans(
-        met.filter(pl.col("where") != "untouched"),
+        own.with_columns(pl.col("begin_s", "end_s").round(2), place=pl.col("page").rank("dense")),
         *("begin_s", "end_s", "place", "where"),
-        title=f"Where {spans['page'].n_unique()} pages of memcached's pool are",
-        subtitle="sampled every 50 ms, so that short reads are hardly seen",
+        title=f"Where {own['page'].n_unique()} of {spans['page'].n_unique()} pages of memcached's "
+        "pool are",
+        subtitle="the others stay active; sampled every 50 ms, so that short reads are hardly seen",
         words={"begin_s": "seconds", "end_s": "to, s", "place": "page", "where": "the page is"},
         panel="rules",
         width=240,
-        height=330,
+        height=200,
     )
 
 
