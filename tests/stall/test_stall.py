@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stall rules, cell by cell: what each kernel, and each patch of the series, counts and decides."""
+"""Stall rules as facts: the programs of each kernel, what each patch changes, and bad input."""
 
 import dataclasses
 from itertools import product
@@ -15,166 +15,7 @@ from swapsim.ffi import STALL_RULES
 from swapsim.stall import Rules, StallContext, rules_of
 from swapsim.stall.tables import STALL_PAGES
 
-DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 SERIES = tuple(f"series-{patch}" for patch in range(1, 9))
-OF_2013 = STALL_RULES[:-1]
-CLEAN = dict.fromkeys(STALL_PAGES.schema, False) | {
-    "file": True,
-    "buffers": None,
-    "fs_dirty": None,
-    "fs_writeback": None,
-    "pages": 1,
-    "arrives": True,
-}
-
-
-def page(**what: object) -> dict[str, object]:
-    """Return a page of a file that reaches the dirty test, clean except for the given fields."""
-    return CLEAN | what
-
-
-def process(
-    rules: str, *pages: dict[str, object], unseen: int = 0, **context: object
-) -> tuple[list[dict[str, object]], dict[str, object]]:
-    """Process a list by the rules; return the result of each page, and the end."""
-    table = pl.DataFrame(list(pages), schema=STALL_PAGES.schema)
-    results, end = stall.process_pages(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
-    return results.to_dicts(), end
-
-
-def decide(rules: str, place: str = "list", **numbers: object) -> dict[str, object]:
-    """Decide from counters; the other numbers belong to the context."""
-    context = {name: value for name, value in numbers.items() if hasattr(StallContext, name)}
-    counts = {name: value for name, value in numbers.items() if name not in context}
-    return stall.decide(StallContext(rules=rules, **context), counts, place)  # type: ignore[arg-type]
-
-
-DIRTY_FILE = page(dirty=True, dirty_late=True)
-DIRTY_ANON = page(file=False, dirty=True, dirty_late=True)
-WRITING = page(writeback=True, reclaim=True, still=True)
-
-
-# Table 2.5: a page under writeback. Case 1 is kswapd's, of a marked page, with the flag set.
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_case_1_sleeps_until_patch_3_counts_afterwards_and_activates_in_6_1(rules: str) -> None:
-    """It does not exist in 3.9; by mmotm the page goes on, and may be freed under writeback."""
-    (result,), end = process(rules, WRITING, unseen=31, kswapd=True, flags=WRITEBACK)
-    sleeps = rules in ("mmotm", "series-1", "series-2")
-    exists = rules != "3.9"
-    assert result["branch"] == ("case-1" if exists else "case-2")
-    assert (end["slept"], end["flags_cleared"]) == ((1, WRITEBACK) if sleeps else (0, 0))
-    assert end["immediate"] == (exists and not sleeps)
-    assert end["writeback"] == (not exists)
-    assert result["activated"] == (rules == "6.1")
-    assert result["freed"] == result["freed_under_writeback"] == (rules == "mmotm")
-
-
-@pytest.mark.parametrize("rules", OF_2013)
-def test_case_3_of_2013_waits_and_continues_with_the_page(rules: str) -> None:
-    """A memory cgroup, a marked page, and GFP_IO."""
-    (result,), end = process(rules, WRITING, memcg=True, fs=False)
-    assert (result["branch"], result["waited"], result["freed"]) == ("case-3", True, True)
-    assert end["writeback"] == 0
-
-
-def test_case_3_of_6_1_waits_and_meets_the_page_again() -> None:
-    """A group of cgroup v1 that may enter the filesystem; the page is counted twice."""
-    (result,), end = process("6.1", WRITING | {"dirty": True}, memcg=True, sane=False)
-    assert (result["branch"], result["waited"], result["freed"]) == ("case-3", True, True)
-    assert (end["dirty"], end["unqueued_dirty"], end["taken"]) == (2, 1, 1)
-
-
-# Table 2.6, first half: how counters are made.
-
-
-def since(first: str, count: int, before: int = 0) -> dict[str, int]:
-    """Return a count by rule set: one before a rule set, and one from it on."""
-    at = STALL_RULES.index(first)
-    return {rules: before if n < at else count for n, rules in enumerate(STALL_RULES)}
-
-
-ON_DEVICE = since("series-2", 1) | {"6.1": 0}
-STALE = page(dirty=True, buffers=True, fs_dirty=False, fs_writeback=False)
-COMMITTING = page(buffers=False, fs_dirty=False, fs_writeback=True)
-HUGE = DIRTY_FILE | {"pages": 512}
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-@pytest.mark.parametrize(
-    ("pages", "counter", "counts"),
-    [
-        ([DIRTY_FILE | {"arrives": False}, DIRTY_FILE], "dirty", since("series-2", 2, 1)),
-        ([DIRTY_FILE, DIRTY_ANON], "dirty", since("series-2", 1, 2)),
-        ([DIRTY_FILE, DIRTY_ANON], "unqueued_dirty", since("series-2", 1, 2)),
-        ([WRITING, DIRTY_FILE], "dirty", since("series-2", 2, 1)),
-        ([WRITING | {"dirty": True}, DIRTY_FILE], "unqueued_dirty", since("3.9", 1)),
-        ([DIRTY_ANON | {"kept": True}, DIRTY_ANON], "congested", since("series-2", 0, 1)),
-        ([page(congested=True)], "congested", ON_DEVICE),
-        ([WRITING, WRITING | {"reclaim": False}], "congested", since("series-6", 1)),
-        ([WRITING | {"congested": True}], "congested", since("series-2", 1)),
-        ([STALE], "dirty", since("series-2", 1) | dict.fromkeys([*SERIES[6:], "3.11", "6.1"], 0)),
-        ([COMMITTING], "dirty", since("series-8", 1)),
-        ([COMMITTING], "unqueued_dirty", since("3.9", 0)),
-        ([HUGE], "unqueued_dirty", since("6.1", 512, 1)),
-        ([HUGE], "taken", since("3.9", 512)),
-    ],
-    ids=[
-        "late, pages that left before the dirty test are missed",
-        "at the top, dirty pages of files alone count",
-        "at the top, unqueued pages of files alone count",
-        "at the top, pages under writeback are dirty, too",
-        "a dirty page under writeback is queued",
-        "late, a page that pageout kept is congested",
-        "at the top, a page on a congested device is, even a clean one",
-        "from patch 6 on a marked page under writeback is congested",
-        "a page is congested once",
-        "from patch 7 on buffer heads say whether a page is dirty",
-        "from patch 8 on NFS says whether a page is under writeback",
-        "it is then not unqueued",
-        "a huge page counts as one until 6.1",
-        "and is taken as 512",
-    ],
-)
-def test_how_a_counter_is_made(
-    rules: str, pages: list[dict[str, object]], counter: str, counts: dict[str, int]
-) -> None:
-    """Late (until series-1): at the dirty test, also anonymous pages. Then at the top, of files."""
-    _, end = process(rules, *pages)
-    assert end[counter] == counts[rules]
-
-
-def test_unqueued_of_mmotm_leaves_out_the_page_that_fell_through_under_writeback() -> None:
-    """PageDirty and not PageWriteback, at the dirty test."""
-    again = WRITING | {"dirty": True, "dirty_late": True}
-    _, end = process("mmotm", again, unseen=31, kswapd=True, flags=WRITEBACK)
-    assert (end["dirty"], end["unqueued_dirty"]) == (1, 0)
-    _, end = process("mmotm", again | {"still": False}, unseen=31, kswapd=True, flags=WRITEBACK)
-    assert (end["dirty"], end["unqueued_dirty"]) == (1, 1)
-
-
-# Table 2.6, second half: after the list.
-
-
-@pytest.mark.parametrize("memcg", [False, True])
-@pytest.mark.parametrize("rules", OF_2013)
-@pytest.mark.parametrize(
-    ("priority", "least"), [(12, 32), (11, 16), (10, 8), (9, 4), (8, 2), (7, 1), (6, 1), (0, 1)]
-)
-def test_writeback_is_set_by_a_share_that_falls_with_priority(
-    rules: str, priority: int, least: int, memcg: bool
-) -> None:
-    """W > 0 and W >= T >> (12 - p), in any context; W == T in 3.11; never in 3.9."""
-    context = {"taken": 32, "priority": priority, "memcg": memcg}
-    flags = [
-        int(str(decide(rules, writeback=pages, **context)["flags_set"])) & WRITEBACK
-        for pages in (least - 1, least, 32)
-    ]
-    by_share = [0, WRITEBACK, WRITEBACK]
-    by_all = [0, WRITEBACK if least == 32 else 0, WRITEBACK]
-    assert flags == {"3.9": [0, 0, 0], "3.11": by_all}.get(rules, by_share)
-
 
 CONG = "list global: congested if some_equal dirty congested"
 WAIT = "list any: wait_iff_congested if some_at_least writeback share"
@@ -215,53 +56,6 @@ def test_flags_and_sleeps_come_in_this_order_by_these_tests(rules: str) -> None:
         for act in rules_of(rules).acts
     ]
     assert tuple(act.replace(" none", "") for act in acts) == PROGRAMS[rules]
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> None:
-    """3.9: below 10. Then: while TAIL_DIRTY is set. 6.1: and the page has the reclaim flag."""
-    written = {
-        (priority, flags, mark): process(
-            rules, DIRTY_FILE | {"reclaim": mark}, kswapd=True, priority=priority, flags=flags
-        )[0][0]["branch"]
-        == "write"
-        for priority in (10, 9)
-        for flags in (0, DIRTY, WRITEBACK | CONGESTED)
-        for mark in (False, True)
-    }
-    assert written == {
-        (priority, flags, mark): {"3.9": priority < 10, "6.1": flags == DIRTY and mark}.get(
-            rules, flags == DIRTY
-        )
-        for priority, flags, mark in written
-    }
-
-
-# 6.1, whose flags are decided over the sums of a pass.
-
-PASS = {"taken": 64, "file_taken": 32}
-
-
-@pytest.mark.parametrize(
-    ("numbers", "flags_set"),
-    [
-        ({"dirty": 32, "unqueued_dirty": 32}, DIRTY),
-        ({"dirty": 32, "unqueued_dirty": 31}, 0),
-        ({"file_taken": 0}, DIRTY),
-        ({"writeback": 64, "file_taken": 0}, DIRTY | WRITEBACK),
-        ({"writeback": 63}, 0),
-        ({"dirty": 5, "congested": 5}, CONGESTED),
-        ({"dirty": 5, "congested": 4}, 0),
-    ],
-    ids=["all files", "one not", "no files", "all written", "one not", "all marked", "one not"],
-)
-def test_flags_of_6_1_are_set_by_kswapd_over_a_pass(
-    numbers: dict[str, int], flags_set: int
-) -> None:
-    """U == file taken, where 0 == 0 is true; W == T; D == C. By kswapd alone."""
-    numbers = PASS | numbers
-    assert decide("6.1", "pass", kswapd=True, **numbers)["flags_set"] == flags_set
-    assert decide("6.1", "pass", **numbers)["flags_set"] == 0
 
 
 # Facts of the series, by their numbers, and what follows from the tables.
@@ -356,4 +150,4 @@ def test_an_impossible_context_or_counter_is_named(
 def test_a_list_without_a_page_is_refused() -> None:
     """A list has at least one page, even if none of them is met."""
     with pytest.raises(InputError, match="0 pages"):
-        process("6.1")
+        stall.process_pages(StallContext(), pl.DataFrame(schema=STALL_PAGES.schema))

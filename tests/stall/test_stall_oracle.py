@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import oracle_stall as oracle
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_stall_recording import RULES as RULES_OF_KERNELS
 
@@ -28,6 +28,8 @@ from swapsim.stall.tables import (
 RULES = st.sampled_from(STALL_RULES)
 FLAGS = st.integers(0, 7)
 ANY = st.booleans()
+MANY = settings(max_examples=200)
+"""Each rule set meets its rare cases."""
 
 
 @st.composite
@@ -77,6 +79,7 @@ def page_table(pages: Sequence[oracle.Page]) -> pl.DataFrame:
     )
 
 
+@MANY
 @given(
     context=contexts(),
     pages=st.lists(pages_of_a_list(), max_size=20),
@@ -255,6 +258,7 @@ def sums(draw: st.DrawFn, *, least: int) -> oracle.Counts:
     )
 
 
+@MANY
 @given(context=contexts(), counts=sums(least=1))
 def test_counters_alone_decide_a_list(context: oracle.Context, counts: oracle.Counts) -> None:
     """The counters suffice; no page is needed."""
@@ -263,6 +267,7 @@ def test_counters_alone_decide_a_list(context: oracle.Context, counts: oracle.Co
     assert found == {name: expected[name] for name in found}
 
 
+@MANY
 @given(context=contexts(), counts=sums(least=0))
 def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Counts) -> None:
     """One by one, and as columns; by the older rules nothing is decided there."""
@@ -290,6 +295,7 @@ def decide_round(
     return sleep
 
 
+@MANY
 @given(
     context=contexts(),
     scanned=st.integers(0, 100),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings of generated kernels verify by their own rules, and each change of one is found."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -182,30 +182,83 @@ def test_other_rules_do_not_verify() -> None:
     assert not verify_stalls(recorded("6.1"), rules="3.11").agrees
 
 
-# Changes of a recording. Each is made in several rule sets, in any row.
+# Changes of a recording, in any row in which each other value has to show.
+
+
+class Changed(NamedTuple):
+    """A column of a table, the values that another one can be, and where none can pass."""
+
+    part: str
+    name: str
+    others: Callable[[Any], Iterable[Any]]
+    where: pl.Expr = pl.lit(value=True)
+    rules: Sequence[str] = RULES
+    alone: bool = False
+
 
 COUNTERS = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken", "scanned")
 OF_LISTS = ("pageout", "activate_anon", "activate_file", "ref_keep", "unmap_fail", "reclaimed")
 STEPS = ("writeback_1", "writeback_2", "dirty", "written", "freed", "reference_keep")
 OUTCOMES = ("reclaimed", "kept", "activated", "written")
+SLEEPS = ("writeback", "congested", "noprogress")
+# Without the counters of its first list a recording may have lost its beginning.
+LATER = {"lists": pl.col("list") > 1, "passes": pl.col("pass") > 1}
+# By the flags of the page, if the file system was not asked.
+ACCOUNTED = pl.all_horizontal(
+    pl.col("file"),
+    ~pl.col("lazyfree"),
+    pl.col("fs_dirty").is_null(),
+    ~pl.col("step").is_in(["lock", "evictable"]),
+)
 CASES = (
-    *(("lists", name) for name in COUNTERS + OF_LISTS),
-    *(("passes", name) for name in (*COUNTERS, "file_taken")),
+    *(
+        Changed(part, name, lambda value: [value + 1, abs(value - 1)], LATER[part])
+        for part, names in (("lists", OF_LISTS), ("passes", ("file_taken",)))
+        for name in (*COUNTERS, *names)
+    ),
+    # Until series-3 a list sleeps before it sets a flag, and the rows do not say which was first.
+    # A task's second pass may find flags from before the recording.
+    *(
+        Changed(
+            *(part, f"flags_{name}", lambda value: [value ^ 1, value ^ 2, value ^ 4]),
+            *(pl.col("pass") > 2, ("3.9", *RULES[5:])),
+            alone=True,
+        )
+        for part in LATER
+        for name in ("set", "before", "after")
+    ),
+    # By mmotm a page of case 1 goes on, and may end at any step.
+    *(
+        Changed("folios", name, others, pl.col("step").is_in(STEPS), (RULES[0], *RULES[2:]))
+        for name, others in (("step", lambda _: STEPS), ("outcome", lambda _: OUTCOMES))
+    ),
+    *(
+        Changed("folios", name, lambda value: [not value], ACCOUNTED & counts, RULES[3:])
+        for name, counts in (
+            ("dirty", ~pl.col("writeback")),
+            ("writeback", ~pl.col("dirty") | ~pl.col("writeback")),
+        )
+    ),
+    Changed("passes", "throttle", lambda _: SLEEPS),
+    Changed("passes", "throttle", lambda _: [None], pl.col("throttle").is_not_null(), ["6.1"]),
+    Changed("rounds", "throttle", lambda _: SLEEPS),
+    Changed("rounds", "throttle", lambda _: [None], pl.col("throttle").is_not_null(), ["3.9"]),
+    Changed("clears", "flags", lambda _: range(1, 8)),
 )
 
 
-@pytest.mark.parametrize(("part", "name"), CASES)
-def test_a_counter_off_by_one_is_found(part: str, name: str) -> None:
-    """No counter of a list, and no sum of a pass, can have another value."""
-    draw = Random(f"{part} {name}")
-    rules = draw.choice(RULES)
-    rows = recorded(rules, draw.choice((1, 2)))
-    frame = getattr(rows, part)
-    # Without the counters of its first list a recording may have lost its beginning.
-    row = any_row(frame.filter(pl.col("list" if part == "lists" else "pass") > 1), draw)
-    other = row[name] + (1 if not row[name] else draw.choice((-1, 1)))
-    changed = change(frame, row["seq"], **{name: other})
-    assert finds(rows, rules, **{part: changed}), (rules, row["seq"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.part} {case.name}")
+def test_another_value_is_found(case: Changed) -> None:
+    """No counter, flag, step, outcome or sleep can be another one."""
+    draw = Random(f"{case.part} {case.name}")
+    for rules in draw.sample(case.rules, min(2, len(case.rules))):
+        rows = alone(draw.randrange(3), rules) if case.alone else recorded(rules)
+        frame = getattr(rows, case.part)
+        ended = pl.col("list").is_in(rows.lists["list"].implode())
+        row = any_row(frame.filter(case.where, ended if case.part == "folios" else True), draw)
+        for other in {*case.others(row[case.name])} - {row[case.name]}:
+            changed = change(frame, row["seq"], **{case.name: other})
+            assert finds(rows, rules, **{case.part: changed}), (rules, row["seq"], other)
 
 
 def test_a_pass_that_reclaims_less_than_its_lists_is_found() -> None:
@@ -219,63 +272,6 @@ def test_a_pass_that_reclaims_less_than_its_lists_is_found() -> None:
     )
     assert finds(rows, "6.1", passes=less)
     assert not finds(rows, "6.1", passes=more)
-
-
-@pytest.mark.parametrize("flag", [1, 2, 4])
-@pytest.mark.parametrize("name", ["flags_set", "flags_before", "flags_after"])
-@pytest.mark.parametrize("part", ["lists", "passes"])
-def test_another_flag_is_found(part: str, name: str, flag: int) -> None:
-    """Flags that a row set, and flags that it read where no other task could change them.
-
-    Until series-3 a list sleeps before it sets a flag, and the rows do not say which was first.
-    """
-    draw = Random(f"{part} {name} {flag}")
-    rules = draw.choice(("3.9", *RULES[5:]))
-    rows = alone(draw.randrange(3), rules)
-    frame = getattr(rows, part)
-    # Flags before a task's second pass may be those from before the recording.
-    frame = frame.filter(pl.col("pass") > 2)
-    # A task that set a flag reads it unless another clears it.
-    own = frame.filter((pl.col("flags_set") & flag) != 0)
-    row = any_row(own if name == "flags_after" and own.height else frame, draw)
-    changed = change(getattr(rows, part), row["seq"], **{name: row[name] ^ flag})
-    assert finds(rows, rules, **{part: changed}), (rules, row["seq"])
-
-
-@pytest.mark.parametrize(
-    ("field", "other"),
-    [*(("step", step) for step in STEPS), *(("outcome", outcome) for outcome in OUTCOMES)],
-)
-def test_another_step_or_outcome_of_a_folio_is_found(field: str, other: str) -> None:
-    """The step at which a folio ends, and its outcome, follow from its flags and the rules."""
-    draw = Random(f"{field} {other}")
-    # By mmotm a page of case 1 goes on, and may end at any step.
-    for rules in draw.sample([rules for rules in RULES if rules != "mmotm"], 2):
-        rows = recorded(rules)
-        ended = pl.col("list").is_in(rows.lists["list"].implode())
-        known = rows.folios.filter(pl.col("step").is_in(STEPS) & ended & (pl.col(field) != other))
-        row = any_row(known, draw)
-        changed = change(rows.folios, row["seq"], **{field: other})
-        assert finds(rows, rules, folios=changed), (rules, row)
-
-
-@pytest.mark.parametrize("rules", ["series-2", "series-6", "3.11", "6.1"])
-@pytest.mark.parametrize("name", ["dirty", "writeback"])
-def test_another_flag_of_an_accounted_folio_is_found(name: str, rules: str) -> None:
-    """The flags of a file page count where its file system was not asked."""
-    rows = recorded(rules)
-    counts = ~pl.col("dirty") | ~pl.col("writeback")
-    accounted = rows.folios.filter(
-        pl.col("file")
-        & ~pl.col("lazyfree")
-        & pl.col("fs_dirty").is_null()
-        & ~pl.col("step").is_in(["lock", "evictable"])
-        & pl.col("list").is_in(rows.lists["list"].implode())
-        & (counts if name == "writeback" else ~pl.col("writeback"))
-    )
-    row = any_row(accounted, Random(f"{name} {rules}"))
-    changed = change(rows.folios, row["seq"], **{name: not row[name]})
-    assert finds(rows, rules, folios=changed)
 
 
 def fewer(throttles: pl.DataFrame, row: dict[str, Any], _free: int) -> pl.DataFrame:
@@ -315,29 +311,6 @@ def test_a_missing_additional_or_longer_sleep_is_found(
     row = any_row(known, draw)
     throttles = alter(rows.throttles, row, row["seq"] + 1)
     assert finds(rows, rules, throttles=throttles), row
-
-
-@pytest.mark.parametrize("part", ["passes", "rounds"])
-@pytest.mark.parametrize("other", [None, "writeback", "congested", "noprogress"])
-def test_another_requested_sleep_is_found(part: str, other: str | None) -> None:
-    """The sleep that a pass or a round requests is that of the rules."""
-    draw = Random(f"{part} {other}")
-    # Only rules with sleeps there have one that can be missing.
-    rules = draw.choice(RULES) if other else "6.1" if part == "passes" else "3.9"
-    rows = recorded(rules)
-    frame = getattr(rows, part)
-    row = any_row(frame.filter(pl.col("throttle").ne_missing(pl.lit(other))), draw)
-    changed = change(frame, row["seq"], throttle=other)
-    assert finds(rows, rules, **{part: changed})
-
-
-@pytest.mark.parametrize("rules", RULES)
-def test_other_cleared_flags_are_found(rules: str) -> None:
-    """Each occasion clears its own flags."""
-    draw, rows = Random(rules), recorded(rules)
-    row = any_row(rows.clears, draw)
-    other = draw.choice([flags for flags in range(1, 8) if flags != row["flags"]])
-    assert finds(rows, rules, clears=change(rows.clears, row["seq"], flags=other))
 
 
 @pytest.mark.parametrize("rules", ["mmotm", "series-7", "6.1"])
