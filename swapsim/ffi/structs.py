@@ -16,7 +16,7 @@ Functions of the library are arguments, not names in texts: so a stored result t
 decides has the code of these functions in its fingerprint.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -67,14 +67,34 @@ def columns(struct: str, frame: pl.DataFrame) -> Any:
 
     TypeError if a column could lose values in the type of its array.
     """
-    made = ffi.new(f"{struct} *")
-    arrays = []
-    for name, field in ffi.typeof(struct).fields:
-        column = frame[name].to_physical().to_numpy()
-        array = np.ascontiguousarray(column.astype(_type(field.type.item), casting="safe"))
-        arrays.append(ffi.from_buffer(f"{field.type.item.cname}[]", array))
-        setattr(made, name, arrays[-1])
-    return keep(made, arrays)
+    return pointers(struct, {name: frame[name] for name, _ in ffi.typeof(struct).fields})
+
+
+def pointers(struct: str, arrays: Mapping[str, Any]) -> Any:
+    """Return a struct of pointers to arrays or columns, which it keeps; others are NULL, or 0.
+
+    A field that is an array of pointers takes several, one that is a struct takes such a struct.
+    """
+    made, fields, kept = ffi.new(f"{struct} *"), dict(ffi.typeof(struct).fields), [arrays]
+    for name, given in arrays.items():
+        field = fields[name].type
+        if field.kind == "struct":
+            setattr(made, name, given[0])
+            continue
+        several = field.kind == "array"
+        item = (field.item if several else field).item
+        held = [_buffer(item, values) for values in (given if several else [given])]
+        setattr(made, name, held if several else held[0])
+        kept += held
+    return keep(made, kept)
+
+
+def _buffer(item: Any, values: Any) -> Any:
+    """Return an array as the library takes it: itself, if it has this type and is contiguous."""
+    array = values.to_physical().to_numpy() if isinstance(values, pl.Series) else values
+    if item.kind == "primitive":
+        array = array.astype(_type(item), casting="safe", copy=False)
+    return ffi.from_buffer(f"{item.cname}[]", np.ascontiguousarray(array))
 
 
 def records(struct: str, count: int) -> tuple[np.ndarray[Any, Any], Any]:

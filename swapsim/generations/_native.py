@@ -4,13 +4,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import GENERATION_RULES, GENERATION_SWITCHES, GENERATION_TYPES
-from swapsim.ffi.structs import check, frame_of, keep, records
+from swapsim.ffi.structs import check, frame_of, pointers, records
 from swapsim.generations.tables import (
     COUNTERS,
     GENERATION_EQUAL,
@@ -91,7 +90,7 @@ def choice_rows(rows: pl.DataFrame) -> Any:
         pl.col("scan_1", "scan_2").to_physical().cast(pl.UInt8).fill_null(_NEITHER),
         pl.col("pages_1", "pages_2", "taken_1", "taken_2").fill_null(0),
     )
-    return _pointers("struct sws_generation_choice_rows", filled, _COLUMNS)
+    return _columns("struct sws_generation_choice_rows", filled, _COLUMNS)
 
 
 def observe(
@@ -125,13 +124,8 @@ def step_rows(rows: pl.DataFrame) -> Any:
     )
     kind = "struct sws_generation_size_rows"
     then = filled.select(pl.col(acts).name.map(lambda name: name.removesuffix("_acts")))
-    return _pointers(
-        "struct sws_generation_step_rows",
-        filled,
-        {},
-        before=_pointers(kind, filled, _SIZES),
-        acts=_pointers(kind, then, _SIZES),
-    )
+    sizes = {"before": _columns(kind, filled, _SIZES), "acts": _columns(kind, then, _SIZES)}
+    return _columns("struct sws_generation_step_rows", filled, sizes)
 
 
 def _check(code: int, rows: pl.DataFrame, at: int, table: str) -> None:
@@ -143,23 +137,12 @@ def _check(code: int, rows: pl.DataFrame, at: int, table: str) -> None:
     check(code)
 
 
-def _pointers(
-    struct: str, frame: pl.DataFrame, arrays: Mapping[str, tuple[str, ...]], **inner: Any
-) -> Any:
-    """Return columns as a struct of pointers, of arrays of pointers and of such structs."""
-    made = ffi.new(f"{struct} *")
-    held = []
-    for name, field in ffi.typeof(struct).fields:
-        if name in inner:
-            setattr(made, name, inner[name][0])
-            continue
-        several = field.type.kind == "array"
-        item = (field.type.item if several else field.type).item.cname
-        pointers = []
-        for column in arrays.get(name, (name,)):
-            values = frame[column].to_physical().to_numpy()
-            array = np.ascontiguousarray(values.astype(item.removesuffix("_t"), casting="safe"))
-            held.append(ffi.from_buffer(f"{item}[]", array))
-            pointers.append(held[-1])
-        setattr(made, name, pointers if several else pointers[0])
-    return keep(made, held, inner)
+def _columns(struct: str, frame: pl.DataFrame, others: Mapping[str, Any]) -> Any:
+    """Return columns as a struct; others are the columns of its arrays, or its structs."""
+    found = {
+        name: [frame[each] for each in others[name]]
+        if isinstance(others.get(name), tuple)
+        else others.get(name, frame.get_column(name, default=None))
+        for name, _ in ffi.typeof(struct).fields
+    }
+    return pointers(struct, found)

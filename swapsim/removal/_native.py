@@ -12,7 +12,7 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES
 from swapsim.ffi.headers import problem
-from swapsim.ffi.structs import check, columns, config, frame_of, new, records
+from swapsim.ffi.structs import check, columns, config, frame_of, new, pointers, records
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 
@@ -125,12 +125,13 @@ def _process(
     reclaimer: Any, rows: pl.DataFrame, ends: NDArray[np.uint64], lists: pl.Series
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Remove the lists of a chunk; return the outcomes, and the holds with the lists' numbers."""
-    removed, place = np.empty(rows.height, np.uint8), np.empty(rows.height, np.uint32)
-    holds, out = records("struct sws_removal_hold", rows.height)
-    results = ffi.new("struct sws_removal_results *")
-    results.removed = ffi.from_buffer("uint8_t[]", removed)
-    results.place = ffi.from_buffer("uint32_t[]", place)
-    results.holds = out
+    height = rows.height
+    removed, place = np.empty(height, bool), np.empty(height, np.uint32)
+    holds, _ = records("struct sws_removal_hold", height)
+    results = pointers(
+        "struct sws_removal_results",
+        {"removed": removed.view(np.uint8), "place": place, "holds": holds},
+    )
     given = columns("struct sws_removal_rows", rows)
     last = ffi.from_buffer("uint64_t[]", ends)
     code = lib.sws_removal_lists(reclaimer, given, len(ends), last, results)
@@ -143,7 +144,7 @@ def _process(
     check(code)
     frame = frame_of(holds[: results.n_holds])
     return (
-        pl.DataFrame({"removed": removed.astype(bool), "place": place}),
+        pl.DataFrame({"removed": removed, "place": place}),
         frame.with_columns(list=lists.gather(frame["list"])),
     )
 

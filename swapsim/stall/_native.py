@@ -18,6 +18,7 @@ from swapsim.ffi import (
     STALL_RULES,
     STALL_SLEEPS,
     headers,
+    structs,
 )
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -111,6 +112,15 @@ CALLER: Final = {
 def caller_bits(known: Mapping[str, Any]) -> Any:
     """Return ``enum sws_stall_caller`` of booleans, or of arrays of them."""
     return sum(bit * (known[name] == sets) for name, (bit, sets) in CALLER.items() if name in known)
+
+
+def summed(rows: pl.DataFrame, **others: Any) -> Any:
+    """Return the counters of rows as ``struct sws_stall_summed *``; a missing one is 0."""
+    counts = np.zeros(rows.height, dtype=structs.dtype_of("struct sws_stall_counts"))
+    for name in SUMS:
+        if name in rows.columns:
+            counts[name] = rows[name].to_numpy()
+    return structs.pointers("struct sws_stall_summed", {**others, "counts": counts})
 
 
 _COLUMNS: Final = {"device_congested": "congested", "came_back": "clean"}

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,6 @@ from swapsim.frames.files import require_values
 from swapsim.stall._native import (
     CALLER,
     PLACES,
-    SUMS,
     Numbers,
     acts_of,
     caller_bits,
@@ -23,6 +22,7 @@ from swapsim.stall._native import (
     page_bits,
     refuse_problem,
     sleeps_of,
+    summed,
 )
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,
@@ -83,13 +83,13 @@ def decide_lists(
     config = structs.config(lib.sws_stall_replay_config_init, None, set=number_of(rules))
     replay = structs.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
     for some, part in _chunks(ends):
-        given = _pointers("struct sws_stall_rows", _part(of_folios, part))
+        given = structs.pointers("struct sws_stall_rows", _part(of_folios, part))
         own_ends = ends[some] - np.uint64(part.start)
-        others: dict[str, Numbers] = {"ends": own_ends, "node_flags": node_flags}
-        given_lists = _pointers("struct sws_stall_lists", _part(of_lists, some) | others)
+        others = {"ends": own_ends, "node_flags": node_flags}
+        given_lists = structs.pointers("struct sws_stall_lists", _part(of_lists, some) | others)
         given_lists.n_nodes = nodes
-        outputs: dict[str, Numbers] = {"lists": found[some], "branches": branches[part]}
-        results = _pointers("struct sws_stall_results", outputs)
+        outputs = {"lists": found[some], "branches": branches[part]}
+        results = structs.pointers("struct sws_stall_results", outputs)
         code = lib.sws_stall_replay_lists(replay, given, len(own_ends), given_lists, results)
         if results.problem != lib.SWS_STALL_NO_PROBLEM:
             begin = int(own_ends[results.list - 1]) if results.list else 0
@@ -164,11 +164,7 @@ def _decide_passes(passes: pl.DataFrame, rules: str) -> Numbers:
     """Return ``struct sws_stall_decision`` for each row of RECLAIM_PASSES."""
     RECLAIM_PASSES.check(passes)
     require_values(passes, [name for name in passes.columns if name != "throttle"])
-    counts = np.zeros(passes.height, dtype=[(name, "u8") for name in SUMS])
-    for name in SUMS:
-        counts[name] = passes[name].to_numpy()
-    others = {"flags": passes["flags_before"].to_numpy(), "counts": counts}
-    given = _pointers("struct sws_stall_summed", _caller_columns(passes, "memcg") | others)
+    given = summed(passes, flags=passes["flags_before"], **_caller_columns(passes, "memcg"))
     found, decisions = structs.records("struct sws_stall_decision", passes.height)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
     by_rules = number_of(rules), PLACES["pass"], passes.height
@@ -234,16 +230,6 @@ def _caller_columns(rows: pl.DataFrame, target: str) -> dict[str, Numbers]:
 
 def _part(columns: Mapping[str, Numbers], rows: slice) -> dict[str, Numbers]:
     return {name: column[rows] for name, column in columns.items()}
-
-
-def _pointers(struct: str, arrays: Mapping[str, Numbers]) -> Any:
-    """Return a struct of pointers to arrays, which it keeps; other pointers are NULL."""
-    made, types, memory = ffi.new(f"{struct} *"), dict(ffi.typeof(struct).fields), []
-    for name, values in arrays.items():
-        kind = f"{types[name].type.item.cname}[]"
-        memory.append(ffi.from_buffer(kind, np.ascontiguousarray(values)))
-        setattr(made, name, memory[-1])
-    return structs.keep(made, memory)
 
 
 def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
