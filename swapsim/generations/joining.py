@@ -24,7 +24,7 @@ from swapsim.generations.tables import (
     TYPES,
 )
 from swapsim.traces import CLOCK, JoinedEvents
-from swapsim.traces.verification import AGAIN
+from swapsim.traces.verification import AGAIN, require_fields
 
 Frames = Mapping[str, pl.DataFrame]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -88,25 +88,8 @@ JOINED_EVENTS: Final = JoinedEvents(events=frozenset(_FIELDS), join=join)
 
 def _required(frames: Frames) -> dict[str, pl.DataFrame]:
     """Return all events with their fields, a seldom one without rows if it did not occur."""
-    missing = [name for name in _FIELDS if name not in frames and name not in _SELDOM]
-    if missing:
-        raise InputError(
-            f"a recording of generations lacks {', '.join(missing)}: record with all probes of "
-            "its kernel, by 'swapsim probes'"
-        )
-    for name, fields in _FIELDS.items():
-        for each in fields:
-            if name in frames and each not in frames[name].columns:
-                raise InputError(
-                    f"the event {name} has no such field: {AGAIN}, by the probes of its kernel",
-                    field=each,
-                )
-    if any(frame["t_ns"].null_count() for frame in frames.values()):
-        raise InputError(
-            "the clock counts events, and a recording of generations needs times: record with "
-            "the clock mono",
-            field="t_ns",
-        )
+    needed = [name for name in _FIELDS if name not in _SELDOM]
+    require_fields(frames, _FIELDS, needed, "generations")
     if (frames["gen_shrink"]["hierarchy"] != 0).any():
         raise InputError(
             "its memory cgroups are of version 1, where each has a swappiness of its own and "

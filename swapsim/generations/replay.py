@@ -17,7 +17,7 @@ from swapsim.errors import ConfigError
 from swapsim.ffi import GENERATION_RULES, GENERATION_SWITCHES
 from swapsim.frames.table import Table
 from swapsim.generations import _native
-from swapsim.generations.recording import GenerationRows, check_generation_rows, generation_rows
+from swapsim.generations.recording import GenerationRows, generation_rows
 from swapsim.generations.tables import (
     GENERATION_FLIPS,
     GENERATION_SWITCHED,
@@ -45,8 +45,7 @@ _OBSERVED: Final = 100
 
 
 def _rows(source: Source) -> GenerationRows:
-    rows = isinstance(source, GenerationRows)
-    return check_generation_rows(source) if rows else generation_rows(source)  # type: ignore[arg-type]
+    return source if isinstance(source, GenerationRows) else generation_rows(source)
 
 
 def _check_switches(switches: Switches) -> Switches:

@@ -11,7 +11,7 @@ from swapsim import interrupt
 from swapsim.checks import checked
 from swapsim.errors import errors_of
 from swapsim.generations import _native
-from swapsim.generations.recording import GenerationRows, check_generation_rows, generation_rows
+from swapsim.generations.recording import GenerationRows, generation_rows
 from swapsim.generations.tables import COUNTERS, TIERS, TYPES, VERIFIED_GENERATIONS
 from swapsim.traces.verification import Verdict, mismatch, verified
 
@@ -48,7 +48,7 @@ def verify_generations(source: GenerationRows | Path | str) -> Verdict:
     True
     """
     if isinstance(source, GenerationRows):
-        return _judged(check_generation_rows(source))
+        return _judged(source)
     rows = generation_rows(source)
     with errors_of(source):
         return _judged(rows)

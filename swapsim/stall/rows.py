@@ -12,7 +12,6 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.errors import errors_of
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
-from swapsim.frames.files import require_values
 from swapsim.frames.table import Table
 from swapsim.stall.tables import (
     RECLAIM_CLEARS,
@@ -22,8 +21,8 @@ from swapsim.stall.tables import (
     RECLAIM_ROUNDS,
     THROTTLES,
 )
-from swapsim.traces.folder import event_names, provenance, read_event, require_order
-from swapsim.traces.verification import refuse
+from swapsim.traces.folder import event_names, provenance, read_event
+from swapsim.traces.verification import check_tables, refuse
 
 TABLES: Final[Mapping[str, Table]] = {
     "reclaim_folios": RECLAIM_FOLIOS,
@@ -69,12 +68,8 @@ class ReclaimRows:
         """Require rows that a kernel can write."""
         parts = (getattr(self, field.name) for field in fields(self))
         frames = dict(zip(TABLES, parts, strict=True))
+        check_tables(frames, TABLES, _NULLABLE, may_be_empty=True)
         for name, frame in frames.items():
-            with errors_of(name):
-                TABLES[name].check(frame)
-                nullable = _NULLABLE.get(name, ())
-                require_values(frame, [name for name in frame.columns if name not in nullable])
-                require_order(frame)
             for field, wrong, why in _CONTRADICTIONS[name]:
                 _refuse_field(name, field, frame.filter(wrong), why)
         _check_shared_seq(frames)

@@ -16,14 +16,12 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_COUNTERS, SUMS_FLAGS, SUMS_RULES
-from swapsim.frames.files import require_values
 from swapsim.io import paths
 from swapsim.stall._native_sums import CONGESTED_FLAGS, WRITEBACK_FLAG, decide
 from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
-from swapsim.traces import provenance, read_event
 from swapsim.traces.folder import event_names
 from swapsim.traces.replays import SUMS_TABLES
-from swapsim.traces.verification import AGAIN, Verdict, mismatch, refuse, require_lossless
+from swapsim.traces.verification import AGAIN, Verdict, check_tables, mismatch, read_tables, refuse
 
 _TABLES: Final = dict(zip(SUMS_TABLES, (STALL_LISTS, STALL_PASSES), strict=True))
 _MAY_BE_NULL: Final = {"stall_lists": (), "stall_passes": ("flags_after", "throttle", "slept_us")}
@@ -33,10 +31,25 @@ _OF_7_3: Final = ("7.3-lists", "7.3-generations")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SumRows:
-    """A recording of a stock 7.3: STALL_LISTS and STALL_PASSES."""
+    """A recording of a stock 7.3: STALL_LISTS and STALL_PASSES.
+
+    InputError if a table has another schema, is empty or out of order, if a pass is missing, or if
+    rows are of a kernel with and of one without generations.
+    """
 
     lists: pl.DataFrame
     passes: pl.DataFrame
+
+    def __post_init__(self) -> None:
+        """Require rows that can be those of one recording."""
+        frames = dict(zip(_TABLES, (self.lists, self.passes), strict=True))
+        check_tables(frames, _TABLES, _MAY_BE_NULL)
+        if self.passes["generations"].n_unique() != 1:
+            raise InputError(
+                f"generations were switched on or off meanwhile: {AGAIN}", field="generations"
+            )
+        unknown = self.lists.filter(~pl.col("pass").is_in([0, *self.passes["pass"]]))
+        refuse(unknown, "the list with seq {seq} is of a pass {pass} that is missing")
 
     @property
     def rules(self) -> str:
@@ -57,34 +70,10 @@ def shipped_sums() -> dict[str, Path]:
 
 @checked
 def sum_rows(folder: Path | str) -> SumRows:
-    """Read a recording.
-
-    InputError if a table is missing or has another schema, if events were lost, or if its rows are
-    of a kernel with and of one without generations.
-    """
+    """Read a recording; InputError if a table is missing, events were lost, or as for `SumRows`."""
+    tables = read_tables(folder, _TABLES, _MAY_BE_NULL)
     with errors_of(folder):
-        require_lossless(provenance(folder))
-        read = {
-            name: read_event(folder, name, table.schema, may_be_null=_MAY_BE_NULL[name])
-            for name, table in _TABLES.items()
-        }
-        return check_sum_rows(SumRows(lists=read["stall_lists"], passes=read["stall_passes"]))
-
-
-def check_sum_rows(rows: SumRows) -> SumRows:
-    """Return the rows if they can be those of one recording."""
-    for (name, table), frame in zip(_TABLES.items(), (rows.lists, rows.passes), strict=True):
-        table.check(frame)
-        if frame.is_empty():
-            raise InputError(f"{name} has no rows: record a workload that reclaims memory")
-        require_values(frame, [each for each in frame.columns if each not in _MAY_BE_NULL[name]])
-    if rows.passes["generations"].n_unique() != 1:
-        raise InputError(
-            f"generations were switched on or off meanwhile: {AGAIN}", field="generations"
-        )
-    unknown = rows.lists.filter(~pl.col("pass").is_in([0, *rows.passes["pass"]]))
-    refuse(unknown, "the list with seq {seq} is of a pass {pass} that is missing")
-    return rows
+        return SumRows(lists=tables["stall_lists"], passes=tables["stall_passes"])
 
 
 @checked
@@ -123,11 +112,14 @@ def verify_sums(source: SumRows | Path | str) -> Verdict:
     >>> print(stall.verify_sums("throttles-7.3-cgroup-1").describe()[-1])
     decided 740 of 740 passes as the kernel did (8512 of 8512 lists, 54 of 54 throttles)
     """
-    if not isinstance(source, SumRows):
-        rows = sum_rows(source)
-        with errors_of(source):
-            return verify_sums(rows)
-    rows = check_sum_rows(source)
+    if isinstance(source, SumRows):
+        return _judged(source)
+    rows = sum_rows(source)
+    with errors_of(source):
+        return _judged(rows)
+
+
+def _judged(rows: SumRows) -> Verdict:
     lists, passes = _compared_lists(rows), _compared_passes(rows)
     decides = pl.col("decided") | pl.col("decides_rules")
     throttles = passes.filter(pl.any_horizontal(pl.col("throttle", "throttle_rules").is_not_null()))

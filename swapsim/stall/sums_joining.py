@@ -17,7 +17,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import STALL_SLEEPS
 from swapsim.stall.tables import STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces import CLOCK, JoinedEvents
-from swapsim.traces.verification import AGAIN
+from swapsim.traces.verification import require_fields
 
 _FLAGS: Final = ("node_flags", "root_flags", "own_flags")
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -85,20 +85,7 @@ JOINED_EVENTS: Final = JoinedEvents(events=frozenset(_FIELDS), join=join)
 
 
 def _check(frames: Mapping[str, pl.DataFrame]) -> None:
-    if missing := [name for name in _NEEDED if name not in frames]:
-        raise InputError(
-            f"a recording of stalls lacks {', '.join(missing)}: record with all of its probes"
-        )
-    for name, frame in frames.items():
-        for each in _FIELDS[name]:
-            if each not in frame.columns:
-                raise InputError(f"the event {name} has no such field: {AGAIN}", field=each)
-        if frame["t_ns"].null_count():
-            raise InputError(
-                "the clock counts events, and a recording of stalls needs times: record with the "
-                "clock mono",
-                field="t_ns",
-            )
+    require_fields(frames, _FIELDS, _NEEDED, "stalls")
     passes = frames["stall_pass"]
     for name, why in (
         ("hierarchy", "its memory cgroups are of version 1, where reclaim waits by other rules"),

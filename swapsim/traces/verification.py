@@ -6,16 +6,18 @@ A subject's module ``verify`` reads its rows, lets the C library decide them, an
 mismatch, the refusal of rows that no kernel writes, and the table of several traces.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
+from swapsim.frames.files import require_values
 from swapsim.frames.table import Table
 from swapsim.progress import over
+from swapsim.traces.folder import provenance, read_event, require_order
 from swapsim.traces.tables import MATCHED
 
 _LARGER: Final = "record again with larger buffers"
@@ -79,6 +81,63 @@ def verified(
         for name, folder in over(folders.items(), "verify", "traces")
     ]
     return table.check(pl.DataFrame(rows, schema=table.schema))
+
+
+def read_tables(
+    folder: Path | str, tables: Mapping[str, Table], may_be_null: Mapping[str, Collection[str]]
+) -> dict[str, pl.DataFrame]:
+    """Read the tables of a recording, by the names of their events; it may have lost no event."""
+    with errors_of(folder):
+        require_lossless(provenance(folder))
+    return {
+        name: read_event(folder, name, table.schema, may_be_null=may_be_null.get(name, ()))
+        for name, table in tables.items()
+    }
+
+
+def check_tables(
+    frames: Mapping[str, pl.DataFrame],
+    tables: Mapping[str, Table],
+    may_be_null: Mapping[str, Collection[str]],
+    *,
+    may_be_empty: bool = False,
+) -> None:
+    """Require rows of each table in order, with values where they may not be null."""
+    for name, frame in frames.items():
+        with errors_of(name):
+            tables[name].check(frame)
+            if frame.is_empty() and not may_be_empty:
+                raise InputError("has no rows: record a workload that reclaims memory")
+            nullable = may_be_null.get(name, ())
+            require_values(frame, [each for each in frame.columns if each not in nullable])
+            require_order(frame)
+
+
+def require_fields(
+    frames: Mapping[str, pl.DataFrame],
+    fields: Mapping[str, Collection[str]],
+    needed: Collection[str],
+    what: str,
+) -> None:
+    """Require the events of a recording of this kind, each with its fields and with times."""
+    if missing := [name for name in needed if name not in frames]:
+        raise InputError(
+            f"a recording of {what} lacks {', '.join(missing)}: record with all probes of its "
+            "kernel, by 'swapsim probes'"
+        )
+    for name, frame in frames.items():
+        for each in fields[name]:
+            if each not in frame.columns:
+                raise InputError(
+                    f"the event {name} has no such field: {AGAIN}, by the probes of its kernel",
+                    field=each,
+                )
+        if frame["t_ns"].null_count():
+            raise InputError(
+                f"the clock counts events, and a recording of {what} needs times: record with the "
+                "clock mono",
+                field="t_ns",
+            )
 
 
 def require_lossless(origin: Mapping[str, Any]) -> None:
