@@ -10,7 +10,7 @@ from swapsim import claims
 from swapsim.claims.judging import COUNT_TOLERANCE_PERCENT
 from swapsim.machine import lab
 from swapsim.patches.batched_removal import notebook, studies
-from swapsim.patches.batched_removal.lab import HOLD, machine, machines
+from swapsim.patches.batched_removal.lab import HOLD, machine
 from swapsim.patches.batched_removal.prediction import NODES
 from swapsim.patches.batched_removal.workload import THREADS
 
@@ -24,13 +24,6 @@ def compared(experiment: str) -> pl.DataFrame:
     """Compare the stored runs with the measured medians."""
     medians = claims.medians(claims.measured_results(experiment))
     return notebook.compare_lab(STUDIES[experiment].load(), medians)
-
-
-def test_the_switch_is_one_field_of_the_machine() -> None:
-    """Off and on are the same machines except for the removal, one per number of tasks."""
-    off, on = (machines(rotational=True, seeds=1)[part] for part in (slice(5), slice(5, 10)))
-    assert [replace(config, removal="batched") for config in off] == on
-    assert tuple(config.tasks for config in off) == THREADS
 
 
 @pytest.mark.parametrize("experiment", STUDIES)
@@ -80,10 +73,3 @@ def test_removals_do_not_depend_on_the_node(tasks: int) -> None:
         for config in (one, four)
     ]
     assert counts[0] == pytest.approx(counts[1], abs=0.01)
-
-
-def test_a_disk_has_no_cluster_locks() -> None:
-    """The map of a rotational device is counted with si->lock, as in the lab."""
-    counts = studies.lab_on_a_disk.load()
-    assert counts.filter(pl.col("metric").str.contains("cluster lock")).is_empty()
-    assert (counts.filter(metric="si->lock acquisitions")["value"] > 4).all()

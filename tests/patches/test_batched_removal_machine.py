@@ -9,13 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE
 from swapsim.errors import InputError
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.machine.what_if import Case, gains, run
-from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal import notebook, prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
 from swapsim.patches.batched_removal.workload import lock_fits
@@ -46,14 +44,6 @@ def test_each_access_of_a_sweep_faults() -> None:
     value = metric_values(config, prediction.constants_at(MIDDLE))
     assert value["swap_in"] / PAGE_KIB > 0.95 * value["accesses"]
     assert value["swap_out"] == pytest.approx(value["swap_in"], rel=0.05)
-
-
-def test_each_point_is_one_combination() -> None:
-    """The points are all combinations of open shares, and the middle one at each unevenness."""
-    points = list(prediction.points())
-    assert len(points) == len(set(points)) == 3 * 3 + 4 - 1
-    assert MIDDLE in points
-    assert sorted({point.tag_share for point in points}) == SHARES
 
 
 def test_a_points_constants_are_those_of_uniform_memory() -> None:
@@ -88,16 +78,6 @@ def predicted() -> pl.DataFrame:
     return studies.by_points.load()
 
 
-def test_a_prediction_is_a_row_per_claim_on_usemem(predicted: pl.DataFrame) -> None:
-    """System and elapsed time with each number of threads, for both mails."""
-    found = predicted.filter(at_middle())
-    assert found["claim"].n_unique() == found.height == 20
-    assert not found["claim"].str.contains("pwrite").any()
-    assert (found["seven_low"] <= found["seven_high"]).all()
-    assert (found["null_low"] <= 0).all()
-    assert (found["null_high"] >= 0).all()
-
-
 def test_vanilla_with_one_thread_is_fitted(predicted: pl.DataFrame) -> None:
     """Its system and elapsed time are those of the mail, and it has no noise."""
     own = pl.col("claim").is_in(["B-system-1", "B-elapsed-1"])
@@ -126,58 +106,12 @@ def test_a_fault_is_dearer_the_more_threads_fault() -> None:
     assert price_ns(0.1, 0.3, "batch-v1", 3) < together
 
 
-def test_the_null_is_wider_the_more_uneven_the_threads_are() -> None:
-    """Two equal kernels differ by more, and by as much to either side."""
-    null = studies.null.load().filter(threads=3)
-    even, uneven = (null.filter(uneven_percent=percent) for percent in (10.0, 50.0))
-    width = [
-        frame["change_percent"].max() - frame["change_percent"].min() for frame in (even, uneven)
-    ]
-    assert 0 < 3 * width[0] < width[1]
-    assert abs(even.filter(part_percent=50)["change_percent"].item()) < 1
-
-
-def test_very_uneven_threads_need_less_time_and_differ_more() -> None:
-    """Fewer accesses fault, and runs are less alike; more memory has fewer faults, too."""
-    middle, uneven, more = (
-        prediction.sweep_setting((setting, 3), runs=5).row(0, named=True)
-        for setting in ("the middle", "uneven by 70 %", "memory of 0.66 of the RAM")
-    )
-    assert uneven["elapsed_s"] < 0.8 * middle["elapsed_s"]
-    assert uneven["spread_percent"] > 3 * middle["spread_percent"]
-    assert more["faults_percent"] < middle["faults_percent"]
-
-
-def test_the_noise_hides_the_sign_of_three_threads_only(predicted: pl.DataFrame) -> None:
-    """By the mail's noise two equal kernels lose as much, with more than the stored probability."""
-    noise = notebook.noise_of_rows(predicted)
-    assert noise.height == 10
-    hidden = noise.filter(pl.col("mail_chance") > NOT_DETERMINABLE_ABOVE)["claim"]
-    assert set(hidden) == {"B-system-3", "B-elapsed-3"}
-    assert (noise["chance_low"] <= noise["chance_high"]).all()
-
-
-def test_vanillas_other_figures_are_held_out(predicted: pl.DataFrame) -> None:
-    """Their published values are those that the mail prints, with the error of a quotient."""
-    found = notebook.held_out(predicted)
-    first = found.row(0, named=True)
-    assert (round(first["published"], 1), round(first["tolerance"], 2)) == (4.2, 0.56)
-    for row in found.iter_rows(named=True):
-        near = abs(row["simulated"] - row["published"]) <= row["tolerance"]
-        assert row["verdict"] == ("reproduced" if near else "missed")
-
-
 def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """A prediction has no rows of unfinished runs."""
     short = replace(prediction.sweep_config(MIDDLE, threads=3), slots=100)
     monkeypatch.setattr(prediction, "sweep_config", lambda *_, **__: short)
     with pytest.raises(InputError, match="2 of 2 runs"):
         prediction.run_sweeps(MIDDLE, threads=3, runs=2)
-
-
-def test_each_value_of_the_workload_says_how_it_is_known() -> None:
-    """By the mail, by the source of its test, or inferred."""
-    assert set(patch.workload()["standing"]) == {"read", "source", "inferred"}
 
 
 def gained(cases: list[Case], policies: Mapping[str, Mapping[str, Any]]) -> list[float]:
@@ -211,10 +145,3 @@ def test_a_list_of_one_page_gains_nothing_and_four_kswapds_gain_more_than_one() 
     assert abs(gained(studies.by_list([1], [1]), studies.POLICIES)[0]) < 2
     few, many = gained(studies.by_kswapds([1, 4]), studies.POLICIES)
     assert few < many
-
-
-def test_a_rewritten_file_gains_within_its_tolerance() -> None:
-    """One writer and one kswapd rarely wait: they save a few percent of the system time."""
-    found = notebook.rewrite()
-    assert (found["held_percent"] < 20).all()
-    assert found["saved_percent"].max() < 5

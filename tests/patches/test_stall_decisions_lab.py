@@ -9,7 +9,7 @@ import pytest
 from swapsim import claims, ffi
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import lab, lab_guest, notebook_03, notebook_03b
+from swapsim.patches.stall_decisions import lab, lab_guest, notebook_03
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
 from swapsim.site import overview
@@ -52,14 +52,6 @@ def test_rows_have_the_names_of_the_mail() -> None:
     assert set(found["metric"]) <= set(known)
 
 
-def test_rows_over_nfs_have_the_names_of_the_mail() -> None:
-    """The same runs are rows of the other target."""
-    found = as_mailed(MEASURED, "nfs")
-    assert found["metric"].str.starts_with("nfs: ").all()
-    known = claims.published_claims().filter(patch=patch.PATCH)["metric"]
-    assert set(found["metric"]) <= set(known)
-
-
 def both_targets(runs: pl.DataFrame) -> pl.DataFrame:
     """Judge the patch's claims by the same runs on the disk and over NFS (THREE_COLUMNS)."""
     stated = claims.published_claims().filter(patch=patch.PATCH)
@@ -92,14 +84,6 @@ def test_claims_of_direction_are_judged() -> None:
     assert verdicts["C-disk-kswapd-pages-scanned"] == "confirmed"
     assert verdicts["C-prose-disk-little-change-2385M"] == "confirmed"
     assert "C-nfs-kswapd-pages-scanned" not in verdicts
-
-
-def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
-    """There is a row per rule set and size of the file."""
-    found = notebook_03.along_rules(MEASURED)
-    assert found["policy"].unique(maintain_order=True).to_list() == list(ffi.STALL_RULES)
-    largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
-    assert (largest["figure"], largest["median"]) == ("pages scanned by kswapd", 9000 * 2.84 + 3)
 
 
 def test_steps_find_the_patch_that_does_the_work() -> None:
@@ -194,27 +178,3 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
     assert reverse.select("pairs", "in_order").row(0) == (66, 0)
     close = results("6.1", {rules: 5 + place / 10 for place, rules in enumerate(ffi.STALL_RULES)})
     assert lab_guest.compare_orders(simulation(), close).is_empty()
-
-
-def test_a_row_at_what_is_open() -> None:
-    """There is a line per variant and a column per rule set."""
-    found = notebook_03b.by_variant(simulation(), SCANNED, ffi.STALL_RULES)
-    assert found["variant"].to_list() == [lab_guest.AS_SET, "a fast CPU"]
-    assert found["mmotm"].to_list() == [1001, 2001]
-    assert found.columns[1:] == list(ffi.STALL_RULES)
-
-
-def test_the_stored_runs_and_the_lab() -> None:
-    """What the notebook says of them comes from these frames."""
-    simulated, measured = patch.studies.lab_guest.load(), claims.measured_results(patch.EXPERIMENT)
-    table = lab_guest.compare_with_lab(simulated, measured)
-    assert table.height == 12 * (len(lab_guest.ROWS) + 3 + 4 + 4)
-    order = lab_guest.compare_orders(simulated, measured)
-    assert (order["open_low"] <= order["in_order"]).all()
-    assert (order["in_order"] <= order["open_high"]).all()
-    parted = notebook_03b.parted_directions(simulated, measured)
-    like_the_lab = parted.filter(measured_verdict="confirmed")["claim"].to_list()
-    assert like_the_lab == ["C-prose-disk-efficiency-mmotm"]
-    said = notebook_03b.verdict_in_lab_guest(table, order)
-    assert f"Of {table.height} figures" in said
-    assert f"{int(table['near'].sum())} are within a factor of 1.5" in said

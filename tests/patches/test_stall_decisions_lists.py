@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A list that is described in words is processed by the rules, and each patch changes its rule."""
 
-from itertools import pairwise
-
 import polars as pl
 import pytest
 
@@ -107,47 +105,3 @@ def test_each_claim_about_the_code_is_tried_and_holds() -> None:
     behaviour = published_claims().filter(unit="behaviour", patch=patch.PATCH)["claim"]
     assert found["claim"].unique(maintain_order=True).to_list() == behaviour.to_list()
     assert found.filter(pl.col("verdict") != "reproduced")["seen"].to_list() == []
-
-
-SPANS = patch.rule_spans()
-
-
-def rule(decision: str, rules: str) -> str:
-    """Return the words of one cell."""
-    row = SPANS.filter(pl.col("decision") == decision, pl.col("rules").list.contains(rules))
-    return str(row["text"].item())
-
-
-def test_each_decision_has_each_rule_set_once() -> None:
-    """Rule sets are in order of age, two neighbours differ, and a rule has its first kernel."""
-    for _, spans in SPANS.group_by("decision", maintain_order=True):
-        assert spans["rules"].explode().to_list() == list(STALL_RULES)
-        assert all(one != other for one, other in pairwise(spans["text"]))
-    assert set(SPANS["since"]) == {"3.9", "mmotm", "the series", "3.11", "6.1"}
-    assert SPANS.filter(text="writing = all")["since"].to_list() == ["3.11"]
-    assert rule("sleep up to 100 ms if", "6.1") == "marked > 0,\nby kswapd"
-
-
-@pytest.mark.parametrize(
-    ("decision", "before", "after", "patches"),
-    [
-        ("a marked page under writeback, by kswapd", "sleep, then\ngo on", "sleep, keep it", 1),
-        ("flag TAIL_LRU_DIRTY if", "unqueued ≥ share", "unqueued = all", 2),
-        (
-            "sleep up to 100 ms if",
-            "marked page;\nunqueued = all",
-            "unqueued = all, or marked > 0",
-            3,
-        ),
-        ("direct reclaim waits if CONGESTED, after", "a round below priority 10", "each list", 5),
-        ("a page counts as congested if", "its disk is", "its disk is, or marked", 6),
-        ("a page is dirty or under writeback by", "the page's flags", "and buffers", 7),
-        ("a page is dirty or under writeback by", "and buffers", "and NFS", 8),
-    ],
-)
-def test_each_patch_changes_its_own_row(
-    decision: str, before: str, after: str, patches: int
-) -> None:
-    """As its mail says."""
-    assert rule(decision, f"series-{patches - 1}" if patches > 1 else "mmotm") == before
-    assert rule(decision, f"series-{patches}") == after

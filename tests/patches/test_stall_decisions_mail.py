@@ -154,33 +154,3 @@ def test_points_are_those_from_mmotm_to_the_series(missed: Judged, other: Judged
     assert row["change"] == pytest.approx(-1.61, abs=0.01)
     assert (row["size"], row["direction"], row["collapse"]) == ("missed", "missed", True)
     assert other[RATE]["collapse"] is False
-
-
-def test_the_rows_of_three_sources_stand_together() -> None:
-    """Three lines per row, the simulated one with its verdict; the lab has no NFS."""
-    simulated = mailed()
-    cells, judged = patch.cells(simulated), patch.verdicts(simulated)
-    rows = [
-        (f"{SCANNED}", rules, 1, seed, 1000.0 * place + seed)
-        for place, rules in enumerate(KERNELS.values(), start=1)
-        for seed in (1, 2, 3)
-    ]
-    columns = ["metric", "policy", "n_tasks", "seed", "value"]
-    labels = {"patch": patch.PATCH, "source": "measured", "kernel": "6.1", "unit": "pages"}
-    measured = claims.results(pl.DataFrame(rows, schema=columns, orient="row"), labels)
-    found = notebook_03b.three_sources(cells, judged, measured, [SCANNED])
-    assert found["source"].to_list() == ["published", "simulated", "measured"]
-    assert found["3.9"].to_list() == [
-        "6046108",
-        "6,047,922 [6,046,713, 6,049,131]",
-        "1,002 [1,001, 1,003]",
-    ]
-    assert found["change"].to_list() == [-81.4, -81.4, 50.0]
-    assert found["judged"].to_list() == ["", "order reproduced, size 3 of 3", ""]
-    far = notebook_03b.three_sources(
-        cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs"
-    )
-    assert far["3.9"].to_list()[2::3] == ["-", "-"]
-    assert far["judged"][1] == "order reproduced, size 3 of 3"
-    with pytest.raises(InputError, match="Swap Outs"):
-        notebook_03b.three_sources(cells, judged, measured, ["Swap Outs"])

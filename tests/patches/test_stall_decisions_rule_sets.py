@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rule sets compared on the lists of a generated kernel."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 from oracle_stall_recording import RULES
@@ -11,7 +9,6 @@ from test_verify import kernel, rows_of
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_COUNTERS
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions.notebook_03 import stretch, stretch_seconds
 from swapsim.stall import decided_lists
 
 
@@ -52,28 +49,3 @@ def test_differing_lists_are_counted_with_the_first_of_them(decided: pl.DataFram
     assert patch.differing_lists(decided, "mmotm", "mmotm").is_empty()
     with pytest.raises(InputError, match=r"2\.4"):
         patch.differing_lists(decided, "mmotm", "2.4")
-
-
-def test_the_stretch_with_the_most_sleeps_is_found(decided: pl.DataFrame) -> None:
-    """No other stretch has more lists that sleep, by all rule sets together."""
-    found = stretch(decided, 10)
-    assert found.height == 10 * len(RULES)
-    slept = decided.filter(pl.col("forced") | pl.col("waits"))
-    here = found.filter(pl.col("forced") | pl.col("waits")).height
-    for begin in range(decided["nth"].n_unique() - 10):
-        assert slept.filter(pl.col("nth").is_between(begin, begin + 9)).height <= here
-
-
-def test_a_stretch_is_timed_by_the_sleeps_around_it(tmp_path: Path, decided: pl.DataFrame) -> None:
-    """Its time runs from the sleep before its first list to the sleep after its last."""
-    part = decided.filter(pl.col("nth").is_between(20, 29))
-    begin, end = part["seq"].min(), part["seq"].max()
-    rows = {"seq": [begin, begin + 1, end + 1, end + 2], "t_ns": [1, 2, 4, 9]}
-    sleeps = pl.DataFrame(rows, schema={"seq": pl.UInt64, "t_ns": pl.Int64})
-    seconds = pl.col("t_ns") * 1_000_000_000
-    (tmp_path / "trace.toml").write_text("[guest]\ncpus = 1\n", encoding="utf-8")
-    sleeps.with_columns(seconds).write_parquet(tmp_path / "throttle_askers.parquet")
-    assert stretch_seconds(tmp_path, part) == 3
-    assert stretch_seconds(tmp_path, decided) == 8
-    sleeps.clear().write_parquet(tmp_path / "throttle_askers.parquet")
-    assert stretch_seconds(tmp_path, part) is None

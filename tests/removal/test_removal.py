@@ -106,59 +106,6 @@ def test_batching_changes_only_locks(lists: list[list[Row]], kernel: str) -> Non
     assert sorted(states[0].freed_slots) == sorted(states[1].freed_slots)
 
 
-@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS))
-def test_a_call_takes_one_hold_for_each_mapping_on_its_list(
-    lists: list[list[Row]], kernel: str
-) -> None:
-    """Acquisitions are the distinct mappings of each list; page by page they are its pages."""
-    trunks = kernel != "4.8"
-    mappings = [
-        len(
-            {
-                (swap, index >> TRUNK_SHIFT if swap and trunks else key)
-                for swap, key, index, *_ in rows
-            }
-        )
-        for rows in lists
-    ]
-    pages = table(lists)
-    held = {
-        mode: removal.remove_lists(pages, config(kernel), mode)
-        .holds.group_by("list", maintain_order=True)
-        .len()["len"]
-        .to_list()
-        for mode in REMOVAL_MODES
-    }
-    assert held == {PAGE_BY_PAGE: [len(rows) for rows in lists], BATCHED: mappings}
-
-
-@given(lists=LISTS)
-def test_slots_of_a_mapping_are_freed_in_the_order_in_which_pages_were_met(
-    lists: list[list[Row]],
-) -> None:
-    """The order is reversed twice, so with one mapping of swap it is that of vanilla."""
-    freed = [run_oracle(lists, "4.8", mode).freed_slots for mode in REMOVAL_MODES]
-    assert freed[0] == freed[1]
-
-
-def test_only_the_patch_counts_a_lazily_freed_page_that_stays() -> None:
-    """The posted patch counts PGLAZYFREED when it queues the page."""
-    pages = table([[(True, 0, 5, 3, False, False, True), (True, 0, 6, 2, False, False, True)]])
-    counted = {
-        mode: removal.remove_lists(pages, config("4.8"), mode).counts["lazyfreed"]
-        for mode in REMOVAL_MODES
-    }
-    assert counted == {PAGE_BY_PAGE: 1, BATCHED: 2}
-
-
-def test_a_page_taken_again_by_a_later_list_is_brought_back() -> None:
-    """When a slot is used again, its page is in the tree; in 6.1 it replaces its shadow."""
-    again = [[(True, 0, 5, 2, False, False, False)]] * 3
-    for kernel in MAPPING_KERNELS:
-        found = removal.remove_lists(table(again), config(kernel), BATCHED)
-        assert found.outcomes["removed"].to_list() == [True] * 3
-
-
 def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows go to C in chunks of complete lists, and the chunks do not change the result."""
     lists = [
