@@ -5,7 +5,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from swapsim.errors import SwapsimError
 from swapsim.io.paths import repository_root
@@ -28,25 +28,26 @@ class Benchmark(TypedDict):
 def run(only: Sequence[str] = ()) -> Iterator[Benchmark]:
     """Run the benchmarks of tests/bench whose names begin so, or all, in order of the files."""
     known = 0
-    folder = repository_root() / "tests" / "bench"
-    sys.path.insert(0, str(folder))
-    for path in sorted(folder.glob("*.py")):
-        for row in _rows(path, only):
-            known += 1
-            yield row
+    for path in sorted((repository_root() / "tests" / "bench").glob("*.py")):
+        module = load(path)
+        # A file lists its names: one which is not requested costs no time. The harness has none.
+        wanted = tuple(only) or ("",)
+        if any(name.startswith(wanted) for name in getattr(module, "NAMES", ())):
+            for row in module.run():
+                if row["name"].startswith(wanted):
+                    known += 1
+                    yield row
     if not known:
         raise SwapsimError(f"no benchmark is named {' or '.join(only)}: 'swapsim bench' lists them")
 
 
-def _rows(path: Path, only: Sequence[str]) -> Iterator[Benchmark]:
+def load(path: Path) -> Any:
+    """Return the module of a file of benchmarks."""
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(f"swapsim_bench_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # A file lists its names: one which is not requested costs no time. The harness has no names.
-    wanted = tuple(only) or ("",)
-    if any(name.startswith(wanted) for name in getattr(module, "NAMES", ())):
-        for row in module.run():
-            if row["name"].startswith(wanted):
-                yield row
+    return module
