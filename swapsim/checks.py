@@ -139,17 +139,23 @@ def _unbound(
     owner: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> str:
     """Return why these arguments are not those of a function."""
-    known = {name: each for name, each in signature.parameters.items() if name != "self"}
+    more = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    kinds = {each.kind for each in signature.parameters.values()}
+    known = {
+        name: each
+        for name, each in signature.parameters.items()
+        if name != "self" and each.kind not in more
+    }
     for name, value in kwargs.items():
-        if name not in known:
+        if name not in known and inspect.Parameter.VAR_KEYWORD not in kinds:
             return _unknown(owner, name, value, known)
     in_order = [
         name
         for name, each in known.items()
         if each.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
     ]
-    values = args[len(signature.parameters) - len(known) :]
-    if len(values) > len(in_order):
+    values = args["self" in signature.parameters :]
+    if len(values) > len(in_order) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         if not in_order and isinstance(values[0], FunctionType):  # a decorator
             needed = ", ".join(
                 f"{n}=..." for n, each in known.items() if each.default is each.empty

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import swapsim
-from swapsim import claims, clusters, mapping, slots, study, traces
+from swapsim import claims, clusters, live, mapping, slots, study, traces
 from swapsim.checks import brief, checked, fits
 from swapsim.errors import ArgumentError, SwapsimError
 from swapsim.machine import MachineConfig, gain
@@ -163,9 +163,10 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(machine_run.run_policies, MachineConfig, ["percpu", 3]), "policies[1]=3"),
     (partial(change_costs, costs(), {"copy_ns": float("nan")}), "values['copy_ns']=nan"),
     (partial(change_costs, costs(), {"copy_ns": -4}), "a whole number of ns from 1"),
-    (partial(machine_gain, metric="swapout"), "did you mean swap_out?"),
-    (partial(machine_gain, metric="?"), "choose one of swap_out, swap_in"),
-    (partial(machine_gain, metric="cycles.si_lock.scan_swap_map_slots"), "to gain on (it is 0)"),
+    (partial(slots.verify_slots, pl.DataFrame()), "give policy="),
+    (partial(live.panel, kind="queued lock"), "panel needs name=: give it"),
+    (partial(machine_gain, metric="swapout"), "choose one of accesses, swap_out, written, waits"),
+    (partial(machine_gain, metric="written"), "to gain on (it is 0)"),
     # Traces and files.
     (partial(traces.info, __file__), "is a file: import it"),
     (partial(traces.info, HERE.parent), "a trace folder without provenance"),

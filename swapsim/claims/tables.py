@@ -524,25 +524,25 @@ YOUR_RUNS: Final = Table(
 
 FOUR_COLUMNS: Final = Table(
     "FOUR_COLUMNS",
-    "One row per claim of a change and metric of the user that fits it: THREE_COLUMNS and the "
-    "user's own change.",
+    "One row per claim of a change and metric of the user that fits it: the user's own change next "
+    "to the published one, and THREE_COLUMNS.",
     columns.CLAIM,
     Column("your_metric", pl.String, "the user's metric that fits the claim"),
-    columns.PATCH,
-    columns.METRIC,
     Column("published", pl.Float64, "change as the mail prints it", "%"),
+    Column("yours", pl.Float64, "change of the means over the user's runs", "%"),
+    Column("spread", pl.Float64, "its standard deviation; null with one run of a kernel", "points"),
+    Column("tolerance", pl.Float64, "largest difference from the published change", "points"),
+    Column("your_verdict", SIMULATED_VERDICT.dtype, "how the user's change compares with it"),
+    Column("base_runs", pl.UInt32, "number of runs without the change"),
+    Column("patched_runs", pl.UInt32, "number of runs with the change"),
     Column("simulated", pl.Float64, "change of the model", "%"),
     columns.LOW,
     columns.HIGH,
-    Column("measured", pl.Float64, "change of a real kernel", "%"),
-    Column("tolerance", pl.Float64, "largest difference from the published change", "points"),
     _SIMULATED_VERDICT,
+    Column("measured", pl.Float64, "change of a real kernel", "%"),
     _MEASURED_VERDICT,
-    Column("yours", pl.Float64, "change of the means over the user's runs", "%"),
-    Column("spread", pl.Float64, "its standard deviation; null with one run of a kernel", "points"),
-    Column("base_runs", pl.UInt32, "number of runs without the change"),
-    Column("patched_runs", pl.UInt32, "number of runs with the change"),
-    Column("your_verdict", SIMULATED_VERDICT.dtype, "how the user's change compares with it"),
+    columns.PATCH,
+    columns.METRIC,
 )
 
 UNMATCHED: Final = Table(

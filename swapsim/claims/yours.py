@@ -173,6 +173,13 @@ def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
     pairs = pl.concat(
         [each.select("test", "metric", "claim") for each in (by_name, by_metric, listed)]
     )
+    below = runs.filter(pl.col("value") < 0).join(pairs, on=["test", "metric"], how="semi")
+    for kernel, _, metric, value, _, run in below.head(1).rows():
+        raise InputError(
+            f"{value:.15g} with kernel {kernel!r}, run {run}, and it cannot be below zero: fix or "
+            "remove it",
+            field=metric,
+        )
     order = claims.select("claim", "patch", has_change=pl.col("change").is_not_null())
     return (
         pairs.unique()
@@ -193,17 +200,22 @@ def four_columns(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
-    The change of the means over the runs, in percent, is judged by the claim's tolerance.
+    The change of the means over the runs, in percent, is judged by the claim's tolerance. A claim
+    that repeats the figure of another one in the comparison is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place")
     near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
-    four = FOUR_COLUMNS.check(
+    fitted = (
         fitting.filter("has_change")
         .drop("patch")
         .join(changes.filter(pl.col("why").is_null()), on=["test", "metric"])
         .join(three_columns.drop("unit").rename({"metric": "row"}), on="claim")
+    )
+    stated = fitted.select("test", "metric", repeats="claim")
+    four = FOUR_COLUMNS.check(
+        fitted.join(stated, on=stated.columns, how="anti")
         .join(order, on="claim")
         .sort("place", "test", "metric")
         .with_columns(your_metric="metric", metric="row", your_verdict=agreement(near))

@@ -94,17 +94,23 @@ _VERDICT_OPTIONS: Final = {
 )
 @click.argument("which", required=False, metavar="[WHICH]")
 @_verdict_options
+@click.option(
+    "--unseen",
+    is_flag=True,
+    help="Only what is decided by a rule that was stored before a page had shown the figure.",
+)
 @shows()
-def claims(which: str | None, verdicts: Sequence[str]) -> Found:
-    from swapsim.claims import claim_texts, verdicts_by_mail
+def claims(which: str | None, verdicts: Sequence[str], unseen: bool) -> Found:
+    from swapsim.claims import claim_texts
     from swapsim.claims.tables import CLAIM_TEXTS
     from swapsim.site import overview
 
-    chosen = overview.of_claims(overview.judged(), which, verdicts)
+    chosen = overview.of_claims(overview.judged(), which, verdicts, unseen=unseen)
     texts = claim_texts(chosen).select(
         *("claim", "published", "simulated", "simulated_verdict", "measured", "measured_verdict")
     )
-    lines = [] if chosen.is_empty() else [overview.standing(verdicts_by_mail(chosen))]
+    said = (overview.standing, overview.shown_before)
+    lines = [] if chosen.is_empty() else [text for each in said if (text := each(chosen))]
     twice = chosen["repeats"].count()
     if twice:
         lines.append(f"{twice} of the rows repeat a figure of another one, and count once.")
@@ -114,7 +120,8 @@ def claims(which: str | None, verdicts: Sequence[str]) -> Found:
 
 @click.command(
     cls=Verb,
-    help="Compute and store the results of data/simulated, all or those of these NAMEs.\n\n"
+    help="Compute and store the results of data/simulated, all or those of these NAMEs; each "
+    "file there has the name of one.\n\n"
     "An interrupted run continues where it stopped.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
@@ -179,6 +186,7 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
             found.columns,
             FOUR_COLUMNS.by_name,
             title=f"changes from {found.base} to {found.patched}, in percent",
+            in_order=True,
         ),
         Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
     ]

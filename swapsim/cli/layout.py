@@ -64,12 +64,18 @@ def explained(rows: Sequence[tuple[str, str, str]], most: int) -> list[str]:
     ]
 
 
-def laid_out(frame: pl.DataFrame, units: Mapping[str, str], most: int | None = None) -> str:
+def laid_out(
+    frame: pl.DataFrame,
+    units: Mapping[str, str],
+    most: int | None = None,
+    *,
+    in_order: bool = False,
+) -> str:
     """Return a table as lines of text; columns of one value come last.
 
     ``units`` maps a column to its unit, which is printed below its name unless it is empty.
     """
-    names = varied_first(frame)
+    names = frame.columns if in_order else varied_first(frame)
     has_units = any(map(units.get, names))
     heads = {name: [name, units.get(name, "")][: 1 + has_units] for name in names}
     columns = [_Column(frame[name], heads[name], units.get(name, "")) for name in names]

@@ -297,13 +297,11 @@ def verify() -> None:
 @click.argument("file", type=TraceFolder(), metavar="DIR")
 @click.option(
     "--policy",
-    required=True,
     type=click.Choice(SLOT_REPLAY_POLICIES),
-    help="Where the kernel's scans began.",
+    help="Where the kernel's scans began; default of this and the next two: as trace.toml says.",
 )
 @click.option(
     "--cluster-size",
-    required=True,
     type=int,
     metavar="N",
     help="Slots of a cluster: 256, or 512 where huge pages swap.",
@@ -312,14 +310,17 @@ def verify() -> None:
     "--trunk-shift",
     type=int,
     metavar="N",
-    default=14,
-    show_default=True,
     help="Log2 of the slots of a trunk (SWAP_ADDRESS_SPACE_SHIFT).",
 )
 @click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
 @format_option
 def verify_slots(
-    file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str, form: str | None
+    file: Path,
+    policy: str | None,
+    cluster_size: int | None,
+    trunk_shift: int | None,
+    kernel: str,
+    form: str | None,
 ) -> int:
     from swapsim import slots
 
@@ -343,19 +344,13 @@ def verify_slots(
 @click.option(
     "--rules",
     type=click.Choice(STALL_RULES),
-    default="6.1",
-    show_default=True,
     metavar="NAME",
-    help=f"Those that the kernel was switched to: {', '.join(STALL_RULES)}.",
+    help=f"Those that the kernel was switched to: {', '.join(STALL_RULES)}; default: 6.1.",
 )
 @format_option
-def verify_stalls(folder: Path, rules: str, form: str | None) -> int:
+def verify_stalls(folder: Path, rules: str | None, form: str | None) -> int:
     from swapsim import stall
 
-    if stall.is_of_sums(folder):
-        if rules != "6.1":
-            raise click.UsageError(f"--rules {rules}: a trace of a stock 7.3 has rules of its own")
-        return _exit_status(stall.verify_sums(folder), form)
     verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
     return _exit_status(verdict, form)
 

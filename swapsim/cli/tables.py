@@ -38,6 +38,8 @@ class Printed:
     columns: Mapping[str, Column]
     title: str = ""
     """Printed above it."""
+    in_order: bool = False
+    """Whether columns of one value stay at their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +171,11 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
             continue
         if table.title:
             say(f"{printable(table.title)}:")
-        click.echo(laid_out(table.frame, {name: each.head for name, each in columns.items()}))
+        heads = {name: each.head for name, each in columns.items()}
+        click.echo(laid_out(table.frame, heads, in_order=table.in_order))
         if explain:
-            click.echo(
-                "\n".join(_explanation([columns[name] for name in varied_first(table.frame)]))
-            )
+            names = table.frame.columns if table.in_order else varied_first(table.frame)
+            click.echo("\n".join(_explanation([columns[name] for name in names])))
 
 
 def print_alone(frame: pl.DataFrame, form: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.charts.theme import plain_numbers, png
-from swapsim.checks import check_choice
+from swapsim.checks import check_choice, checked
 from swapsim.live import panel as engine
 from swapsim.progress import WIDGET
 
@@ -33,6 +33,11 @@ class LivePanel:
         check_choice("name", name, NAMES)
         self.panel: engine.Panel = import_module(f"swapsim.live.panels.{name}").panel()
         self.setting = engine.setting_of(self.panel, turned)
+
+    def __repr__(self) -> str:
+        """Return the call that gives the panel with its setting."""
+        turned = "".join(f", {name}={value!r}" for name, value in self.setting.items())
+        return f"live.panel({self.panel.name!r}{turned})"
 
     @property
     def config(self) -> list[engine.Fields]:
@@ -88,6 +93,7 @@ class LivePanel:
         return {**self.stored(), "image/png": picture, WIDGET: shown}
 
 
+@checked
 def panel(name: str, **turned: object) -> LivePanel:
     """Return one of the panels NAMES: as it is first, or with some of its controls turned.
 

@@ -198,6 +198,7 @@ def gain(
     """
     if len(policies) < 2:
         raise InputError("a gain is that of one policy over another: give the base and others")
+    METRICS[metric]  # before the machines run
     fits = {"costs": costs() if constants is None else constants}
     how = study.How(executor=study.SerialExecutor()) | how
     rows = run([Case({}, machine)], fits, policies, metric=metric, seeds=seeds, **how)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from swapsim.policies import page_types as page_types
     from swapsim.policies import policy as policy
     from swapsim.policies.lists import ListPolicy as ListPolicy
+    from swapsim.policies.page_types import ANON as ANON
+    from swapsim.policies.page_types import FILE as FILE
     from swapsim.policies.page_types import TypePolicy as TypePolicy
     from swapsim.policies.policy import Policy as Policy
 else:

@@ -20,7 +20,7 @@ from swapsim.claims.tables import (
     THREE_COLUMNS,
 )
 from swapsim.claims.texts import COUNTED
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch, newer_kernels
@@ -66,32 +66,63 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
 
 
 def of_claims(
-    three_columns: pl.DataFrame, which: str | None, verdicts: Sequence[str] = ()
+    three_columns: pl.DataFrame,
+    which: str | None,
+    verdicts: Sequence[str] = (),
+    *,
+    unseen: bool = False,
 ) -> pl.DataFrame:
     """Return the rows of THREE_COLUMNS of a patch, a mail or a beginning of names, by verdict.
 
-    ``unanswered`` is a verdict of claims that have a reason in both columns. A patch, mail or
-    beginning that no claim has is an InputError.
+    ``unanswered`` is a verdict of claims that have a reason in both columns. With ``unseen`` only
+    verdicts that decide a claim count whose rule was stored before a page had shown the figure. A
+    patch, mail or beginning that no claim has is an InputError.
     """
-    of_models, of_kernels = (
-        pl.col(f"{source}_verdict").cast(pl.String) for source in ("simulated", "measured")
-    )
     if which is not None:
         begins = pl.col("claim").str.to_lowercase().str.starts_with(which.lower())
         three_columns = three_columns.filter(
             (pl.col("patch") == which) | (pl.col("mail") == which) | begins
         )
         if three_columns.is_empty():
-            known = ", ".join(patch.PATCH for patch in PATCHES)
-            raise InputError(
-                f"{which!r} is no patch, mail or beginning of a claim's name: choose one of "
-                f"{known}, or A, B, C, D, F, S"
-            )
-    if not verdicts:
+            raise InputError(_ELSEWHERE if which == "E" else _no_claims(which))
+    if not verdicts and not unseen:
         return three_columns
-    none = (of_models == "not simulated") & (of_kernels == "not measured")
-    named = of_models.is_in(verdicts) | of_kernels.is_in(verdicts)
-    return three_columns.filter(named | (none & ("unanswered" in verdicts)))
+    wanted = tuple(verdicts) or (*_DECIDED["simulated"], *_DECIDED["measured"])
+    none = pl.all_horizontal(
+        _verdict(source).is_in(["not simulated", "not measured"]) for source in _DECIDED
+    )
+    return three_columns.filter(
+        pl.any_horizontal(
+            none & ("unanswered" in wanted and not unseen),
+            *(_verdict(source).is_in(wanted) & ~(_seen(source) & unseen) for source in _DECIDED),
+        )
+    )
+
+
+_DECIDED: Final = {"simulated": ("reproduced", "missed"), "measured": ("confirmed", "contradicted")}
+"""The verdicts that decide a claim, by the column that has them: first what agrees."""
+
+_ELSEWHERE: Final = (
+    "'E', the alternatives to patch D, has no claims of its own: what D's review says of them is "
+    "judged as 'swapsim claims D-prose', and notebooks 05 and 07 (on 7.3) compare them"
+)
+
+
+def _no_claims(which: str) -> str:
+    letters = {claim[0] for claim in claims.published_claims()["claim"]}
+    return (
+        f"{which!r} is no patch, mail or beginning of a claim's name: choose one of "
+        f"{', '.join(patch.PATCH for patch in PATCHES)}, or {', '.join(sorted(letters))}"
+    )
+
+
+def _verdict(source: str) -> pl.Expr:
+    return pl.col(f"{source}_verdict").cast(pl.String)
+
+
+def _seen(source: str) -> pl.Expr:
+    """Return whether a page had shown a column's figure before its rule was stored."""
+    return pl.col("seen").is_in([source, "both"]).fill_null(value=False)
 
 
 def judged_texts(patch: Patch) -> pl.DataFrame:
@@ -174,37 +205,57 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def standing(counted: pl.DataFrame) -> str:
-    """Return two sentences on how many claims have each verdict, by `claims.verdicts_by_mail`."""
+def standing(three_columns: pl.DataFrame) -> str:
+    """Return two sentences on how many claims have each verdict (THREE_COLUMNS).
+
+    A claim says that nothing changes if the mail prints the same figure twice, or that it stays.
+    """
+    own = three_columns.filter(pl.col("repeats").is_null())
+    counted = claims.verdicts_by_mail(three_columns)
+    unchanged = own.filter((pl.col("claimed") == "stays") | (pl.col("base") == pl.col("value")))
     sentences = []
     for source, who in (("simulated", "the models decide"), ("measured", "real kernels decide")):
         total = totals(counted, source)
         found = {word: total[word.replace(" ", "_")] for word in COUNTED}
-        decided = [f"{found[word]} {word}" for word in _DECIDED if found[word]]
-        rest = [f"{n} {word}" for word, n in found.items() if n and word not in _DECIDED]
+        decided = {word: found.pop(word) for word in _DECIDED[source]}
+        named = ", ".join(f"{n} {word}" for word, n in decided.items() if n)
+        same = [
+            unchanged.filter(_verdict(source) == word).height for word, n in decided.items() if n
+        ]
+        if any(same):
+            named += f"; {' and '.join(map(str, same))} of these say that nothing changes"
+        rest = [f"{n} {word}" for word, n in found.items() if n]
         rest.append(f"{total['no_answer']} with a reason")
-        number = sum(found[word] for word in _DECIDED)
-        named = f" ({', '.join(decided)})" if decided else ""
+        number = f"{sum(decided.values())} ({named})" if named else "0"
         sentences.append(
-            f"Of {total['claims']} claims {who} {number}{named}; undecided: {', '.join(rest)}."
+            f"Of {total['claims']} claims {who} {number}; undecided: {', '.join(rest)}."
         )
     return " ".join(sentences)
 
 
-def shown_before(three_columns: pl.DataFrame) -> str:
-    """Return a sentence on how many decided claims a page had shown before their rule."""
-    own = three_columns.filter(pl.col("repeats").is_null())
-    parts = []
-    for source in ("simulated", "measured"):
-        decided = own.filter(pl.col(f"{source}_verdict").cast(pl.String).is_in(_DECIDED))
-        seen = decided.filter(pl.col("seen").is_in([source, "both"])).height
-        parts.append(f"{seen} of the {decided.height} {source}")
+def stand(three_columns: pl.DataFrame) -> str:
+    """Return the sentences of `standing`, and what to know of them, for a page on all claims."""
+    nfs = three_columns.filter(pl.col("claim").str.contains("-nfs-"))
+    of_nfs = [str(nfs.filter(measured_verdict=word).height) for word in _DECIDED["measured"]]
     return (
-        f"Of what is decided {' and '.join(parts)} had been on a page before its rule was stored."
+        f"{standing(three_columns)} Of the confirmed and contradicted ones {' and '.join(of_nfs)} "
+        "are over NFS, in a guest that is its own server and so stalls itself. "
+        f"{shown_before(three_columns)}"
     )
 
 
-_DECIDED: Final = ("reproduced", "missed", "confirmed", "contradicted")
+def shown_before(three_columns: pl.DataFrame) -> str:
+    """Return how many decided claims a page had shown before their rule, empty without one."""
+    own = three_columns.filter(pl.col("repeats").is_null())
+    seen = [
+        f"{decided.filter(_seen(source)).height} of the {decided.height} {source}"
+        for source, words in _DECIDED.items()
+        for decided in [own.filter(_verdict(source).is_in(words))]
+        if decided.height
+    ]
+    if not seen:
+        return ""
+    return f"Of what is decided {' and '.join(seen)} had been on a page before its rule was stored."
 
 
 def by_mail(counted: pl.DataFrame) -> pl.DataFrame:
@@ -261,16 +312,6 @@ def verdict(
             f"{of_kernels['contradicted']} contradicted, by their direction, in small guests under "
             f"an emulator. The one over NFS is its own server and so stalls itself.",
         },
-    )
-
-
-def over_nfs(three_columns: pl.DataFrame) -> str:
-    """Return a sentence on the measured claims whose guest decides more than the mail."""
-    verdicts = three_columns.filter(pl.col("claim").str.contains("-nfs-"))["measured_verdict"]
-    confirmed, against = ((verdicts == word).sum() for word in ("confirmed", "contradicted"))
-    return (
-        f"Of the confirmed and contradicted ones {confirmed} and {against} are over NFS, in a "
-        f"guest that is its own server and so stalls itself."
     )
 
 
@@ -420,7 +461,8 @@ def compare(
     """
     runs = claims.your_runs(path)
     kernels = claims.two_kernels(runs, base, patched)
-    fitting = claims.fitting(runs, claims.published_claims())
+    with errors_of(path):
+        fitting = claims.fitting(runs, claims.published_claims())
     patches = [patch for patch in PATCHES if patch.PATCH in fitting["patch"]]
     columns, unmatched = claims.four_columns(
         judged(patches, simulate=simulate), runs, fitting, base=kernels[0], patched=kernels[1]

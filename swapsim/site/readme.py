@@ -40,11 +40,9 @@ _WORDS: Final = (
 
 def with_tables(text: str, judged: pl.DataFrame) -> str:
     """Return README's text with its tables recomputed, of all claims (THREE_COLUMNS)."""
-    counted = overview.standing(claims.verdicts_by_mail(judged))
-    standing = f"{counted} {overview.over_nfs(judged)} {overview.shown_before(judged)}"
     parts = {
         "answers": _of_answers(judged),
-        "standing": textwrap.fill(standing, _COLUMNS),
+        "standing": textwrap.fill(overview.stand(judged), _COLUMNS),
         "newest": _of_newest(newer_kernels.on_newest()),
     }
     for name, part in parts.items():
@@ -74,7 +72,7 @@ def of_patches(text: str, judged: pl.DataFrame) -> str:
     paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES), _of_newer_kernels()]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
     parts = (
-        textwrap.fill(overview.standing(claims.verdicts_by_mail(judged)), _COLUMNS),
+        textwrap.fill(overview.stand(judged), _COLUMNS),
         _of_counts(judged),
         _ABOUT_CHOSEN,
         _of_claims(overview.headlines(judged), "patch", "claim"),

@@ -3,6 +3,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 from swapsim.clusters import studies as cluster_studies
@@ -25,7 +26,13 @@ def studies(names: Sequence[str] = ()) -> list[Study]:
             found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:
-        raise InputError(f"{unknown[0]!r} is not a study: choose one of {', '.join(sorted(found))}")
+        near = get_close_matches(unknown[0], found, 3, 0.4) or [
+            name for name in found if unknown[0] in name
+        ]
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise InputError(
+            f"{unknown[0]!r} is not a study: {hint}each file of data/simulated has the name of one"
+        )
     return [each for name, each in found.items() if name in names or not names]
 
 

@@ -9,6 +9,8 @@ from swapsim.checks import checked
 from swapsim.slots.workbench import ranking
 
 _FIGURES = {"mean": "", "low": "_low", "high": "_high"}
+_ON_ONE_ANOTHER = 0.05  # of an axis' length: closer points share a label
+_NAMES = 4
 
 
 @checked
@@ -17,7 +19,7 @@ def moves_against_locality(
 ) -> alt.ConcatChart:
     """Draw each policy of a SLOT_SWEEP of one setting: moves of a lock's line, and locality.
 
-    Points that lie on one another share a label.
+    Points that lie on one another share a label, which has at most four names.
     """
     moves, locality = (
         ranking(measures, metric).select(
@@ -25,11 +27,8 @@ def moves_against_locality(
         )
         for axis, metric in (("moves", "lock.moved.add"), ("locality", "run"))
     )
-    place = (pl.col("moves").round(2), pl.col("locality").round(1))
-    names = pl.col("policy").str.join(", ").over(place)
-    frame = moves.join(locality, on="policy", maintain_order="left").with_columns(
-        label=pl.when(pl.struct(*place).is_first_distinct()).then(names)
-    )
+    frame = moves.join(locality, on="policy", maintain_order="left")
+    frame = frame.with_columns(label=pl.Series(_labels(frame), dtype=pl.String))
     words = {
         "moves": "share of additions that fetch the lock's cache line from another CPU",
         "locality": "adjacent slots in sequence",
@@ -38,3 +37,27 @@ def moves_against_locality(
     return general.points(
         frame, *axes, label="label", size=120, tight=True, title=title, words=words
     )
+
+
+def _labels(frame: pl.DataFrame) -> list[str | None]:
+    """Return the text at each point: the names of all that lie on the first of them, else null."""
+    points = frame.select("moves", "locality").rows()
+    spans = [
+        float(frame[f"{axis}_high"].max()) - float(frame[f"{axis}_low"].min()) or 1.0  # type: ignore[arg-type]
+        for axis in ("moves", "locality")
+    ]
+    groups: dict[int, list[str]] = {}
+    for at, (name, point) in enumerate(zip(frame["policy"], points, strict=True)):
+        for first, names in groups.items():
+            pairs = zip(point, points[first], spans, strict=True)
+            if all(abs(one - other) <= _ON_ONE_ANOTHER * span for one, other, span in pairs):
+                names.append(name)
+                break
+        else:
+            groups[at] = [name]
+    return [_listed(groups[at]) if at in groups else None for at in range(frame.height)]
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMES
+    return ", ".join(names if more <= 1 else [*names[:_NAMES], f"and {more} more"])

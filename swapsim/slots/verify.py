@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -71,9 +71,9 @@ def _describe(found: SlotMismatch) -> tuple[str, ...]:
 def verify_slots(
     source: pl.DataFrame | Path | str,
     *,
-    policy: str,
-    cluster_size: int,
-    trunk_shift: int = 14,
+    policy: str | None = None,
+    cluster_size: int | None = None,
+    trunk_shift: int | None = None,
     kernel: str = "6.1",
     progress: bool = False,
 ) -> Verdict:
@@ -84,12 +84,13 @@ def verify_slots(
     source : polars.DataFrame, Path or str
         SLOT_EVENTS, the Parquet file of them, or a trace's folder or name. The size of the device
         and the number of CPUs are those of the rows.
-    policy : {"shared", "percpu", "percpu-rerandomise"}
-        Where that kernel's scans began.
-    cluster_size : {256, 512}
-        Slots of a cluster: 512 in a kernel that swaps huge pages.
-    trunk_shift : int
-        Log2 of the slots of a trunk, 1 to 31 (SWAP_ADDRESS_SPACE_SHIFT).
+    policy : {"shared", "percpu", "percpu-rerandomise"}, optional
+        Where that kernel's scans began; default: what the folder's trace.toml says.
+    cluster_size : {256, 512}, optional
+        Slots of a cluster: 512 in a kernel that swaps huge pages; default: as for ``policy``.
+    trunk_shift : int, optional
+        Log2 of the slots of a trunk, 1 to 31 (SWAP_ADDRESS_SPACE_SHIFT); default: as for ``policy``
+        in a folder, else 14.
     kernel : {"5.8", "6.1"}
 
     Returns
@@ -106,27 +107,44 @@ def verify_slots(
     Examples
     --------
     >>> from swapsim import slots
-    >>> verdict = slots.verify_slots("slots-4-shared", policy="shared", cluster_size=256)
+    >>> verdict = slots.verify_slots("slots-4-shared")
     >>> verdict.agrees
     True
     """
-    check_choice("policy", policy, SLOT_REPLAY_POLICIES)
     check_choice("kernel", kernel, SLOT_REPLAY_KERNELS)
-    device = SlotsConfig(
-        kernel=kernel, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift
-    )
+    given = {"policy": policy, "cluster_size": cluster_size, "trunk_shift": trunk_shift}
     if isinstance(source, pl.DataFrame):
-        return _judged(source, device, progress=progress)
+        return _judged(source, _device(kernel, given, None), progress=progress)
     path = Path(source)
+    folder = None
     if path.suffix != ".parquet" and not path.is_file():
-        path = locate(path) / "slot_events.parquet"
+        folder = locate(path)
+        path = folder / "slot_events.parquet"
         if not path.exists():
             require_events(source, "cluster-next")
+    device = _device(kernel, given, folder)
     with errors_of(path):
         verdict = _judged(decode(table_bytes(path), path), device, progress=progress)
     if verdict.agrees:
         return verdict
     return replace(verdict, first=(*verdict.first, *_other_set_up(path.parent, device)))
+
+
+def _device(kernel: str, given: Mapping[str, Any], folder: Path | None) -> SlotsConfig:
+    """Return the device that is replayed: as it is given, else as the folder's trace.toml says."""
+    missing = [name for name, value in given.items() if value is None]
+    if missing and folder is not None:
+        known = slot_set_up(folder)
+        given = {**given, **{name: getattr(known, name) for name in missing}}
+    elif set(missing) - {"trunk_shift"}:
+        raise InputError(
+            f"rows without a trace.toml do not say how their kernel was set up: give {missing[0]}=",
+            field=missing[0],
+        )
+    check_choice("policy", given["policy"], SLOT_REPLAY_POLICIES)
+    return SlotsConfig(
+        kernel=kernel, **{name: value for name, value in given.items() if value is not None}
+    )
 
 
 def _other_set_up(folder: Path, device: SlotsConfig) -> list[str]:

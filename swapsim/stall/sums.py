@@ -27,6 +27,11 @@ _TABLES: Final = dict(zip(SUMS_TABLES, (STALL_LISTS, STALL_PASSES), strict=True)
 _MAY_BE_NULL: Final = {"stall_lists": (), "stall_passes": ("flags_after", "throttle", "slept_us")}
 _OF_7_3: Final = ("7.3-lists", "7.3-generations")
 """The rules of the kernel, by whether it uses generations."""
+_RESULT: Final = "decided {passes} passes as the kernel did ({lists} lists, {throttles} throttles)"
+_NONE_DECIDES: Final = (
+    "has no decision to compare: with generations only a memory cgroup's reclaim decides, and none "
+    "was recorded; {lists} lists and {returns} passes without a decision agree"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +137,7 @@ def _judged(rows: SumRows) -> Verdict:
     }
     counts = {name: (int(equal.sum()), len(equal)) for name, equal in counted.items()}
     agrees = all(equal == number for equal, number in counts.values())
+    decides_here = counts["passes"][1] > 0
     figures = {
         "concurrent": int(passes["concurrent"].sum()),
         "cut": int((lists["pass"] == 0).sum()),
@@ -141,7 +147,7 @@ def _judged(rows: SumRows) -> Verdict:
     return Verdict(
         agrees=agrees,
         counts=counts,
-        result="decided {passes} passes as the kernel did ({lists} lists, {throttles} throttles)",
+        result=_RESULT if decides_here else _NONE_DECIDES,
         figures=figures,
         notes=tuple(
             note

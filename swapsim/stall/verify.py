@@ -15,7 +15,7 @@ import polars as pl
 
 from swapsim import interrupt
 from swapsim.checks import checked
-from swapsim.errors import errors_of
+from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
 from swapsim.progress import bar
 from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
@@ -24,6 +24,7 @@ from swapsim.stall.mismatch import describe_first
 from swapsim.stall.recording import OUTCOME_COUNTERS, Recording, gather
 from swapsim.stall.rows import ReclaimRows, reclaim_rows
 from swapsim.stall.rules import Rules, rules_of
+from swapsim.stall.sums import SumRows, is_of_sums, verify_sums
 from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIED_STALLS
 from swapsim.traces import provenance
 from swapsim.traces.verification import Verdict, verified
@@ -114,13 +115,14 @@ _FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
 @checked
 @interrupt.recording()
 def verify_stalls(
-    source: ReclaimRows | Path | str, *, rules: str = "6.1", progress: bool = False
+    source: ReclaimRows | SumRows | Path | str, *, rules: str | None = None, progress: bool = False
 ) -> Verdict:
     """Compare all that a kernel's reclaim counted and decided with a set of rules.
 
     Flags that were read must be those that the rows before left. ``kernel.hz`` of a folder's
     trace.toml has the timer ticks a second, by default 250. The source is ReclaimRows, or the trace
-    folder of them; ``rules`` are those of STALL_RULES that the kernel was switched to.
+    folder of them; ``rules`` are those of STALL_RULES that the kernel was switched to, by default
+    "6.1". A recording of a stock 7.3 (SumRows) has rules of its own and goes to `verify_sums`.
 
     **Not recorded**: why too many pages were isolated, how long a task was left asleep, and which
     lazyfree folios became anonymous ones.
@@ -147,7 +149,13 @@ def verify_stalls(
     >>> verdict.agrees
     True
     """
-    by_rules = rules_of(rules)
+    if isinstance(source, SumRows) or (not isinstance(source, ReclaimRows) and is_of_sums(source)):
+        if rules is not None:
+            raise InputError(
+                f"rules={rules!r}: a trace of a stock 7.3 has rules of its own: drop it"
+            )
+        return verify_sums(source)
+    by_rules = rules_of(rules or "6.1")
     if isinstance(source, ReclaimRows):
         return _verify(gather(source), by_rules, hz=TICKS, progress=progress)
     hz = provenance(source).get("kernel", {}).get("hz", TICKS)

@@ -53,6 +53,10 @@ class Metrics(Mapping[str, Metric]):
         known = ", ".join(self._metrics)
         raise InputError(f"{self.subject} has no {name!r}: choose one of {known}", field="metric")
 
+    def __repr__(self) -> str:
+        """Return the subject and the names of its metrics."""
+        return f"Metrics({self.subject!r}: {', '.join(self._metrics)})"
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names as they are declared."""
         return iter(self._metrics)

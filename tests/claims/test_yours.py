@@ -297,6 +297,7 @@ BAD: list[tuple[dict[str, str], str]] = [
         "line 3, field 'unit': .* 'ms' here and 's'",
     ),
     (table(SIDES, "a,1,"), "line 2"),
+    (table(SIDES, "A-swap-out,1,-2.5,"), "'A-swap-out': -2.5 with kernel 'patched', run 1"),
     (table(SIDES, "a,1,2,", "a,1,2,"), "line 3, field 'metric'"),
     (table(LONG, "base,,a,1,,1"), "'patched'; there are: base"),
     ({}, "known results"),

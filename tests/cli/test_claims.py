@@ -62,6 +62,19 @@ def test_every_verdict_selects_its_claims_and_each_claim_has_one(
     assert set(found) == set(wanted)
 
 
+def test_unseen_claims_are_decided_by_an_older_rule(
+    judged: pl.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No page had shown the figure that a verdict rests on before its rule was stored."""
+    rows = printed(["--confirmed", "--unseen"], capsys)
+    wanted = judged.filter(
+        pl.col("measured_verdict") == "confirmed",
+        ~pl.col("seen").is_in(["measured", "both"]).fill_null(value=False),
+    )
+    assert [row["claim"] for row in rows] == wanted["claim"].to_list()
+    assert 0 < len(rows) < judged.filter(measured_verdict="confirmed").height
+
+
 def test_a_printed_table_ends_with_its_counts(capsys: pytest.CaptureFixture[str]) -> None:
     """The reason stands in place of an answer."""
     assert main(["claims", "B-pwrite"]) == 0

@@ -50,4 +50,4 @@ def test_the_command_checks_and_updates(
     assert simulated.prove() == {name: 30}
     monkeypatch.undo()
     assert main(["simulate", "tides"]) == 2
-    assert "'tides' is not a study: choose one of batched-" in capsys.readouterr().err
+    assert "'tides' is not a study: each file of data/simulated" in capsys.readouterr().err

@@ -103,14 +103,7 @@ def verdicts() -> Verdicts:
         headlines=_claims(overview.headlines(judged)),
         answers=overview.main_answers(judged),
         counted=counted,
-        sentence=" ".join(
-            (
-                overview.standing(counted),
-                overview.over_nfs(judged),
-                overview.shown_before(judged),
-                f"{judged['repeats'].is_not_null().sum()} more repeat a figure.",
-            )
-        ),
+        sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
         newest=newer_kernels.on_newest(),
     )
 
@@ -240,6 +233,7 @@ def front(verdicts: Verdicts) -> str:
         panel=Markup(panel_figure(FIRST)),
         headlines=verdicts.headlines,
         answers=verdicts.answers.rename({"main claim": "claimed"}).rows(named=True),
+        line=lambda text: Markup(line_as_html(text)),
         mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
