@@ -14,6 +14,7 @@ There is one exception: the flags that a list or a pass left are read while its 
 and the CPU may stop meanwhile. They were read before this CPU, or this task, wrote its next row.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -142,7 +143,7 @@ def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
     begins[1:-1] = (cpu[1:] != cpu[:-1]) | (pid[1:] != pid[:-1])
     begins[places] = True
     firsts = np.flatnonzero(begins[:-1])
-    latest = np.concatenate([[BEFORE_ALL], seq.astype(np.int64)])
+    latest = np.concatenate([[BEFORE_ALL], seq], dtype=np.int64, casting="unsafe")
     met = rows.folios.select(others.columns)[firsts]
     known = pl.concat(
         [
@@ -165,7 +166,7 @@ def _of_folios(recording: Recording) -> pl.DataFrame:
     # Flags that were not read become a value above all flags.
     unread = STALL_FLAGS_ALL + 1
     flags = recording.folios["node_flags"].fill_null(unread).to_numpy() & (unread + _NODE)
-    seq = recording.folios["seq"].to_numpy().astype(np.int64)
+    seq = recording.folios["seq"].to_numpy()
     changes = np.zeros(len(flags) + 1, dtype=bool)
     changes[1:-1] = flags[1:] != flags[:-1]
     changes[starts] = changes[-1] = True
@@ -177,9 +178,8 @@ def _of_folios(recording: Recording) -> pl.DataFrame:
     differs = (flags[edges] != found[of_list]) | (flags[edges] != left[of_list])
     useful = np.isin(of_list, of_list[differs])
     edges, of_list = edges[useful], of_list[useful]
-    previous = np.where(
-        edges == starts[of_list], recording.lists["after"].to_numpy()[of_list], seq[edges - 1]
-    )
+    begun = recording.lists["after"].to_numpy()[of_list]
+    previous = np.where(edges == starts[of_list], begun, seq[edges - 1].astype(np.int64))
     return recording.lists[of_list].select(
         "nid",
         "target",
@@ -235,93 +235,82 @@ def _cut_off(recording: Recording) -> pl.DataFrame:
 # Which values were possible.
 
 
-class _Values:
-    """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one.
-
-    Of the intervals that end no later than each of ``until``, ``end_of_ended`` is the latest end,
-    and ``begin_of_ended`` the latest beginning.
-    """
-
-    def __init__(self, after: Numbers, seq: Numbers, *, until: Numbers) -> None:
-        by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
-        ends = np.concatenate([[_NEVER], seq[by_begin]])
-        latest = np.maximum.accumulate(ends)
-        # The second latest end: the smaller of a new end and the latest one before it.
-        second = np.minimum(ends[1:], latest[:-1])
-        self.after, self.latest_end = after[by_begin], latest
-        self.end_before = np.maximum.accumulate(np.concatenate([[_NEVER], second]))
-        ended = np.searchsorted(seq[by_end], until, side="right")
-        begins = np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]]))
-        self.end_of_ended = np.concatenate([[_NEVER], seq[by_end]])[ended]
-        self.begin_of_ended = begins[ended]
-
-    def end_of_begun(self, before: Numbers, *, but: Numbers) -> Numbers:
-        """Return the latest end, except a row's own, of the intervals that begin before."""
-        begun = np.searchsorted(self.after, before, side="left")
-        latest = self.latest_end[begun]
-        return np.where(latest == but, self.end_before[begun], latest)
-
-    def begins_between(self, row: Numbers, until: Numbers) -> Numbers:
-        """Return whether an interval begins after a row, and no later than the other one.
-
-        An interval that begins with the row itself is of the same task, and came after it.
-        """
-        begun = np.searchsorted(self.after, until, side="right")
-        return begun > np.searchsorted(self.after, row, side="right")
-
-
 def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
     """Return EXACT, CONCURRENT or CONTRADICTED for each read: the worst of its flags.
 
     The flags before the first row are unknown: they may have had either value.
     """
+    of_reads, of_writes = (
+        {name: intervals[name].to_numpy() for name in _INTERVALS} for intervals in (reads, writes)
+    )
     verdict = np.full(reads.height, EXACT, dtype=np.uint8)
-    for (key,), of_key in reads.with_row_index("nth").group_by("key", maintain_order=True):
-        written = writes.filter(pl.col("key") == key)
-        for flag in STALL_FLAGS.values():
-            has_flag = (pl.col("mask") & flag) != 0
-            seen = of_key.filter(has_flag)
-            if seen.height:
-                nth = seen["nth"].to_numpy()
-                judged = _compare_flag(seen, written.filter(has_flag), flag)
-                verdict[nth] = np.maximum(verdict[nth], judged)
+    for key in reads["key"].unique():
+        nth, written = (_of_key(part, key) for part in (of_reads, of_writes))
+        verdict[nth] = _compare_key(
+            {name: column[nth] for name, column in of_reads.items()},
+            {name: column[written] for name, column in of_writes.items()},
+        )
     return verdict
 
 
-def _of_flag(intervals: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the intervals, and whether each is of the set flag."""
-    after, seq, flags = (intervals[name].to_numpy() for name in ("after", "seq", "flags"))
-    return after, seq, (flags & flag) != 0
+def _of_key(intervals: Mapping[str, Numbers], key: int) -> Numbers:
+    """Return the places of the intervals of one node or lruvec, in the order of their ends."""
+    places = np.flatnonzero(intervals["key"] == key)
+    return places[np.argsort(intervals["seq"][places], kind="stable")]
 
 
-def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers:
-    """Judge what was read of one flag of one node or lruvec."""
-    after, seq, value = _of_flag(reads, flag)
-    own = (reads["own"].to_numpy() & flag) != 0
-    row = reads["row"].to_numpy().astype(np.int64)
+def _latest(times: Numbers, of: Numbers) -> Numbers:
+    """Return the latest time ``of`` some intervals among the first n, from n = 0, or _NEVER."""
+    known = np.concatenate([[_NEVER], np.where(of, times, _NEVER)])
+    return np.maximum.accumulate(known, out=known)
+
+
+def _compare_key(reads: Mapping[str, Numbers], writes: Mapping[str, Numbers]) -> Numbers:
+    """Judge what was read of one node or lruvec; the searches are the same for all flags."""
+    after, seq, row = reads["after"], reads["seq"], reads["row"].astype(np.int64)
     # What a task read before its first row, it may have read before the recording began.
-    proves = reads["alone"].to_numpy() & (after > BEFORE_ALL)
-    seen = [
-        _Values(after[some], seq[some], until=after) for some in (proves & ~value, proves & value)
-    ]
-    wrote_after, wrote_seq, wrote_value = _of_flag(writes, flag)
-    written = [
-        _Values(wrote_after[some], wrote_seq[some], until=after)
-        for some in (~wrote_value, wrote_value)
-    ]
-    can_be = {}
-    for wanted in (False, True):
-        saw, wrote = seen[wanted], written[wanted]
-        other_saw, other_wrote = seen[not wanted], written[not wanted]
-        # A write that overlaps a read may come before it. What its own row wrote came after it,
-        # unless the task had set the flag itself.
-        support = wrote.end_of_begun(np.minimum(seq, row), but=np.where(own, _NEVER, row))
-        support = np.where(wrote.begins_between(row, seq), seq, support)
-        support = np.maximum(np.maximum(support, saw.end_of_ended), _START)
-        against = np.maximum(other_wrote.begin_of_ended, other_saw.begin_of_ended)
-        if not wanted:
-            against = np.where(own, np.maximum(against, after), against)
-        can_be[wanted] = (support > against) | (own & wanted)
-    agrees = np.where(value, can_be[True], can_be[False])
-    either = can_be[True] & can_be[False]
-    return np.where(agrees, np.where(either, CONCURRENT, EXACT), CONTRADICTED).astype(np.uint8)
+    proves = reads["alone"] & (after > BEFORE_ALL)
+    seen, written = (np.searchsorted(part["seq"], after, side="right") for part in (reads, writes))
+    by_begin = np.argsort(writes["after"], kind="stable")
+    begins, ends = writes["after"][by_begin], writes["seq"][by_begin]
+    # A write that overlaps a read may come before it. An interval that begins with the read's row
+    # is of the same task, and came after it.
+    begun = np.searchsorted(begins, np.minimum(seq, row), side="left")
+    late = np.flatnonzero(seq > row)
+    until_row, until_seq = (np.searchsorted(begins, end[late], side="right") for end in (row, seq))
+    verdict = np.full(len(row), EXACT, dtype=np.uint8)
+    for flag in STALL_FLAGS.values():
+        has_flag, own, value = ((reads[name] & flag) != 0 for name in ("mask", "own", "flags"))
+        if not has_flag.any():
+            continue
+        proof, wrote = proves & has_flag, (writes["mask"] & flag) != 0
+        wrote_value = (writes["flags"] & flag) != 0
+        # What its own row wrote came after a read, unless the task had set the flag itself.
+        but = np.where(own, _NEVER, row)
+        support, against = {}, {}
+        for wanted in (False, True):
+            of_reads, of_writes = proof & (value == wanted), wrote & (wrote_value == wanted)
+            of_begun = of_writes[by_begin]
+            latest = _latest(ends, of_begun)
+            # The second latest end: the smaller of a new end and the latest one before it.
+            second = _latest(np.minimum(ends, latest[:-1]), of_begun)
+            end = latest[begun]
+            of_row = np.flatnonzero(end == but)
+            end[of_row] = second[begun[of_row]]
+            count = np.concatenate([[0], np.cumsum(of_begun)])
+            followed = late[count[until_seq] > count[until_row]]
+            end[followed] = seq[followed]
+            support[wanted] = np.maximum(np.maximum(end, _latest(seq, of_reads)[seen]), _START)
+            against[not wanted] = np.maximum(
+                _latest(writes["after"], of_writes)[written], _latest(after, of_reads)[seen]
+            )
+        against[False] = np.where(own, np.maximum(against[False], after), against[False])
+        can_be = {
+            True: (support[True] > against[True]) | own,
+            False: support[False] > against[False],
+        }
+        agrees = np.where(value, can_be[True], can_be[False])
+        either = can_be[True] & can_be[False]
+        judged = np.where(agrees, np.where(either, CONCURRENT, EXACT), CONTRADICTED)
+        verdict = np.maximum(verdict, np.where(has_flag, judged, EXACT).astype(np.uint8))
+    return verdict

@@ -76,7 +76,8 @@ def gather(rows: ReclaimRows) -> Recording:
     moments = _moments(rows, lists)
     for number in _ENDS:
         _check_open(moments, number)
-    heads = {number: _at_the_head(moments, number) for number in _ENDS}
+    begun = {number: _begun(moments, number) for number in _ENDS}
+    heads = {number: _at_the_head(begun[number], number) for number in _ENDS}
     # Numbers count from 1 as a recording begins: if list 1 is complete, nothing was lost.
     if lists.filter((pl.col("list") == 1) & (pl.col("pages") == pl.col("taken"))).height:
         heads = {number: head.clear() for number, head in heads.items()}
@@ -90,11 +91,11 @@ def gather(rows: ReclaimRows) -> Recording:
     lists = (
         lists.with_columns(complete=inside)
         .drop("first")
-        .join(_begun(moments, "list"), on="list", how="left", maintain_order="left")
+        .join(begun["list"].drop("pid"), on="list", how="left", maintain_order="left")
     )
     with_rows = lists.filter(pl.col("rows").is_not_null())
     kept = np.repeat(with_rows["complete"].to_numpy(), with_rows["rows"].to_numpy())
-    complete, passes = lists.filter("complete"), _passes(rows, moments, heads["pass"])
+    complete, passes = lists.filter("complete"), _passes(rows, begun["pass"], heads["pass"])
     ended = pl.col("kind").is_in(_ENDS["pass"]).any()
     of_passes = moments.filter(pl.col("pass") > 0).group_by("pass").agg(ended=ended)
     return Recording(
@@ -217,26 +218,25 @@ def _check_open(moments: pl.DataFrame, number: str) -> None:
     )
 
 
-def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
-    """Return the lists or passes within which a recording may have begun.
-
-    Such a one is its task's first, and its number was given out before any task's second.
-    """
-    named = moments.filter(pl.col(number) > 0)
-    order = named.filter(pl.col(number).is_first_distinct()).group_by("pid", maintain_order=True)
-    first, second = (order.agg(pl.col(number).get(nth, null_on_oob=True))[number] for nth in (0, 1))
-    return first if second.min() is None else first.filter(first < second.min())
-
-
 def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
     """Return the first row of each list or pass, and the row of its task before it."""
     named = moments.filter(pl.col(number) > 0)
     return named.filter(pl.col(number).is_first_distinct()).select(
-        number, first="seq", after="before"
+        "pid", number, first="seq", after="before"
     )
 
 
-def _passes(rows: ReclaimRows, moments: pl.DataFrame, head: pl.Series) -> pl.DataFrame:
+def _at_the_head(begun: pl.DataFrame, number: str) -> pl.Series:
+    """Return the lists or passes within which a recording may have begun.
+
+    Such a one is its task's first, and its number was given out before any task's second.
+    """
+    order = begun.group_by("pid", maintain_order=True)
+    first, second = (order.agg(pl.col(number).get(nth, null_on_oob=True))[number] for nth in (0, 1))
+    return first if second.min() is None else first.filter(first < second.min())
+
+
+def _passes(rows: ReclaimRows, begun: pl.DataFrame, head: pl.Series) -> pl.DataFrame:
     """Return complete passes, with the moments around what they saw and decided."""
     # A pass decides before its own sleeps; its round comes after it.
     ends = rows.passes.select("pass", end="seq")
@@ -248,7 +248,7 @@ def _passes(rows: ReclaimRows, moments: pl.DataFrame, head: pl.Series) -> pl.Dat
     before = pl.concat([part.select("pass", "seq") for part in (rows.lists, own_sleeps)])
     last = before.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
     return (
-        rows.passes.join(_begun(moments, "pass"), on="pass", how="left", maintain_order="left")
+        rows.passes.join(begun.drop("pid"), on="pass", how="left", maintain_order="left")
         .join(last, on="pass", how="left", maintain_order="left")
         .filter(~pl.col("pass").is_in(head.implode()))
         .with_columns(decides=pl.coalesce("last", "after"))

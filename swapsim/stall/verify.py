@@ -327,7 +327,9 @@ def _outcome_counters(recording: Recording) -> dict[str, pl.Series]:
 
     def pages_of(those: Numbers) -> Numbers:
         # A product has no branch, which the processor could not predict.
-        found: Numbers = np.add.reduceat(pages * those, starts) if len(pages) else np.zeros(0)
+        if not len(pages):
+            return np.zeros(0)
+        found: Numbers = np.add.reduceat(pages * those, starts, dtype=pages.dtype)
         return found
 
     # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose
