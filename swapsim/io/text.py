@@ -4,12 +4,12 @@
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from polars.exceptions import PanicException
+import polars as pl
 
 from swapsim.errors import InputError, SwapsimError
 
@@ -38,7 +38,7 @@ def translate_errors(
         raise
     except MemoryError:
         raise InputError(_TOO_LARGE, path=path) from None
-    except (Exception, PanicException) as error:
+    except (Exception, pl.exceptions.PanicException) as error:
         message = " ".join(str(error).split())[:_QUOTED]
         raise InputError(f"{wrong}{f' ({message})' * quote}: {advice}", path=path) from None
 
@@ -92,6 +92,15 @@ def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, An
         raise InputError(f"{wrong} (a key of more than {_PARTS} parts): fix it", path=path)
     with translate_errors(path, wrong, "fix it", quote=True):
         return tomllib.loads(text)
+
+
+def parse_json_lines(lines: bytes, fields: Sequence[str], path: Path | str) -> pl.DataFrame:
+    """Return these fields of JSON objects, one a line, as strings; null where one has none.
+
+    Half of a UTF-16 pair becomes NUL, and of a field that is given twice the first one counts.
+    """
+    with translate_errors(path, "has lines that are no JSON objects", "fix it"):
+        return pl.read_ndjson(lines, schema=dict.fromkeys(fields, pl.String))
 
 
 def _not_a_file(path: Path) -> InputError:

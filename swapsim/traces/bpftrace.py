@@ -3,8 +3,11 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
+from swapsim.errors import InputError
+from swapsim.io import parse_json_lines
 from swapsim.traces.recording import Recording
 
 _MOST_LOST: Final = 2**63 - 1
@@ -15,15 +18,27 @@ def read_bpftrace(pieces: Iterator[bytes], recording: Recording) -> Iterator[byt
     """Yield the text that the script printed; count lost events, whose CPU bpftrace leaves out."""
     rest = b""
     number = 0
-    for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        printed = []
-        for line in lines:
-            number += 1
-            printed.append(_printed(line, number, recording))
-        yield b"".join(printed)
-    if rest:
-        yield _printed(rest, number + 1, recording)
+    for piece in chain(pieces, [b""]):
+        lines, end, rest = (rest + piece).rpartition(b"\n") if piece else (rest, b"", b"")
+        printed = _all_printed(lines + end, recording)
+        if printed is None:
+            each = enumerate(lines.split(b"\n"), number + 1)
+            printed = b"".join(_printed(line, at, recording) for at, line in each)
+        number += lines.count(b"\n") + len(end)
+        yield printed
+
+
+def _all_printed(lines: bytes, recording: Recording) -> bytes | None:
+    """Return what lines say that was printed; None if one of them has to be read alone."""
+    try:
+        reports = parse_json_lines(lines, ("type", "data"), recording.path)
+    except InputError:
+        return None
+    printed = reports.filter(type="printf")["data"]
+    odd = b"\\u" in lines or "lost_events" in reports["type"] or reports["type"].has_nulls()
+    if odd or printed.has_nulls() or reports.height != lines.count(b"\n"):
+        return None
+    return str(printed.str.join("").item()).encode()
 
 
 def _printed(line: bytes, number: int, recording: Recording) -> bytes:

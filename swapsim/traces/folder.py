@@ -6,6 +6,7 @@ Its table ``[files]`` has the sha256 of each Parquet file, which is compared bef
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -165,7 +166,11 @@ def sign(folder: Path | str) -> None:
 def digests(folder: Path | str) -> dict[str, str]:
     """Return the sha256 of each table of a trace folder by the name of its file."""
     paths = [locate(folder) / f"{event}.parquet" for event in event_names(folder)]
-    return {path.name: io.sha256_of(path) for path in paths}
+    with ThreadPoolExecutor() as pool:
+        return {
+            path.name: digest
+            for path, digest in zip(paths, pool.map(io.sha256_of, paths), strict=True)
+        }
 
 
 def event_table(rows: Mapping[str, int]) -> pl.DataFrame:

@@ -2,14 +2,14 @@
 """The formats of a recording, distinguished by their first bytes; each becomes text of ftrace."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain
 from typing import Final
 
 from swapsim.traces.bpftrace import read_bpftrace
 from swapsim.traces.perfetto import read_perfetto
 from swapsim.traces.recording import Recording
-from swapsim.traces.text import head_of
+from swapsim.traces.text import head_of, read_ahead
 from swapsim.traces.trace_dat import read_trace_dat
 
 FTRACE_TEXT: Final = "text of ftrace"
@@ -28,14 +28,14 @@ IN_ORDER: Final = (FTRACE_TEXT, "trace.dat")
 """Formats whose events are in order of time; others have the events of each CPU one by one."""
 
 
-def text_of(pieces: Iterator[bytes], recording: Recording) -> Iterator[bytes]:
-    """Return the text of a recording, whose format is set."""
+def text_of(pieces: Iterator[bytes], recording: Recording) -> Generator[bytes, None, None]:
+    """Return the text of a recording, whose format is set; a thread converts other formats."""
     first = next(pieces, b"")
     pieces = chain([first], pieces)
     for name, (begin, read) in _FORMATS.items():
         if begin.match(first):
             recording.format = name
-            return read(pieces, recording)
+            return read_ahead(read(pieces, recording))
     recording.format = FTRACE_TEXT
     recording.head = head_of(first)
-    return pieces
+    return (piece for piece in pieces)

@@ -3,6 +3,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -240,14 +241,14 @@ def import_text(
 
 def _read(pieces: Iterator[bytes], recording: Recording, joints: _Joints) -> Counts:
     """Pass the rows of a recording on in order of time; refuse losses, but not those of a text."""
-    text = text_of(pieces, recording)
-    read = partial(read_ftrace, text, path=recording.path, keep_going=recording.keep_going)
-    if recording.format in IN_ORDER:
-        counts = read(joints.take, with_clock=joints.events.__contains__)
-    else:
-        order = ByTime(recording)
-        counts = read(order.take, with_clock=lambda _: True)
-        order.finish(joints.take, joints.events)
+    with closing(text_of(pieces, recording)) as text:
+        read = partial(read_ftrace, text, path=recording.path, keep_going=recording.keep_going)
+        if recording.format in IN_ORDER:
+            counts = read(joints.take, with_clock=joints.events.__contains__)
+        else:
+            order = ByTime(recording)
+            counts = read(order.take, with_clock=lambda _: True)
+            order.finish(joints.take, joints.events)
     counts = replace(
         counts, unplaced=recording.unplaced, skipped=(*recording.skipped, *counts.skipped)
     )

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Full, Queue
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -25,17 +25,32 @@ _PATIENCE_S: Final = 0.2
 """Time until a caller whose piece is not taken looks whether the thread has failed."""
 
 
-def write_table(path: Path, schema: pl.Schema, pieces: Iterable[pl.DataFrame]) -> None:
-    """Write pieces with some of the schema's columns, in their order; other columns are null."""
+class TableFile(NamedTuple):
+    """A file, its columns, and pieces with some of them; the others are null in their rows."""
 
-    def rows(*_: object) -> Iterator[pl.DataFrame]:
-        for piece in pieces:
-            yield from _fitted(piece, schema).iter_slices(_MORSEL_ROWS)
+    path: Path
+    schema: pl.Schema
+    pieces: Iterable[pl.DataFrame]
 
+
+def write_tables(files: Iterable[TableFile]) -> None:
+    """Write tables together, so that polars divides all of their columns among its threads."""
     with _polars_as_os_errors():
-        register_io_source(rows, schema=schema).sink_parquet(
-            path, compression="zstd", compression_level=ZSTD_LEVEL, row_group_size=ROW_GROUP
-        )
+        pl.collect_all([_sink(file) for file in files])
+
+
+def _sink(file: TableFile) -> pl.LazyFrame:
+    def rows(*_: object) -> Iterator[pl.DataFrame]:
+        for piece in file.pieces:
+            yield from _fitted(piece, file.schema).iter_slices(_MORSEL_ROWS)
+
+    return register_io_source(rows, schema=file.schema).sink_parquet(
+        file.path,
+        compression="zstd",
+        compression_level=ZSTD_LEVEL,
+        row_group_size=ROW_GROUP,
+        lazy=True,
+    )
 
 
 def read_table(path: Path) -> Iterator[pl.DataFrame]:
@@ -55,7 +70,7 @@ class TableStream:
         self._waiting: Queue[pl.DataFrame | None] = Queue(_WAITING)
         self._ends = False
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="write")
-        self._writing = self._pool.submit(write_table, path, schema, self._pieces())
+        self._writing = self._pool.submit(write_tables, [TableFile(path, schema, self._pieces())])
 
     def put(self, rows: pl.DataFrame | None) -> None:
         """Append rows, or None for their end; raise what made the thread fail."""

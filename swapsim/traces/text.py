@@ -7,6 +7,7 @@ import lzma
 import re
 import sys
 import zlib
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -19,8 +20,10 @@ from swapsim.errors import InputError
 from swapsim.io.paths import sample_text
 from swapsim.progress import TextBar
 
-CHUNK_BYTES: Final = 4 << 20
+CHUNK_BYTES: Final = 1 << 20
 """Size of a piece: large against the cost of a call, small enough for the CPU's caches."""
+
+_AHEAD: Final = 4  # pieces that are made while the caller processes one
 
 _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 _SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
@@ -64,7 +67,7 @@ def chunks(
     with _opened(source) as raw, _bar(source, shown=progress) as bar:
         pieces = _pieces(raw, source, listener, bar)
         # A thread that waits for standard input would not end on Ctrl-C.
-        with closing(pieces if str(source) == "-" else _ahead(pieces)) as text:
+        with closing(pieces if str(source) == "-" else read_ahead(pieces)) as text:
             yield text
 
 
@@ -160,10 +163,10 @@ class _Zstd:
         return b"".join(parts)
 
 
-def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
-    """Read the next piece while the caller processes this one."""
+def read_ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """Make the next pieces in a thread while the caller processes this one."""
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read-ahead") as pool:
-        coming = pool.submit(next, pieces, b"")
-        while piece := coming.result():
-            coming = pool.submit(next, pieces, b"")
+        coming = deque(pool.submit(next, pieces, None) for _ in range(_AHEAD))
+        while (piece := coming.popleft().result()) is not None:
+            coming.append(pool.submit(next, pieces, None))
             yield piece

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 import polars as pl
 
-from swapsim.traces.table_file import TableStream, read_table, write_table
+from swapsim.traces.table_file import TableFile, TableStream, read_table, write_tables
 
 _STREAMED_ROWS: Final = 1 << 16
 """Rows of an event after which its table is written while further rows arrive."""
@@ -21,8 +21,6 @@ _STREAMS: Final = 16  # tables that are written so; each needs the memory of a r
 
 _HELD_BYTES: Final = 64 << 20
 """Size of the other events' rows in memory before they go to temporary files."""
-
-_WRITERS: Final = 2  # tables written at a time, after all text is read
 
 
 class TableWriter:
@@ -44,7 +42,7 @@ class TableWriter:
         self._writing: Future[None] | None = None
         self._rows: dict[str, int] = {}
         self._columns: dict[str, dict[str, pl.DataType]] = {}
-        self._pool = ThreadPoolExecutor(_WRITERS, thread_name_prefix="write")
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="write")
 
     def __enter__(self) -> Self:
         """Return itself: leaving waits for its threads."""
@@ -77,8 +75,10 @@ class TableWriter:
             stream.put(None)
         self._wait()
         names = table_names(self._rows)
-        for table in [self._pool.submit(self._write, *name) for name in names.items()]:
-            table.result()
+        files = {event: self._file(event, name) for event, name in names.items()}
+        self._write(files[event] for event in self._held if event not in self._written)
+        for event in self._written:
+            self._unite(event, files[event])
         shutil.rmtree(self._parts, ignore_errors=True)
         return {names[event]: self._rows[event] for event in sorted(names, key=names.__getitem__)}
 
@@ -102,15 +102,20 @@ class TableWriter:
         elif self._held_bytes >= _HELD_BYTES:
             self._wait()
             parts = [
-                (self._part(event), self._schema(event), held) for event, held in self._held.items()
+                TableFile(self._part(event), self._schema(event), held)
+                for event, held in self._held.items()
             ]
-            self._writing = self._pool.submit(_write_parts, parts)
+            self._writing = self._pool.submit(write_tables, parts)
             self._held, self._held_bytes = {}, 0
 
     def _wait(self) -> None:
         """Wait for the temporary files that are being written, which bounds the memory."""
         if self._writing is not None:
             self._writing.result()
+
+    def _write(self, files: Iterable[TableFile]) -> None:
+        """Write tables in the thread, so that an interrupt is noticed."""
+        self._pool.submit(write_tables, files).result()
 
     def _part(self, event: str) -> Path:
         """Return the path of an event's next temporary file."""
@@ -124,22 +129,22 @@ class TableWriter:
         columns = sorted(self._columns[event].items(), key=lambda column: column[0] == "text")
         return pl.Schema(columns)
 
-    def _write(self, event: str, name: str) -> None:
-        """Write a table of its parts and the rows in memory; rename a part that is all of it."""
+    def _file(self, event: str, name: str) -> TableFile:
+        """Return the table of an event's parts and of its rows in memory."""
+        parts = map(read_table, self._written.get(event, ()))
+        held = self._held.get(event, ())
+        path = self._folder / f"{name}.parquet"
+        return TableFile(path, self._schema(event), chain(chain.from_iterable(parts), held))
+
+    def _unite(self, event: str, file: TableFile) -> None:
+        """Write a table that has parts; rename a part that is all of it."""
         if event in self._streams:
             self._streams[event].close()
-        parts, held = self._written.get(event, []), self._held.pop(event, [])
-        path = self._folder / f"{name}.parquet"
-        if len(parts) == 1 and not held:
-            parts[0].rename(path)
+        first, *more = self._written[event]
+        if more or event in self._held:
+            self._write([file])
         else:
-            pieces = chain(chain.from_iterable(map(read_table, parts)), held)
-            write_table(path, self._schema(event), pieces)
-
-
-def _write_parts(parts: Iterable[tuple[Path, pl.Schema, list[pl.DataFrame]]]) -> None:
-    for part in parts:
-        write_table(*part)
+            first.rename(file.path)
 
 
 def table_names(events: Iterable[str]) -> dict[str, str]:

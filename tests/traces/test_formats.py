@@ -2,6 +2,7 @@
 """Recordings of perfetto, bpftrace and trace-cmd: the tables of the text with the same events."""
 
 import gzip
+import itertools
 import json
 import lzma
 import os
@@ -80,6 +81,20 @@ def test_a_recording_gives_the_tables_of_the_text(
             .cast({c: wanted.schema[c] for c in numbers})
             .equals(wanted.select(columns).sort("seq"))
         ), event
+
+
+def test_pieces_of_a_recording_may_print_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording is read to its end in pieces that are smaller than a line, or print no event."""
+    wanted = len(EVENTS)
+    for size, name in itertools.product((7, 200, 5000), WRITERS):
+        monkeypatch.setattr("swapsim.traces.text.CHUNK_BYTES", size)
+        source, out = tmp_path / f"{name}-{size}", tmp_path / f"{name}-{size}.out"
+        source.write_bytes(
+            b'{"type": "map", "data": {}}\n' * 99 * (name == "bpftrace") + WRITERS[name]()
+        )
+        assert traces.import_text(source, out).events["rows"].sum() == wanted
 
 
 def test_known_events_have_the_types_of_the_text(tmp_path: Path) -> None:
