@@ -4,6 +4,7 @@
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,11 @@ from swapsim.errors import ArgumentError, SwapsimError
 from swapsim.machine import MachineConfig, gain
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
-from swapsim.slots import ChurnConfig, SlotsConfig
+from swapsim.mapping import MappingConfig
+from swapsim.reclaim import ReclaimConfig
+from swapsim.slots import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
+from swapsim.slots.tables import REQUESTS
+from swapsim.stall import StallContext
 from swapsim.traces.probes import recording_script
 
 PACKAGES = (
@@ -107,6 +112,51 @@ def test_a_wrong_type_is_refused_by_name(name: str, parameter: str) -> None:
     assert text.startswith(f"{parameter}=")
     assert f"{function.__name__} needs a" in text or f"{function.__name__} needs True" in text
     assert "\n" not in text
+
+
+REQUEST = pl.DataFrame(
+    {name: [0] for name in REQUESTS.names()}, schema=REQUESTS.schema, strict=False
+)
+CONFIGS = (
+    *(ChurnConfig, FillConfig, MachineConfig, MappingConfig, MeterConfig, ReclaimConfig),
+    *(SlotsConfig, StallContext, StreamsConfig),
+)
+NEEDED: dict[Any, dict[str, Any]] = {
+    MachineConfig: {"walkers": 2},
+    StreamsConfig: {"requests": REQUEST},
+}
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.__name__)
+def test_each_field_of_a_config_refuses_a_wrong_type(config: Any) -> None:
+    """The error is one line that names the field; a flag is no number, which C would accept."""
+    needed = NEEDED.get(config, {})
+    config(**needed)
+    for field in fields(config):
+        for wrong in (..., *([0, 1, -2, 2**64, "no", None] if field.type is bool else [])):
+            with pytest.raises(SwapsimError, match=rf"(?i)\A.*\b{field.name}\b.*\Z"):
+                config(**needed | {field.name: wrong})
+
+
+OUT_OF_RANGE: dict[Callable[..., object], dict[str, list[object]]] = {
+    MappingConfig: {
+        "kernel": ["4.9"], "swap_slots": [0], "trunk_shift": [33], "tree_shift": [7],
+    },
+    SlotsConfig: {
+        "kernel": ["6.2"], "slots": [1, 2**32 - 512], "cluster_size": [128], "trunk_shift": [0, 32],
+        "possible_cpus": [0, 4097], "online_cpus": [0, 9], "address_spaces": [-1, 2**24 + 1],
+        "policy": ["random"], "seed": [-1, 2**64],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("config", OUT_OF_RANGE, ids=lambda config: config.__name__)
+def test_a_value_out_of_range_is_quoted(config: Any) -> None:
+    """The error is one line with the field and its value."""
+    for field, values in OUT_OF_RANGE[config].items():
+        for value in values:
+            with pytest.raises(SwapsimError, match=rf"\A{field}={value!r}: .*\Z"):
+                config(**{field: value})
 
 
 def endless(base: int) -> int:

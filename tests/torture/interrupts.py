@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interrupt commands, and cells of notebooks, at random moments; log each try.
-
-::
-
-    .venv/bin/python tests/torture/interrupts.py TRIES LOG [SEED]
+"""Interrupt commands, and cells of notebooks, at random moments.
 
 A try starts one command, waits until it handles signals (or until the user's file has run), then
 for a random time, and sends Ctrl-C: to the process, to its group, or by a terminal. The command has
@@ -11,7 +7,6 @@ to end at once with status 130 and one line, or it was done already. In both cas
 incomplete file may stay. Three tries run at once.
 """
 
-import json
 import os
 import random
 import signal
@@ -19,11 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Final
@@ -511,73 +504,3 @@ def _answer(client: BlockingKernelClient, asked: str) -> tuple[str, str]:
             if message["content"].get("execution_state") == "idle":
                 break
     return said, status
-
-
-def kinds(tries: int, rng: random.Random) -> list[str]:
-    """Return the kinds of all tries, in an order of their own."""
-    total = sum(SHARES.values())
-    found = [kind for kind, share in SHARES.items() for _ in range(-(-share * tries // total))]
-    rng.shuffle(found)
-    return found[:tries]
-
-
-def campaign(tries: int, log: Path, seed: int) -> Iterator[Try]:
-    """Make many tries, some at once, and log each as a line of JSON."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    chosen = kinds(tries, random.Random(seed))
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        log.open("a", buffering=1) as file,
-        ThreadPoolExecutor(AT_ONCE) as pool,
-    ):
-        work = shared_work(Path(folder))
-        futures = [
-            pool.submit(one, number, kind, random.Random(f"{seed}-{number}"), work)
-            for number, kind in enumerate(chosen)
-        ]
-        for future in as_completed(futures):
-            done = future.result()
-            file.write(f"{json.dumps(asdict(done))}\n")
-            yield done
-
-
-def summary(tries: Sequence[Try]) -> pl.DataFrame:
-    """Return a row per kind: its tries, how they ended, and how long that took."""
-    rows = []
-    for kind in sorted({each.kind for each in tries}):
-        of = [each for each in tries if each.kind == kind]
-        verdicts = Counter(each.verdict for each in of)
-        rows.append(
-            {
-                "kind": kind,
-                "tries": len(of),
-                "interrupted": verdicts.pop("interrupted", 0),
-                "done": verdicts.pop("done", 0),
-                "wrong": sum(verdicts.values()),
-                "median_s": sorted(each.took_s for each in of)[len(of) // 2],
-                "longest_s": max(each.took_s for each in of),
-                "within_50_ms": sum(
-                    each.after == "file" and each.moment_s <= JUST_AFTER_S for each in of
-                ),
-            }
-        )
-    return pl.DataFrame(rows)
-
-
-def main() -> int:
-    """Run a campaign of some tries into a log; print what went wrong, and the table."""
-    tries, log = int(sys.argv[1]), Path(sys.argv[2])
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 16
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
-    made = []
-    for each in campaign(tries, log, seed):
-        made.append(each)
-        if each.verdict not in GOOD:
-            print(each, flush=True)
-    with pl.Config(tbl_cols=-1, tbl_width_chars=120):
-        print(summary(made))
-    return 0 if all(each.verdict in GOOD for each in made) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

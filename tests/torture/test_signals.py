@@ -55,7 +55,10 @@ def test_three_at_once(tmp_path: Path, seeds: Iterator[int]) -> None:
     work = interrupts.shared_work(tmp_path, lines=100_000)
     for seed in seeds:
         rng = random.Random(seed)
-        chosen = ["just after the file", *interrupts.kinds(1000, rng)[:2]]
+        chosen = [
+            "just after the file",
+            *rng.choices([*interrupts.SHARES], [*interrupts.SHARES.values()], k=2),
+        ]
         print(f"seed {seed}: {chosen}")
         with ThreadPoolExecutor(interrupts.AT_ONCE) as pool:
             tries = [
