@@ -16,7 +16,6 @@ from swapsim.cli.verbs import Verb
 if TYPE_CHECKING:
     import altair as alt
 
-    from swapsim.frames.table import Table
     from swapsim.policies.lists import ListPolicy
 
 _IN_WORDS = {
@@ -47,7 +46,6 @@ def rank(file: Path, seeds: int) -> Found:
     from swapsim.patches import cluster_next as patch
     from swapsim.policies.lists import ListPolicy
     from swapsim.policies.policy import Policy, policies_in
-    from swapsim.slots.tables import POLICY_RANKING
 
     policies = policies_in(file)
     of_lists = [policy for policy in policies if isinstance(policy, ListPolicy)]
@@ -68,7 +66,7 @@ def rank(file: Path, seeds: int) -> Found:
         return _ranked_lists(of_lists, seeds)
     ranking = patch.rank(of_bases, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
-        [_table(ranking, POLICY_RANKING, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
+        [_table(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
         chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
         in_file=ranking,
     )
@@ -77,14 +75,13 @@ def rank(file: Path, seeds: int) -> Found:
 def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     """Rank choices of lists among the alternatives to the rules of 7.3."""
     from swapsim.clusters import alternatives, charts
-    from swapsim.clusters.tables import CLUSTER_RANKING
 
     ranking = alternatives.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
     names = ", ".join(policy.name for policy in policies)
 
     change = f"change from the rules of {alternatives.BASE}"
     return Found(
-        [_table(ranking, CLUSTER_RANKING, metric, change) for metric in alternatives.METRICS],
+        [_table(ranking, metric, change) for metric in alternatives.METRICS],
         chart=lambda: charts.alternatives(ranking, title=f"{names} among today's alternatives"),
         in_file=ranking,
     )
@@ -107,10 +104,12 @@ def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.C
     )
 
 
-def _table(ranking: pl.DataFrame, declared: "Table", metric: str, words: str) -> Printed:
+def _table(ranking: pl.DataFrame, metric: str, words: str) -> Printed:
     """Return the part of a ranking for one metric, by rank, with the metric's unit."""
+    from swapsim.study.tables import RANKING
+
     ranked = ranking.filter(metric=metric)
     unit, better = ranked.row(0)[1:3]
-    figures = {name: replace(declared[name], unit=unit) for name in ("median", "low", "high")}
+    figures = {name: replace(RANKING[name], unit=unit) for name in ("median", "low", "high")}
     title = f"{metric}, {words} ({better} is better)"
-    return Printed(metric, ranked.select(_COLUMNS), declared.by_name | figures, title=title)
+    return Printed(metric, ranked.select(_COLUMNS), RANKING.by_name | figures, title=title)

@@ -92,11 +92,11 @@ def replay_batched_removal(folder: Path) -> Found:
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     from swapsim import slots
-    from swapsim.slots.metrics import SLOT_METRICS
 
     measured = slots.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
     means = slots.means(measured, slots.LEADING).drop("factor", "setting")
-    columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **SLOT_METRICS.by_name}
+    figures = slots.METRICS.table("slots.METRICS").by_name
+    columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **figures}
     title = f"Moved lines against locality: {folder.name}"
     return Found(
         [Printed("means", means, columns)],
@@ -187,12 +187,12 @@ def replay_clusters(
         samples=samples,
         progress=sys.stderr.isatty(),
     )
-    tables, lists = clusters.tables, clusters.summed_lists(found.lists)
+    tables, lists = clusters.tables, found.lists
     return Found(
         [
             Printed("grants", found.grants, tables.CLUSTER_GRANTS.by_name),
             Printed("work", found.work, tables.CLUSTER_WORK.by_name),
-            Printed("lists", lists, tables.CLUSTER_LIST_SUMS.by_name),
+            Printed("lists", lists, tables.CLUSTER_LISTS.by_name),
         ],
         chart=lambda: clusters.charts.lists_over_time(
             lists, title=f"Clusters by list: {folder.name}"

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from swapsim.clusters.replay import ClusterReplay as ClusterReplay
     from swapsim.clusters.replay import pictures as pictures
     from swapsim.clusters.replay import replay as replay
-    from swapsim.clusters.replay import summed_lists as summed_lists
     from swapsim.clusters.verify import verified_clusters as verified_clusters
     from swapsim.clusters.verify import verify_clusters as verify_clusters
 else:

@@ -6,25 +6,25 @@ their peak. Each alternative is one change of the rules of 7.3, and is compared 
 stream by stream and seed by seed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
+from swapsim.checks import check_number, check_share, checked
 from swapsim.clusters._native import Served, Serving, serve
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
-from swapsim.clusters.tables import CLUSTER_MEASURES, CLUSTER_RANKING
-from swapsim.errors import ConfigError, InputError
+from swapsim.clusters.replay import figures_of
+from swapsim.errors import InputError
+from swapsim.frames.metrics import Metric, Metrics
 from swapsim.io import paths
 from swapsim.policies._native import Observation
 from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
 from swapsim.study import summary
-from swapsim.study.metrics import Metric, Metrics
 
 BASE: Final = "7.3"
 """The rules that the alternatives change."""
@@ -130,6 +130,27 @@ OF_DEVICES: Final = Metrics(
 
 
 _ALL: Final = Metrics(METRICS.subject, {**METRICS, **OF_DEVICES})
+_COLUMNS: Final = {
+    "visits": "visits_a_grant",
+    "moves": "moves_a_grant",
+    "si->lock": "si_lock_a_grant",
+    "cluster lock": "cluster_lock_a_grant",
+    "visits after another CPU": "visits_of_others_a_grant",
+    "in sequence": "in_sequence_percent",
+    "mixed": "mixed_percent",
+    "misses": "misses_a_grant",
+    "lower device": "lower_percent",
+    "inversions": "inversions_percent",
+}
+"""A metric -> its name in `replay.figures_of`."""
+
+_MEASURES: Final = {
+    "stream": pl.String(),
+    "seed": pl.UInt64(),
+    **dict.fromkeys(("policy", "metric", "unit"), pl.String()),
+    "value": pl.Float64(),
+}
+"""A row for each stream of requests, seed, alternative and metric; null without such a request."""
 
 
 def stream(
@@ -146,8 +167,7 @@ def stream(
     says them (pid -> group), the tasks are in GROUPS groups by their first request. A stream that
     frees nothing is refused, because all alternatives are alike on it.
     """
-    if not 0 < fill <= 1:
-        raise ConfigError(f"fill={fill}: give a share above 0, at most 1")
+    check_share("fill", fill)
     events = check_cluster_rows(rows).events
     if not (events["op"] == "free").any():
         raise InputError(f"stream {name} frees no slot, so no list is ever tried: take another one")
@@ -193,7 +213,7 @@ def measure(
     *,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Serve streams under alternatives, and count (CLUSTER_MEASURES).
+    """Serve streams under alternatives, and count: ``stream, seed, policy, metric, unit, value``.
 
     An InputError names a row that cannot be replayed, or a policy's line that raises, does not end
     or returns no choice.
@@ -201,16 +221,12 @@ def measure(
     streams, rows = list(streams), []
     with bar(len(streams) * len(alternatives), "rank", "runs", shown=progress) as counted:
         for each in streams:
+            of_tiers = OF_DEVICES if each.rows.devices["priority"].n_unique() > 1 else ()
             for alternative in alternatives:
-                served = _served(each, alternative)
-                head = (each.name, each.seed, alternative.name)
-                rows += [(*head, *row) for row in _metrics(served)]
-                if each.rows.devices["priority"].n_unique() > 1:
-                    rows += [(*head, *row) for row in _metrics_of_devices(served)]
+                found = _metrics(_served(each, alternative), of_tiers)
+                rows += [(each.name, each.seed, alternative.name, *row) for row in found]
                 counted.update()
-    return CLUSTER_MEASURES.check(
-        pl.DataFrame(rows, schema=CLUSTER_MEASURES.schema, orient="row", strict=False)
-    )
+    return pl.DataFrame(rows, schema=_MEASURES, orient="row", strict=False)
 
 
 def _serving(of: Stream, alternative: Alternative | ListPolicy) -> Serving:
@@ -243,44 +259,20 @@ def _served(of: Stream, alternative: Alternative | ListPolicy) -> Served:
     return served
 
 
-def _metrics(served: Served) -> Iterable[tuple[str, str, float | None]]:
-    """Yield name, unit and value of each metric, and of the fallbacks of each order."""
-    counts, grants = served.counts, sum(served.runs)
+def _metrics(served: Served, of_tiers: Iterable[str]) -> Iterator[tuple[str, str, float | None]]:
+    """Yield name, unit and value of METRICS, of the fallbacks of each order, and of some more."""
+    found = figures_of(served)
     asked, got = (served.by_order[name] for name in ("requests", "granted"))
-    sizes = {"in sequence": ("runs_in_sequence", "runs"), "mixed": ("mixed", "pairs")}
-    a_grant = {
-        "visits": ("visits",),
-        "moves": ("moves",),
-        "si->lock": ("si_lock", "si_lock_free"),
-        "cluster lock": ("cluster_lock", "cluster_lock_free"),
-        "visits after another CPU": ("visits_of_others",),
-    }
     free = [(lists[0], sum(lists)) for _, _, lists in served.samples]
-    values = {
+    values = {name: found[column] for name, column in _COLUMNS.items()} | {
         "fallbacks": _percent(sum(asked[1:]) - sum(got[1:]), sum(asked[1:])),
-        **{
-            name: sum(counts[part] for part in parts) / grants if grants else None
-            for name, parts in a_grant.items()
-        },
-        **{name: _percent(counts[part], counts[of]) for name, (part, of) in sizes.items()},
         "free clusters": _percent(sum(n for n, _ in free), sum(n for _, n in free)),
     }
-    for name, metric in METRICS.items():
-        yield name, metric.unit, values[name]
+    yield from ((name, metric.unit, values[name]) for name, metric in METRICS.items())
     for order, requests in enumerate(asked):
         if order and requests:
             yield f"fallbacks of order {order}", "%", _percent(requests - got[order], requests)
-
-
-def _metrics_of_devices(served: Served) -> Iterable[tuple[str, str, float | None]]:
-    counts, grants = served.counts, sum(served.runs)
-    values = {
-        "misses": counts["misses"] / grants if grants else None,
-        "lower device": _percent(counts["lower"], counts["slots"]),
-        "inversions": _percent(counts["inversions"], grants),
-    }
-    for name, metric in OF_DEVICES.items():
-        yield name, metric.unit, values[name]
+    yield from ((name, OF_DEVICES[name].unit, values[name]) for name in of_tiers)
 
 
 def _percent(part: int, whole: int) -> float | None:
@@ -293,39 +285,24 @@ def ranked(
     metrics: Sequence[str] = tuple(METRICS),
     known: Sequence[Alternative] = ALTERNATIVES,
 ) -> pl.DataFrame:
-    """Rank the alternatives by their change from the rules of 7.3, stream by stream.
+    """Rank the alternatives by their change from the rules of 7.3, stream by stream (RANKING).
 
-    ``measures`` (CLUSTER_MEASURES) have the rules of 7.3 on each stream and seed; policies that are
-    not ``known`` are a user's. In the result (CLUSTER_RANKING) metrics have the given order, and
-    the best alternative of each comes first.
+    The rows of `measure` have the rules of 7.3 on each stream and seed; policies that are not
+    ``known`` are a user's.
     """
-    CLUSTER_MEASURES.check(measures)
-    ours = {each.name for each in known}
     keys = ["stream", "seed", "metric"]
     base = measures.filter(policy=BASE).select(*keys, base="value")
-    rows = []
-    for metric in metrics:
-        declared = _ALL[metric]
-        chosen = measures.filter(metric=metric).join(base, on=keys, how="left")
-        if chosen["base"].null_count() > chosen["value"].null_count():
-            raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
-        # Every stream and seed is one run of an alternative.
-        values = chosen.select(
-            "policy",
-            seed=pl.struct("stream", "seed").rank("dense"),
-            value=pl.col("value") - pl.col("base"),
-        )
-        labels = {"metric": metric, "unit": declared.unit, "better": declared.better}
-        rows.append(
-            summary.ranked(values, declared.better)
-            .rename({"seeds": "runs"})
-            .with_columns(
-                *(pl.lit(word).alias(name) for name, word in labels.items()),
-                user=pl.col("policy").is_in(ours).not_(),
-            )
-            .select(CLUSTER_RANKING.names())
-        )
-    return CLUSTER_RANKING.check(pl.concat(rows))
+    chosen = measures.filter(pl.col("metric").is_in(list(metrics))).join(base, on=keys, how="left")
+    if chosen["base"].null_count() > chosen["value"].null_count():
+        raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
+    # Every stream and seed is one run of an alternative.
+    values = chosen.select(
+        *("metric", "policy"),
+        seed=pl.struct("stream", "seed").rank("dense"),
+        value=pl.col("value") - pl.col("base"),
+    )
+    declared = {name: _ALL[name] for name in metrics}
+    return summary.ranking(values, declared, {each.name for each in known})
 
 
 @checked
@@ -336,14 +313,13 @@ def rank_policies(
     seeds: int = SEEDS,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Rank a user's choices of lists among the alternatives (CLUSTER_RANKING).
+    """Rank a user's choices of lists among the alternatives (RANKING).
 
     `policies.policy.policies_in` reads those of a file. The streams are by default
     `default_streams`, of which ``seeds`` are generated. An InputError says that two policies have
     one name, or one has that of an alternative.
     """
-    if seeds < 1:
-        raise ConfigError(f"seeds={seeds}: choose at least 1")
+    check_number("seeds", seeds, 1)
     ranked_ones: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]
     names = sorted(each.name for each in ranked_ones)
     for first, second in pairwise(names):

@@ -7,16 +7,17 @@ import polars as pl
 from swapsim.charts import general
 from swapsim.charts.colours import CLUSTERS, PATCHED, UNPATCHED
 from swapsim.checks import checked
-from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
+from swapsim.clusters.tables import CLUSTER_LISTS
+from swapsim.study.tables import RANKING
 
 
 @checked
 def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
     """Draw how many clusters each list has along a trace, one panel per rule set.
 
-    ``lists`` are CLUSTER_LIST_SUMS, at most 1,000 rows.
+    ``lists`` are CLUSTER_LISTS, at most 1,000 rows.
     """
-    frame = CLUSTER_LIST_SUMS.check(lists).unpivot(
+    frame = CLUSTER_LISTS.check(lists).unpivot(
         list(CLUSTERS), index=["rules", "seq"], variable_name="list", value_name="clusters"
     )
     words = {"seq": "row of the trace", "list": "on the list"}
@@ -25,9 +26,9 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
 
 @checked
 def alternatives(ranking: pl.DataFrame, *, title: str) -> alt.ConcatChart:
-    """Draw each alternative's change from the rules of 7.3 (CLUSTER_RANKING), the best on top."""
+    """Draw each alternative's change from the rules of 7.3 (RANKING), the best on top."""
     unit = pl.col("unit").replace("%", "points")
-    frame = CLUSTER_RANKING.check(ranking).select(
+    frame = RANKING.check(ranking).select(
         pl.format("{}, {} ({} is better)", "metric", unit, "better").alias("metric"),
         "policy",
         "median",

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.clusters._native_limits import SIZE_MAX
 from swapsim.clusters.events import ClusterRows
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
+from swapsim.ffi import CLUSTER_SIZE_MAX
 
 CPUS: Final = 8
 TASKS: Final = 12
@@ -95,9 +95,9 @@ def churn(
                 writer.free(task, slot, n)
             tasks[at] = _Task(len(groups), task.group, task.cpu)
             groups[len(groups)] = task.group
-    slots = -(-(writer.next + 1) // SIZE_MAX) * SIZE_MAX
+    slots = -(-(writer.next + 1) // CLUSTER_SIZE_MAX) * CLUSTER_SIZE_MAX
     # seq, device, slots, priority; file, hard disk, discard; cluster size, rules.
-    device = (0, 0, slots, -1, False, False, False, SIZE_MAX, "7.3")
+    device = (0, 0, slots, -1, False, False, False, CLUSTER_SIZE_MAX, "7.3")
     rows = ClusterRows(
         events=pl.DataFrame(writer.rows, schema=CLUSTER_EVENTS.schema),
         devices=pl.DataFrame([device], schema=CLUSTER_DEVICES.schema, orient="row"),

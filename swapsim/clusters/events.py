@@ -2,19 +2,20 @@
 """Recordings of a real kernel's cluster allocator, read with a check of each row."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.clusters._native_limits import DEVICES_MAX, SIZE_MAX, SLOTS_MAX
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError, errors_of
-from swapsim.ffi import CLUSTER_CPUS_MAX
+from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
 from swapsim.frames.files import require_values
-from swapsim.traces import provenance, read_event, require_events, require_order
+from swapsim.traces import require_events, require_order
+from swapsim.traces.verification import AGAIN, read_tables, refuse, require_ops
 
 _SLOTS_OF_ALL: Final = 2**32 - 2  # most slots of all devices (``cluster_what_if.h``)
 _HEAD: Final = ("seq", "cpu", "pid", "op")
@@ -79,38 +80,24 @@ def cluster_rows(folder: Path | str) -> ClusterRows:
     InputError: a table is missing, the recording lost events, or as for `check_cluster_rows`.
     """
     require_events(folder, "clusters")
-    for lost in _losses(provenance(folder)):
-        raise InputError(
-            f"the recording {lost}, and a replay needs each event: record again with larger "
-            "buffers",
-            path=folder,
-        )
     fields = [name for name in CLUSTER_EVENTS.schema if name not in _HEAD]
-    events = read_event(folder, "cluster_events", CLUSTER_EVENTS.schema, may_be_null=fields)
-    devices = read_event(folder, "cluster_devices", CLUSTER_DEVICES.schema)
+    tables = {"cluster_events": CLUSTER_EVENTS, "cluster_devices": CLUSTER_DEVICES}
+    found = read_tables(folder, tables, {"cluster_events": fields})
     with errors_of(folder):
-        return check_cluster_rows(ClusterRows(events=events, devices=devices))
+        return check_cluster_rows(
+            ClusterRows(events=found["cluster_events"], devices=found["cluster_devices"])
+        )
 
 
-def _losses(origin: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a description of each loss in trace.toml, found by the import or by the rig."""
-    lost, recording = (
-        table if isinstance(table := origin.get(name), Mapping) else {}
-        for name in ("lost", "recording")
-    )
-    by_cpu = {"lost": lost.get("events_by_cpu"), "at": recording.get("lost_events_by_cpu")}
-    for counts in by_cpu.values():
-        for cpu, count in counts.items() if isinstance(counts, Mapping) else ():
-            if count:
-                yield f"lost {count} events of CPU {cpu}"
-    if lost.get("gaps_of_unknown_size"):
-        yield f"has {lost['gaps_of_unknown_size']} losses of unknown size"
-    if lost.get("overwritten"):
-        yield f"overwrote {lost['overwritten']} events before its first row"
-    missed = recording.get("probe_misses")
-    for probe, count in missed.items() if isinstance(missed, Mapping) else ():
-        if count:
-            yield f"missed {count} events of the probe {probe}"
+@contextmanager
+def opened(source: ClusterRows | Path | str) -> Iterator[ClusterRows]:
+    """Yield the checked rows of a source; an error about them names the folder of its own."""
+    if isinstance(source, ClusterRows):
+        yield check_cluster_rows(source)
+        return
+    rows = cluster_rows(source)
+    with errors_of(source):
+        yield rows
 
 
 def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
@@ -120,37 +107,25 @@ def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
     """
     _check_devices(CLUSTER_DEVICES.check(rows.devices))
     events = CLUSTER_EVENTS.check(rows.events)
-    if events.is_empty():
-        raise InputError("cluster_events has no rows: record a workload that swaps")
-    require_values(events, list(_HEAD))
-    require_order(events)
-    lacking = pl.coalesce(
-        pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
+    needs = {
+        op: [name for name in names if name not in _MAY_LACK.get(op, ())]
         for op, names in OP_FIELDS.items()
-        for name in names
-        if name not in _MAY_LACK.get(op, ())
+    }
+    require_ops(events, _HEAD, needs)
+    require_order(events)
+    refuse(
+        events.filter(pl.col("cpu") >= CLUSTER_CPUS_MAX),
+        f"the row with seq {{seq}} names CPU {{cpu}}, and at most {CLUSTER_CPUS_MAX} are modelled",
+        "choose a trace of fewer",
+        field="cpu",
     )
-    faulty = events.with_columns(lacking=lacking).filter(pl.col("lacking").is_not_null())
-    for row in faulty.head(1).iter_rows(named=True):
-        raise InputError(
-            f"the row with seq {row['seq']} of cluster_events has no value, and its op {row['op']} "
-            "needs one: record again",
-            field=row["lacking"],
-        )
-    beyond = events.filter(pl.col("cpu") >= CLUSTER_CPUS_MAX)
-    for row in beyond.head(1).iter_rows(named=True):
-        raise InputError(
-            f"the row with seq {row['seq']} of cluster_events names CPU {row['cpu']}: at most "
-            f"{CLUSTER_CPUS_MAX} are modelled; choose a trace of fewer",
-            field="cpu",
-        )
     return rows
 
 
 def _check_devices(devices: pl.DataFrame) -> None:
     """Require the devices that one kernel can have."""
     numbers = devices["device"].to_list()
-    if numbers != [*range(devices.height)] or not 1 <= devices.height <= DEVICES_MAX:
+    if numbers != [*range(devices.height)] or not 1 <= devices.height <= CLUSTER_DEVICES_MAX:
         raise InputError(
             f"cluster_devices has the devices {numbers} and not [0, 1, ...]: record again, with "
             "all devices switched on within the recording",
@@ -160,20 +135,20 @@ def _check_devices(devices: pl.DataFrame) -> None:
     for name in ("cluster_size", "rules"):
         if devices[name].n_unique() > 1:
             raise InputError(
-                "cluster_devices has two values where one kernel has one: import the text again",
-                field=name,
+                f"cluster_devices has two values where one kernel has one: {AGAIN}", field=name
             )
-    highest = min(SLOTS_MAX, _SLOTS_OF_ALL // devices.height)
-    outside = devices.filter(~pl.col("slots").is_between(2, highest))
-    for row in outside.head(1).iter_rows(named=True):
-        raise InputError(
-            f"device {row['device']} of cluster_devices has {row['slots']} slots: 2 to {highest} "
-            "are modelled; import the text again",
-            field="slots",
-        )
-    if devices["cluster_size"][0] not in (SIZE_MAX // 2, SIZE_MAX):
-        raise InputError(
-            f"cluster_devices has clusters of {devices['cluster_size'][0]} slots: "
-            f"{SIZE_MAX // 2} and {SIZE_MAX} are modelled; import the text again",
-            field="cluster_size",
+    highest = min(CLUSTER_SLOTS_MAX, _SLOTS_OF_ALL // devices.height)
+    sizes = (CLUSTER_SIZE_MAX // 2, CLUSTER_SIZE_MAX)
+    for field, possible, words in (
+        ("slots", pl.col("slots").is_between(2, highest), f"2 to {highest}"),
+        (
+            "cluster_size",
+            pl.col("cluster_size").is_in(sizes),
+            "clusters of {} and {}".format(*sizes),
+        ),
+    ):
+        refuse(
+            devices.filter(~possible),
+            f"device {{device}} of cluster_devices has {{{field}}} slots ({words} are modelled)",
+            field=field,
         )

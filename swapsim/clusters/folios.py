@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from swapsim.checks import check_choice
+from swapsim.checks import check_number
 from swapsim.clusters._native_folios import COUNTS, PROCESSES_MAX, Stage, run_steps
-from swapsim.clusters._native_limits import SIZE_MAX, SLOTS_MAX
-from swapsim.clusters.replay import check_switches
+from swapsim.clusters.replay import check_rules, check_switches, summed_lists
 from swapsim.clusters.requests import Requests
-from swapsim.clusters.tables import CLUSTER_LISTS, FOLIOS_OUT
-from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_RULES
-from swapsim.ffi import CLUSTER_LISTS as LISTS
+from swapsim.clusters.tables import FOLIOS_OUT
+from swapsim.errors import InputError
+from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_RULES, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
 from swapsim.progress import bar
 
 
@@ -54,10 +52,7 @@ def run(
 
     Source: mm/vmscan.c: shrink_folio_list; mm/memory.c: do_swap_page; mm/madvise.c.
     """
-    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
-    changed = check_switches(switches)
-    for name in wanted:
-        check_choice("rules", name, CLUSTER_RULES)
+    wanted, changed = check_rules(rules), check_switches(switches)
     sizes = _sizes(requests, requests.slots if slots is None else slots)
     stages = {}
     with bar(requests.steps.height * len(wanted), "run", "steps", shown=progress) as counted:
@@ -73,7 +68,7 @@ def run(
             )
     return FolioRun(
         out=pl.concat(_out(*item) for item in stages.items()),
-        lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in stages.items())),
+        lists=pl.concat(_lists(*item) for item in stages.items()),
         stayed={name: found[-1].stayed for name, found in stages.items()},
         stream=requests.name,
         slots=sizes["slots"],
@@ -84,8 +79,7 @@ def run(
 def _sizes(requests: Requests, slots: int) -> dict[str, int]:
     """Return the sizes for the library; an error names what a stream lacks or has too much."""
     steps = requests.steps
-    if not SIZE_MAX <= slots <= SLOTS_MAX:
-        raise ConfigError(f"slots={slots}: give at least a cluster, {SIZE_MAX}, to {SLOTS_MAX}")
+    check_number("slots", slots, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX, ", at least a cluster")
     if steps.is_empty() or not steps["step"].is_in(["drop", "access"]).any():
         raise InputError(
             "the stream has no step that frees slots: add access or drop", field="step"
@@ -124,12 +118,8 @@ def _out(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
 
 
 def _lists(rules: str, stages: Sequence[Stage]) -> pl.DataFrame:
-    rows = [
-        (rules, number, stage.in_use, name, clusters)
-        for number, stage in enumerate(stages, start=1)
-        for name, clusters in zip(LISTS, stage.lists, strict=True)
-    ]
-    return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
+    samples = ((at, stage.in_use, stage.lists) for at, stage in enumerate(stages, start=1))
+    return summed_lists(rules, samples)
 
 
 def lines_of(out: pl.DataFrame, order: int = 4) -> list[tuple[int, int]]:

@@ -91,7 +91,7 @@ def points(seeds: int = SEEDS) -> list[tuple[str, str, int]]:
 
 
 def measured(point: tuple[str, str, int]) -> pl.DataFrame:
-    """Serve a stream under the alternatives of a question (CLUSTER_MEASURES)."""
+    """Serve a stream under the alternatives of a question."""
     question, name, seed = point
     made = alternatives.shipped_stream(name) if not seed else _generated(name, seed)
     if question == "tiers":
@@ -123,7 +123,7 @@ def _slots_of_tiers(made: Stream) -> tuple[int, ...]:
 
 
 def ranked(measures: pl.DataFrame, question: str) -> pl.DataFrame:
-    """Rank the answers to a question (CLUSTER_RANKING)."""
+    """Rank the answers to a question (RANKING)."""
     asked = QUESTIONS[question]
     mine = measures.filter(pl.col("stream").is_in([*asked.recorded, asked.generated]))
     return alternatives.ranked(mine, asked.metrics, asked.alternatives)

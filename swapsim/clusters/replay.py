@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The requests of a real kernel served under other rules: grants, fallbacks, lists, locks."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,19 +10,19 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
-from swapsim.checks import check_choice, checked
+from swapsim.checks import check_choice, check_number, checked, fits
 from swapsim.clusters._native import Served, Serving, serve, serves
-from swapsim.clusters._native_limits import OWNERS_MAX, SLOTS_MAX
-from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
-from swapsim.clusters.tables import (
-    CLUSTER_GRANTS,
-    CLUSTER_LIST,
-    CLUSTER_LIST_SUMS,
-    CLUSTER_LISTS,
-    CLUSTER_WORK,
-)
+from swapsim.clusters.events import ClusterRows, opened
+from swapsim.clusters.tables import CLUSTER_GRANTS, CLUSTER_LIST, CLUSTER_LISTS, CLUSTER_WORK
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import CLUSTER_NUMBERS, CLUSTER_RULES, CLUSTER_SWITCHES, FRAG_TRIES_MAX
+from swapsim.ffi import (
+    CLUSTER_NUMBERS,
+    CLUSTER_OWNERS_MAX,
+    CLUSTER_RULES,
+    CLUSTER_SLOTS_MAX,
+    CLUSTER_SWITCHES,
+    FRAG_TRIES_MAX,
+)
 from swapsim.progress import bar
 
 _PICTURES: Final[dict[str, pl.DataType]] = {
@@ -34,24 +35,28 @@ _PICTURES: Final[dict[str, pl.DataType]] = {
     "order": pl.UInt8(),
     "in_use": pl.UInt16(),
 }
-_LOCKS: Final[Mapping[str, tuple[str, ...]]] = {
-    "visits": ("visits",),
-    "moves": ("moves",),
-    "si_lock": ("si_lock", "si_lock_free"),
-    "cluster_lock": ("cluster_lock", "cluster_lock_free"),
-    "avail_lock": ("avail_lock",),
-    "local_lock": ("local_lock",),
-    "visits_of_others": ("visits_of_others",),
+_A_GRANT: Final = {
+    **{name: (name,) for name in ("visits", "moves", "visits_of_others", "misses")},
+    **{name: (name, f"{name}_free") for name in ("si_lock", "cluster_lock")},
+    **{name: (name,) for name in ("avail_lock", "local_lock")},
 }
 """Counts of the library whose sum is shown per grant."""
 
-_PERCENT: Final = {"in_sequence": ("runs_in_sequence", "runs"), "mixed": ("mixed", "pairs")}
+_PERCENT: Final = {
+    "in_sequence": ("runs_in_sequence", "runs"),
+    "mixed": ("mixed", "pairs"),
+    "lower": ("lower", "slots"),
+    "inversions": ("inversions", "grants"),
+}
 """Count and whole of a percentage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReplay:
-    """The requests of a recording served under rules: CLUSTER_GRANTS, _WORK and _LISTS."""
+    """The requests of a recording served under rules: CLUSTER_GRANTS, _WORK and _LISTS.
+
+    `pictures` has the lists of each order, cluster by cluster.
+    """
 
     grants: pl.DataFrame
     work: pl.DataFrame
@@ -110,33 +115,33 @@ def replay(
     6.12       2     2,233    1,856        377     1,936              16.9
     7.3        2     2,233    1,938        295     1,936              13.2
     """
-    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules or ()))
-    changed = check_switches(switches)
-    for name in wanted:
-        check_choice("rules", name, CLUSTER_RULES)
-    if samples < 0:
-        raise ConfigError(f"samples={samples}: give a number of rows, or 0 for none")
-    rows = check_cluster_rows(source) if isinstance(source, ClusterRows) else cluster_rows(source)
-    serving = Serving(
-        switches=changed, owners=check_owners(rows, owners), slots=check_sizes(rows, slots)
-    )
-    for name in wanted:
-        _require_clusters(rows, changed, name)
-    wanted = wanted or tuple(name for name in CLUSTER_RULES if serves(name, rows.devices, changed))
-    served = {}
-    with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
-        for name in wanted:
-            try:
-                served[name] = serve(rows, name, serving, samples=samples, tick=counted.update)
-            except InputError as error:
-                if isinstance(source, ClusterRows):
-                    raise
-                raise error.of(source) from None
+    wanted, changed = check_rules(rules or ()), check_switches(switches)
+    check_number("samples", samples, 0)
+    with opened(source) as rows:
+        serving = Serving(
+            switches=changed, owners=check_owners(rows, owners), slots=check_sizes(rows, slots)
+        )
+        able = [name for name in CLUSTER_RULES if serves(name, rows.devices, changed)]
+        _require_clusters(wanted, able)
+        wanted = wanted or tuple(able)
+        with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
+            served = {
+                name: serve(rows, name, serving, samples=samples, tick=counted.update)
+                for name in wanted
+            }
     return ClusterReplay(
         grants=CLUSTER_GRANTS.check(pl.concat(_grants(*item) for item in served.items())),
         work=CLUSTER_WORK.check(pl.concat(_work(*item) for item in served.items())),
-        lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in served.items())),
+        lists=pl.concat(summed_lists(name, each.samples) for name, each in served.items()),
     )
+
+
+def check_rules(rules: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of rule sets, each once, if all are known."""
+    names = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
+    for name in names:
+        check_choice("rules", name, CLUSTER_RULES)
+    return names
 
 
 def check_switches(switches: Mapping[str, bool | int] | None) -> dict[str, bool | int]:
@@ -148,14 +153,12 @@ def check_switches(switches: Mapping[str, bool | int] | None) -> dict[str, bool 
             raise ConfigError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
         if name == "device_masks":
             raise ConfigError(f"switches={{{name!r}: ...}}: masks belong to streams (`questions`)")
-        if name in CLUSTER_NUMBERS and not (
-            isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= FRAG_TRIES_MAX
-        ):
-            raise ConfigError(
-                f"switches={{{name!r}: {value!r}}}: give a number from 0 to {FRAG_TRIES_MAX}"
-            )
-        if name not in CLUSTER_NUMBERS and not isinstance(value, bool):
-            raise ConfigError(f"switches={{{name!r}: {value!r}}}: give True or False")
+        what = f"switches={{{name!r}: {value!r}}}"
+        if name in CLUSTER_NUMBERS:
+            if not (fits(value, int) and 0 <= value <= FRAG_TRIES_MAX):
+                raise ConfigError(f"{what}: give a number from 0 to {FRAG_TRIES_MAX}")
+        elif not isinstance(value, bool):
+            raise ConfigError(f"{what}: give True or False")
     return changed
 
 
@@ -164,9 +167,9 @@ def check_owners(rows: ClusterRows, owners: Mapping[int, int] | None) -> dict[in
     if owners is None:
         return None
     for pid, owner in owners.items():
-        if not 0 <= owner < OWNERS_MAX:
+        if not 0 <= owner < CLUSTER_OWNERS_MAX:
             raise ConfigError(
-                f"owners={{{pid}: {owner}}}: give a number from 0 to {OWNERS_MAX - 1}"
+                f"owners={{{pid}: {owner}}}: give a number from 0 to {CLUSTER_OWNERS_MAX - 1}"
             )
     lacking = set(rows.events["pid"].unique().to_list()) - owners.keys()
     if lacking:
@@ -178,9 +181,11 @@ def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | N
     """Return the sizes, if there is a possible one for each device."""
     if slots is None:
         return None
-    if len(slots) != rows.devices.height or not all(2 <= each <= SLOTS_MAX for each in slots):
+    if len(slots) != rows.devices.height or not all(
+        2 <= each <= CLUSTER_SLOTS_MAX for each in slots
+    ):
         raise ConfigError(
-            f"slots={list(slots)}: give 2 to {SLOTS_MAX} slots for each of the "
+            f"slots={list(slots)}: give 2 to {CLUSTER_SLOTS_MAX} slots for each of the "
             f"{rows.devices.height} devices"
         )
     return list(slots)
@@ -201,33 +206,31 @@ def pictures(
     seq, device, cluster``, the ``list`` on which it is, its ``position`` there from the head, its
     ``order`` and the slots ``in_use``.
     """
-    if times < 1:
-        raise ConfigError(f"times={times}: give at least 1")
-    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
-    changed = check_switches(switches)
-    rows = check_cluster_rows(source) if isinstance(source, ClusterRows) else cluster_rows(source)
-    serving = Serving(switches=changed, slots=check_sizes(rows, slots))
-    found = []
-    for name in wanted:
-        check_choice("rules", name, CLUSTER_RULES)
-        _require_clusters(rows, changed, name)
-        served = serve(rows, name, serving, samples=0, pictures=times, tick=lambda _: None)
-        for seq, placed in served.pictures:
-            found += [
-                (name, seq, *each[:2], CLUSTER_LIST.words[each[2]], *each[3:]) for each in placed
-            ]
+    check_number("times", times, 1)
+    wanted, changed = check_rules(rules), check_switches(switches)
+    with opened(source) as rows:
+        serving = Serving(switches=changed, slots=check_sizes(rows, slots))
+        _require_clusters(wanted, [name for name in wanted if serves(name, rows.devices, changed)])
+        found = [
+            (name, seq, *each[:2], CLUSTER_LIST.words[each[2]], *each[3:])
+            for name in wanted
+            for seq, placed in serve(
+                rows, name, serving, samples=0, pictures=times, tick=lambda _: None
+            ).pictures
+            for each in placed
+        ]
     frame = pl.DataFrame(found, schema=_PICTURES, orient="row")
     return frame.sort("rules", "seq", "device", "cluster")
 
 
-def _require_clusters(rows: ClusterRows, changed: Mapping[str, bool | int], name: str) -> None:
+def _require_clusters(wanted: Sequence[str], able: Sequence[str]) -> None:
     """Require rules that have clusters for the devices of a recording."""
-    if not serves(name, rows.devices, changed):
-        able = [each for each in CLUSTER_RULES if serves(each, rows.devices, changed)]
-        raise ConfigError(
-            f"rules={name!r}: they have no clusters for a hard disk; choose "
-            f"{' or '.join(able) or 'a trace of other devices'}"
-        )
+    for name in wanted:
+        if name not in able:
+            raise ConfigError(
+                f"rules={name!r}: they have no clusters for a hard disk; choose "
+                f"{' or '.join(able) or 'a trace of other devices'}"
+            )
 
 
 def _grants(rules: str, served: Served) -> pl.DataFrame:
@@ -248,40 +251,36 @@ def _grants(rules: str, served: Served) -> pl.DataFrame:
     )
 
 
-def _work(rules: str, served: Served) -> pl.DataFrame:
-    counts = served.counts
-    grants = sum(served.runs)
+def figures_of(served: Served) -> dict[str, int | float | None]:
+    """Return the counts of what was served, their sums per grant, and percentages."""
+    counts = {**served.counts, "grants": sum(served.runs)}
+    quotients = {
+        **{f"{name}_a_grant": (1, sum(counts[part] for part in parts), counts["grants"])
+           for name, parts in _A_GRANT.items()},
+        **{f"{name}_percent": (100, counts[part], counts[whole])
+           for name, (part, whole) in _PERCENT.items()},
+    }  # fmt: skip
     shares = {
-        f"{name}_a_grant": sum(counts[part] for part in parts) / grants if grants else None
-        for name, parts in _LOCKS.items()
+        name: factor * part / whole if whole else None
+        for name, (factor, part, whole) in quotients.items()
     }
-    row = {name: counts.get(name) for name in CLUSTER_WORK.schema}
-    shares |= {
-        f"{name}_percent": 100 * counts[part] / counts[whole] if counts[whole] else None
-        for name, (part, whole) in _PERCENT.items()
-    }
+    return counts | shares
+
+
+def _work(rules: str, served: Served) -> pl.DataFrame:
+    row = figures_of(served) | {"rules": rules}
     return pl.DataFrame(
-        [row | shares | {"rules": rules, "grants": grants}], schema=CLUSTER_WORK.schema
+        [{name: row.get(name) for name in CLUSTER_WORK.schema}], CLUSTER_WORK.schema
     )
 
 
-def _lists(rules: str, served: Served) -> pl.DataFrame:
-    rows = [
-        (rules, seq, in_use, name, clusters)
-        for seq, in_use, lists in served.samples
-        for name, clusters in zip(CLUSTER_LIST.words, lists, strict=True)
-    ]
-    return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
-
-
-@checked
-def summed_lists(lists: pl.DataFrame) -> pl.DataFrame:
-    """Sum the clusters of a device's CLUSTER_LISTS over the orders (CLUSTER_LIST_SUMS)."""
-    CLUSTER_LISTS.check(lists)
-    kind = pl.col("list").cast(pl.String).str.strip_chars_end("0123456789")
-    kinds = [name for name in CLUSTER_LIST_SUMS.schema if name not in lists.columns]
-    return CLUSTER_LIST_SUMS.check(
-        lists.group_by("rules", "seq", "in_use", maintain_order=True).agg(
-            pl.col("clusters").filter(kind == name).sum().alias(name) for name in kinds
-        )
-    )
+def summed_lists(rules: str, samples: Iterable[tuple[int, int, Sequence[int]]]) -> pl.DataFrame:
+    """Sum the clusters of lists over the orders in each sample: seq, slots in use, clusters."""
+    kinds = [name.rstrip("0123456789") for name in CLUSTER_LIST.words]
+    rows = []
+    for seq, in_use, lists in samples:
+        sums = Counter[str]()
+        for kind, clusters in zip(kinds, lists, strict=True):
+            sums[kind] += clusters
+        rows.append({"rules": rules, "seq": seq, "in_use": in_use, **sums})
+    return CLUSTER_LISTS.check(pl.DataFrame(rows, CLUSTER_LISTS.schema))

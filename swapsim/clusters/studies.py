@@ -22,7 +22,7 @@ alternatives: Final = Study(
     run=_measure_stream,
     reads=tuple(f"traces/{name}/*" for name in TRACES),
 )
-"""Alternatives to the rules of 7.3 on identical requests (CLUSTER_MEASURES)."""
+"""Alternatives to the rules of 7.3 on identical requests."""
 
 questions: Final = Study(
     name="newer-kernels-questions",
@@ -30,4 +30,4 @@ questions: Final = Study(
     run=asked.measured,
     reads=tuple(f"traces/{name}/*" for each in asked.QUESTIONS.values() for name in each.recorded),
 )
-"""Answers to what the allocator's authors ask (CLUSTER_MEASURES)."""
+"""Answers to what the allocator's authors ask."""

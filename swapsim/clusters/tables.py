@@ -7,7 +7,7 @@ import polars as pl
 
 from swapsim import ffi
 from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
+from swapsim.frames.table import Column, Table, Vocabulary
 
 CLUSTER_RULES: Final = Vocabulary(
     "CLUSTER_RULES",
@@ -147,54 +147,15 @@ CLUSTER_WORK: Final = Table(
 
 CLUSTER_LISTS: Final = Table(
     "CLUSTER_LISTS",
-    "One row per rule set, sampled row of the trace and list: clusters of all devices.",
+    "One row per rule set and sampled row of the trace: clusters by list, over devices and orders.",
     _RULES,
     Column("seq", pl.UInt64, "position of the sampled row in the trace"),
     Column("in_use", pl.UInt64, "slots in use, of all devices"),
-    Column("list", CLUSTER_LIST.dtype, "list of a device"),
-    Column("clusters", pl.UInt32, "clusters on this list"),
-)
-
-CLUSTER_LIST_SUMS: Final = Table(
-    "CLUSTER_LIST_SUMS",
-    "One row per rule set and sampled row of the trace: clusters by list, over devices and orders.",
-    *(CLUSTER_LISTS[name] for name in ("rules", "seq", "in_use")),
     Column("free", pl.UInt32, "clusters without a slot in use"),
     Column("full", pl.UInt32, "clusters without a free slot"),
     Column("discard", pl.UInt32, "clusters that wait for their discard"),
     Column("nonfull", pl.UInt32, "clusters of which a slot was freed, or that began to fill"),
     Column("frag", pl.UInt32, "clusters that a visit left"),
-)
-
-
-CLUSTER_MEASURES: Final = Table(
-    "CLUSTER_MEASURES",
-    "One row per stream of requests, seed, alternative and metric.",
-    Column("stream", pl.String, "stream of requests: a shipped trace, or a generated one"),
-    columns.SEED,
-    Column("policy", pl.String, "alternative, or a user's own policy"),
-    columns.METRIC,
-    columns.UNIT,
-    Column("value", pl.Float64, "figure; null without a request that it is about", BY_ROW),
-)
-
-CLUSTER_RANKING: Final = Table(
-    "CLUSTER_RANKING",
-    "One row per metric and alternative: its change from the rules of 7.3, stream by stream and "
-    "seed by seed; a metric's best alternative first.",
-    columns.METRIC,
-    columns.UNIT,
-    Column("better", pl.String, "which direction of the metric is the better one"),
-    Column("rank", pl.String, "place in the order, or the places that intervals allow"),
-    Column("policy", pl.String, "alternative, or a user's own policy"),
-    Column("user", pl.Boolean, "whether it is a user's own policy"),
-    Column("median", pl.Float64, "median change over streams and seeds", BY_ROW),
-    Column("low", pl.Float64, "lower end of the median's bootstrap interval, 95 %", BY_ROW),
-    Column("high", pl.Float64, "upper end of the median's bootstrap interval, 95 %", BY_ROW),
-    Column("tied_with", pl.List(pl.String), "alternatives whose intervals overlap with this one's"),
-    Column("lowest", pl.Float64, "lowest change of a stream and seed", BY_ROW),
-    Column("highest", pl.Float64, "highest change of a stream and seed", BY_ROW),
-    Column("runs", pl.UInt32, "streams and seeds"),
 )
 
 STEP: Final = pl.Enum(ffi.FOLIO_STEPS)

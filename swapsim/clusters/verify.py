@@ -10,9 +10,9 @@ import polars as pl
 from swapsim import interrupt
 from swapsim.checks import checked
 from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
-from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
+from swapsim.clusters.events import ClusterRows, cluster_rows, opened
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
-from swapsim.errors import InputError, errors_of
+from swapsim.errors import InputError
 from swapsim.progress import bar
 from swapsim.traces.verification import Verdict, mismatch, verified
 
@@ -98,10 +98,7 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
     >>> verdict.agrees
     True
     """
-    if isinstance(source, ClusterRows):
-        return _judged(check_cluster_rows(source), progress=progress)
-    rows = cluster_rows(source)
-    with errors_of(source):
+    with opened(source) as rows:
         return _judged(rows, progress=progress)
 
 

@@ -74,6 +74,10 @@ CLUSTER_LISTS: Final = _names(lib.sws_cluster_list_name)
 CLUSTER_FAULTS: Final = _names(lib.sws_cluster_replay_fault_name)
 CLUSTER_ORDERS: Final[int] = lib.SWS_CLUSTERS_ORDERS
 CLUSTER_CPUS_MAX: Final[int] = lib.SWS_CLUSTERS_CPUS_MAX
+CLUSTER_DEVICES_MAX: Final[int] = lib.SWS_CLUSTERS_DEVICES_MAX
+CLUSTER_OWNERS_MAX: Final[int] = lib.SWS_CLUSTERS_OWNERS_MAX
+CLUSTER_SIZE_MAX: Final[int] = lib.SWS_CLUSTERS_SIZE_MAX  # slots of a cluster
+CLUSTER_SLOTS_MAX: Final[int] = lib.SWS_CLUSTERS_SLOTS_MAX
 FOLIO_STEPS: Final = _names(lib.sws_cluster_folios_step_name)
 
 # Generations; a switch of the rules is yes or no (True), or a number.

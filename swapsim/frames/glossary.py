@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All tables and vocabularies that the packages declare in modules of ``_MODULES``."""
+"""All tables, metrics and vocabularies that the packages declare in modules of ``_MODULES``."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +11,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.frames.metrics import Metrics
 from swapsim.frames.table import Table, Vocabulary
 
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -56,8 +57,11 @@ def units(schema: pl.Schema) -> dict[str, str]:
 def _group(module: ModuleType) -> Group:
     """Return the declarations of a module; an imported name has no annotation in it."""
     declared = [getattr(module, name, None) for name in get_annotations(module)]
+    name = module.__name__.removeprefix("swapsim.")
+    metrics = f"{name.partition('.')[0]}.METRICS"
+    declared = [each.table(metrics) if isinstance(each, Metrics) else each for each in declared]
     return Group(
-        name=module.__name__.removeprefix("swapsim."),
+        name=name,
         title=(module.__doc__ or module.__name__).partition("\n")[0].rstrip("."),
         tables=tuple(each for each in declared if isinstance(each, Table)),
         vocabularies=tuple(each for each in declared if isinstance(each, Vocabulary)),

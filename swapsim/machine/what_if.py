@@ -23,11 +23,11 @@ import polars as pl
 from swapsim import study
 from swapsim.checks import checked
 from swapsim.errors import InputError, require_some
+from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
 from swapsim.study import summary
-from swapsim.study.metrics import Metric, Metrics
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""

@@ -217,8 +217,7 @@ def _clusters(folder: Path) -> Blocks:
         )
     yield _table(replayed.grants, fold="Requests by order")
     yield _table(replayed.work.select(_WORK), fold="Locks and list moves a grant")
-    lists = clusters.summed_lists(replayed.lists)
-    yield _chart(clusters.charts.lists_over_time(lists, title="Clusters by list"))
+    yield _chart(clusters.charts.lists_over_time(replayed.lists, title="Clusters by list"))
 
 
 def _requests(large: pl.DataFrame) -> str:

@@ -13,7 +13,7 @@ from swapsim.errors import InputError, errors_of, require_some
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import REQUEST_OP, REQUESTS, SLOT_EVENTS
 from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
-from swapsim.traces.verification import refuse
+from swapsim.traces.verification import refuse, require_ops
 
 _Value = TypeVar("_Value", str, int)
 
@@ -61,29 +61,7 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
     An ``InputError`` names the row, by its seq, and the field.
     """
     SLOT_EVENTS.check(rows)
-    if rows.is_empty():
-        raise InputError("the table has no rows: capture slot events first")
-    lacking = pl.coalesce(
-        *(pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in _HEAD),
-        *(
-            pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
-            for op in ops
-            for name in _NEEDS[op]
-        ),
-    )
-    faulty = (
-        rows.with_row_index("row")
-        .with_columns(lacking=lacking)
-        .filter(pl.col("lacking").is_not_null())
-    )
-    if faulty.height:
-        first = faulty.row(0, named=True)
-        where = f"row {first['row']}" if first["seq"] is None else f"row with seq {first['seq']}"
-        raise InputError(
-            f"the {where} has no value, and its op {first['op'] or 'none'} needs one: "
-            "capture the trace again",
-            field=first["lacking"],
-        )
+    require_ops(rows, _HEAD, {op: _NEEDS[op] for op in ops})
 
 
 @checked

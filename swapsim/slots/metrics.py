@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import polars as pl
-
-from swapsim.frames.table import Column, Table
+from swapsim.frames.metrics import Metric, Metrics
 from swapsim.slots._native import LockSite
-from swapsim.study.metrics import Metric, Metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +177,3 @@ LEADING: Final = (
     "run",
 )
 """The metrics that describe a policy best: moved lock lines, repeated scanning, locality."""
-
-SLOT_METRICS: Final = Table(
-    "SLOT_METRICS",
-    "One figure per metric of the slot workbench, in long form or as a column of its own.",
-    *(
-        Column(name, pl.Float64, f"{metric.meaning} (better: {metric.better})", metric.unit)
-        for name, metric in QUOTIENTS.items()
-    ),
-)

@@ -105,22 +105,3 @@ SLOT_SWEEP: Final = Table(
     Column("value", pl.Float64, "quotient of two counts; null where the divisor is 0", BY_ROW),
     columns.UNIT,
 )
-
-
-POLICY_RANKING: Final = Table(
-    "POLICY_RANKING",
-    "One row per metric and policy, a metric's best policy first.",
-    columns.METRIC,
-    columns.UNIT,
-    Column("better", pl.String, "which direction of the metric is the better one"),
-    Column("rank", pl.String, "place in the order, or the places that intervals allow"),
-    columns.POLICY,
-    Column("user", pl.Boolean, "whether it is a user's own policy"),
-    Column("median", pl.Float64, "median over the seeds", BY_ROW),
-    Column("low", pl.Float64, "lower end of the median's bootstrap interval, 95 %", BY_ROW),
-    Column("high", pl.Float64, "upper end of the median's bootstrap interval, 95 %", BY_ROW),
-    Column("tied_with", pl.List(pl.String), "policies whose interval overlaps this one's"),
-    Column("lowest", pl.Float64, "lowest value over the seeds", BY_ROW),
-    Column("highest", pl.Float64, "highest value over the seeds", BY_ROW),
-    Column("seeds", pl.UInt32, "number of runs"),
-)

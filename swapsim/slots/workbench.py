@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack
 import polars as pl
 
 from swapsim import interrupt, study
-from swapsim.checks import checked
+from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
@@ -173,8 +173,7 @@ def grid_points(
     meter: MeterConfig | None = None,
 ) -> list[Point]:
     """Return the runs of `one_at_a_time`, which has the same parameters."""
-    if seeds < 1:
-        raise ConfigError(f"seeds={seeds}: choose at least 1")
+    check_number("seeds", seeds, 1)
     return [
         Point(
             factor=factor,
@@ -304,9 +303,9 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     bootstrap interval of the mean over the seeds), ``median, lowest, highest, rank`` (the place, or
     the places that intervals allow) and ``tied_with``. Runs without a value are left out.
     """
-    SLOT_SWEEP.check(measures)
     check_confidence(confidence)
-    chosen, better = measures.filter(metric=metric), METRICS[metric].better
+    chosen = SLOT_SWEEP.check(measures).filter(metric=metric)
+    better = METRICS[metric].better
     if not chosen["value"].count():
         raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
     return pl.concat(

@@ -49,7 +49,16 @@ _CORE: Final = "swapsim._core"
 _TABLES: Final = "swapsim.frames.table"
 _OUTSIDE: Final = tuple(
     f"swapsim.{name}."
-    for name in ("study", "checks", "errors", "io", "frames.files", "progress", "ffi.headers")
+    for name in (
+        "study",
+        "checks",
+        "errors",
+        "io",
+        "frames.files",
+        "frames.metrics",
+        "progress",
+        "ffi.headers",
+    )
 )
 """Code that cannot change a result."""
 

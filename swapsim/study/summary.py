@@ -14,14 +14,16 @@ Each takes a frame and returns a new one. The rows are in the order of first app
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
+from swapsim.frames.metrics import Metric
 from swapsim.study.ranking import CONFIDENCE, interval, rank
+from swapsim.study.tables import RANKING
 
 Statistic = Literal["mean", "median"]
 Spread = Literal["range", "interval"]
@@ -199,6 +201,22 @@ def ranked(
     )
     places = pl.Schema({**found.schema, "rank": pl.String(), "tied_with": pl.List(pl.String)})
     return pl.DataFrame(rank(found.to_dicts(), statistic, better), schema=places)
+
+
+def ranking(
+    rows: pl.DataFrame, metrics: Mapping[str, Metric], built_in: Collection[str]
+) -> pl.DataFrame:
+    """Rank policies by the median of each metric, the best first (RANKING).
+
+    The rows have ``metric, policy, seed, value``; policies that are not ``built_in`` are a user's.
+    """
+    found = pl.concat(
+        ranked(rows.filter(metric=name), metric.better).with_columns(
+            unit=pl.lit(metric.unit), better=pl.lit(metric.better)
+        )
+        for name, metric in metrics.items()
+    ).with_columns(runs="seeds", user=pl.col("policy").is_in(list(built_in)).not_())
+    return RANKING.check(found.select(RANKING.names()))
 
 
 def _require(rows: pl.DataFrame, *columns: str) -> None:

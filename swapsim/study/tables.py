@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of the models' constants: costs of work, and facts that no source publishes."""
+"""Tables of the models' constants (costs of work, facts that no source publishes), and of ranks."""
 
 from typing import Final
 
 import polars as pl
 
 from swapsim.frames import columns
-from swapsim.frames.table import Column, Table
+from swapsim.frames.table import BY_ROW, Column, Table
 
 CONSTANTS: Final = Table(
     "CONSTANTS",
@@ -21,4 +21,23 @@ CONSTANTS: Final = Table(
     Column("high", pl.Int64, "highest value that the source allows"),
     columns.UNIT,
     Column("source", pl.String, "where the value comes from"),
+)
+
+RANKING: Final = Table(
+    "RANKING",
+    "One row per metric and policy, a metric's best policy first. The figure of a run is the "
+    "metric's value, or its change from the rules of 7.3 on the same requests.",
+    columns.METRIC,
+    columns.UNIT,
+    Column("better", pl.String, "which direction of the metric is the better one"),
+    Column("rank", pl.String, "place in the order, or the places that intervals allow"),
+    Column("policy", pl.String, "policy, or alternative to a kernel's rules"),
+    Column("user", pl.Boolean, "whether it is a user's own policy"),
+    Column("median", pl.Float64, "median over the runs", BY_ROW),
+    Column("low", pl.Float64, "lower end of the median's bootstrap interval, 95 %", BY_ROW),
+    Column("high", pl.Float64, "upper end of the median's bootstrap interval, 95 %", BY_ROW),
+    Column("tied_with", pl.List(pl.String), "policies whose interval overlaps this one's"),
+    Column("lowest", pl.Float64, "lowest figure of a run", BY_ROW),
+    Column("highest", pl.Float64, "highest figure of a run", BY_ROW),
+    Column("runs", pl.UInt32, "number of runs: seeds, or streams and seeds"),
 )

@@ -72,6 +72,24 @@ def refuse(rows: pl.DataFrame, what: str, remedy: str = AGAIN, *, field: str | N
         raise InputError(f"{what.format(**rows.row(0, named=True))}: {remedy}", field=field)
 
 
+def require_ops(
+    rows: pl.DataFrame, head: Collection[str], needs: Mapping[str, Collection[str]]
+) -> None:
+    """Require the fields of the head in each row of events, and those that its op needs."""
+    if rows.is_empty():
+        raise InputError("the table of events has no rows: record a workload that swaps")
+    require_values(rows, list(head))
+    lacking = pl.coalesce(
+        pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
+        for op, names in needs.items()
+        for name in names
+    )
+    faulty = rows.with_columns(lacking=lacking).drop_nulls("lacking")
+    for row in faulty.head(1).iter_rows(named=True):
+        what = "the row with seq {seq} has no value, and its op {op} needs one"
+        refuse(faulty, what, field=row["lacking"])
+
+
 def verified(
     folders: Mapping[str, Path], judge: Callable[[Path], Mapping[str, object]], table: Table
 ) -> pl.DataFrame:

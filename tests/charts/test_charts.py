@@ -22,13 +22,14 @@ from swapsim import charts, generations
 from swapsim.charts import general, rendered, theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters.tables import CLUSTER_LIST_SUMS, CLUSTER_RANKING
+from swapsim.clusters.tables import CLUSTER_LISTS
 from swapsim.errors import InputError
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import SLOT_SWEEP
+from swapsim.study.tables import RANKING
 
 SITES = pl.DataFrame(
     [
@@ -51,7 +52,7 @@ SWEEP = pl.DataFrame(
 )
 LISTS_OF_CLUSTERS = pl.DataFrame(
     [(rules, seq, 512 * seq, 9 - seq, seq, 0, 3, 2) for rules in ("6.12", "7.3") for seq in (1, 5)],
-    schema=CLUSTER_LIST_SUMS.schema,
+    schema=CLUSTER_LISTS.schema,
     orient="row",
 )
 CHANGED_RULES = pl.DataFrame(
@@ -60,7 +61,7 @@ CHANGED_RULES = pl.DataFrame(
         for metric in ("fallbacks", "mixed")
         for rank, policy in enumerate(("7.3", "mine"), 1)
     ],
-    schema=CLUSTER_RANKING.schema,
+    schema=RANKING.schema,
     orient="row",
 )
 

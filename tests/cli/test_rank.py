@@ -20,8 +20,8 @@ from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import ranking
 from swapsim.policies.policy import policies_in
-from swapsim.slots.tables import POLICY_RANKING
 from swapsim.study import SerialExecutor
+from swapsim.study.tables import RANKING
 
 HEAD = "import swapsim\n\n\n"
 GOOD = f"""{HEAD}TRUNKS = 2
@@ -77,13 +77,13 @@ def test_readmes_policy_is_ranked_among_the_others(
     assert printed.err == ""
     assert printed.out.count("| next_but_one ") == len(patch.RANKED_BY)
     found = pl.read_parquet(out)
-    assert found.schema == POLICY_RANKING.schema
-    for metric, better in patch.RANKED_BY.items():
+    assert found.schema == RANKING.schema
+    for metric, declared in patch.RANKED_BY.items():
         part = found.filter(metric=metric)
         assert set(part["policy"]) == {*POLICIES, "next_but_one"}
         assert part.filter(user=True)["policy"].to_list() == ["next_but_one"]
         best, worst = (part["median"].item(at) for at in (0, -1))
-        assert best >= worst if better == "higher" else best <= worst
+        assert best >= worst if declared.better == "higher" else best <= worst
         assert part.filter(pl.col("lowest") > pl.col("low")).is_empty()
         alike = part.filter(pl.col("policy").is_in(["spread", "spread-online"]))
         assert alike["rank"].n_unique() == 1
@@ -95,11 +95,11 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
 ) -> None:
     """A wide interval may rank before a narrow one whose median is better; the chart is drawn."""
     rows = [
-        (metric, "unit", better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
-        for metric, better in patch.RANKED_BY.items()
+        (metric, "unit", declared.better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
+        for metric, declared in patch.RANKED_BY.items()
         for policy, rank in (("shared", "1"), ("wide", "2-3"), ("narrow", "3"), ("percpu", "3"))
     ]
-    ranked = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
+    ranked = pl.DataFrame(rows, schema=RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranked)
     monkeypatch.chdir(file.parent)
     (command,) = [line for line in blocks("", "swapsim rank").splitlines() if line]

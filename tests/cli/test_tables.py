@@ -20,7 +20,7 @@ from swapsim.cli import cli, main, tables
 from swapsim.cli.tables import TABLES, Printed, checked, print_tables, write_chart, write_table
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
-from swapsim.slots.tables import POLICY_RANKING
+from swapsim.study.tables import RANKING
 
 REMOVALS = str(traces.shipped("batched-removal")["removals-swap-1"])
 
@@ -75,11 +75,11 @@ def test_each_command_that_shows_a_table_is_tested_here() -> None:
 def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `swapsim rank` return a table without computing it, which test_rank does."""
     rows = [
-        (metric, "unit", better, rank, policy, policy == "stays", 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
-        for metric, better in patch.RANKED_BY.items()
+        (metric, "unit", "lower", rank, policy, policy == "stays", 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
+        for metric in patch.RANKED_BY
         for rank, policy in enumerate(("shared", "stays"), 1)
     ]
-    ranking = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
+    ranking = pl.DataFrame(rows, schema=RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
 
 

@@ -2,7 +2,6 @@
 """Memory of processes in folios: the library against a plain model, and streams under rules."""
 
 import polars as pl
-import pytest
 from clusters_in_c import FoliosInC
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +11,6 @@ from oracle_clusters import RULES, Allocator, DeviceConfig, Rules
 from swapsim.claims.tables import FOLIO_STREAM
 from swapsim.clusters import folios, requests
 from swapsim.clusters.tables import FOLIO_STEPS
-from swapsim.errors import ConfigError, InputError
 
 SIZE, CPUS, PAGES = 16, 2, 48
 FIXED = {"cluster_size": SIZE, "trunk_shift": 6, "cpus": CPUS}
@@ -116,41 +114,3 @@ def test_a_folio_that_obtains_no_run_goes_out_page_by_page() -> None:
     (large,) = run.out.filter(order=4).rows(named=True)
     assert (large["swapped_out"], large["fallbacks"]) == (0, 1)
     assert run.out.filter(order=0)["swapped_out"].item() == 1021 + 16
-
-
-@pytest.mark.parametrize(
-    ("rows", "error"),
-    [
-        ([(0, 0, "out", 0, 0, 1)], "field 'step': the stream has no step that frees slots"),
-        ([(0, 0, "access", 0, 0, 1)], "field 'step': the stream has no page-out"),
-        (
-            [(0, 0, "access", 10, 0, 1), (0, 0, "out", 0, 0, 1)],
-            "row 0 of the steps is refused: its order is one that no cluster",
-        ),
-        (
-            [(0, 0, "access", 0, 0, 1), (0, 0, "out", 0, 0, 0)],
-            "row 1 of the steps is refused: its pages are none",
-        ),
-        ([(0, 0, "drop", 0, 0, 1), (9999, 0, "out", 0, 0, 1)], "process 9999"),
-    ],
-)
-def test_a_stream_that_cannot_be_run_is_refused(
-    rows: list[tuple[int, int, str, int, int, int]], error: str
-) -> None:
-    """A stream without frees or page-out, or with a bad row, is refused by its name."""
-    with pytest.raises(InputError, match=error):
-        folios.run(stream_of(rows))
-
-
-def test_bad_settings_are_refused() -> None:
-    """A size or rule that does not exist is named."""
-    good = stream_of([(0, 0, "access", 0, 0, 1), (0, 0, "out", 0, 0, 1)])
-    for call, words in (
-        (lambda: requests.allocator_test(iterations=0), "iterations=0"),
-        (lambda: requests.allocator_test(first=True, aligned=True), "aligned=True"),
-        (lambda: folios.run(good, "6.10"), "rules"),
-        (lambda: folios.run(good, "7.3", switches={"nonfull": True}), "switches"),
-        (lambda: folios.run(good, "7.3", slots=100), "slots=100"),
-    ):
-        with pytest.raises(ConfigError, match=words):
-            call()

@@ -1,23 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The requests of a recording under other rules."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 from recording import recording
-from test_verify_clusters import BAD, RECORDED, RULES, changed, folder_of
+from test_verify_clusters import RECORDED, RULES, folder_of
 
-from swapsim import clusters
 from swapsim.cli import main
-from swapsim.clusters import replay, verify_clusters
-from swapsim.clusters._native import switches_of
+from swapsim.clusters import replay
 from swapsim.clusters.tables import CLUSTER_RULES
-from swapsim.errors import ConfigError, InputError
-
-NOT_REFUSED = {"a row of the other kernel", "a missing grant"}
-"""What only the comparison with the kernel's own rules finds."""
 
 
 @RULES
@@ -49,10 +42,9 @@ def test_large_folios_fall_back_where_only_free_clusters_serve_them() -> None:
 def test_each_sample_has_all_clusters() -> None:
     """Of both devices, on one list each; no sample without a request for one."""
     found = replay(RECORDED["7.3"], samples=10)
-    summed = clusters.summed_lists(found.lists)
     assert found.lists["rules"].unique().len() == len(CLUSTER_RULES.words)
-    assert 4 * 9 <= summed.height <= 4 * 11
-    listed = summed.select(pl.sum_horizontal("free", "full", "discard", "nonfull", "frag"))
+    assert 4 * 9 <= found.lists.height <= 4 * 11
+    listed = found.lists.select(pl.sum_horizontal("free", "full", "discard", "nonfull", "frag"))
     assert listed.to_series().unique().to_list() == [8 + 4]
     assert replay(RECORDED["7.3"], "7.3", samples=0).lists.is_empty()
 
@@ -69,33 +61,3 @@ def test_the_command_prints_and_explains(
     assert "acquisitions of si->lock per run of slots granted" in printed
     assert main([*command, "--only", "work", "--switch", "isolates=perhaps"]) == 2
     assert "--switch isolates=perhaps: give NAME=yes or NAME=no" in capsys.readouterr().err
-
-
-@RULES
-@pytest.mark.parametrize("wrong", sorted({*BAD} - NOT_REFUSED))
-def test_a_replay_refuses_bad_recordings(rules: str, wrong: str) -> None:
-    """As the comparison does."""
-    change, error = BAD[wrong]
-    with pytest.raises(InputError, match=error):
-        replay(change(RECORDED[rules]), "6.12")
-
-
-def test_unknown_rules_are_refused() -> None:
-    """The error names the argument and what there is."""
-    with pytest.raises(ConfigError, match=r"rules='6\.13'"):
-        replay(RECORDED["7.3"], "6.13")
-    with pytest.raises(ConfigError, match="switches='column'"):
-        replay(RECORDED["7.3"], switches={"column": True})
-    with pytest.raises(ConfigError, match="samples=-1"):
-        replay(RECORDED["7.3"], samples=-1)
-    assert switches_of("7.3")["isolates"]
-    disks = RECORDED["7.3"].devices.with_columns(rotational=pl.lit(value=True))
-    with pytest.raises(
-        ConfigError, match=r"rules='6\.12': .* no clusters for a hard disk; choose 7"
-    ):
-        replay(replace(RECORDED["7.3"], devices=disks), "6.12")
-    disks = RECORDED["6.12"].devices.with_columns(rotational=pl.lit(value=True))
-    with pytest.raises(InputError, match=r"hard disk, for which 6\.12 has no clusters"):
-        verify_clusters(replace(RECORDED["6.12"], devices=disks))
-    with pytest.raises(InputError, match="cannot be replayed"):
-        replay(changed(RECORDED["7.3"], "call", 1, order=pl.lit(11)))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from swapsim.errors import ConfigError, InputError
+from swapsim.frames.metrics import Metric, Metrics
 from swapsim.study import summary
-from swapsim.study.metrics import Metric, Metrics
 
 SETTINGS = list(product(("shared", "percpu"), (1, 8)))
 VALUES = st.floats(-1e6, 1e6)

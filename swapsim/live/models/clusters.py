@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.clusters import folios, summed_lists
+from swapsim.clusters import folios
 from swapsim.clusters.requests import ACCESS, CLUSTER, DROP, OUT, Requests
 from swapsim.clusters.requests import CLUSTER as LARGEST
 from swapsim.clusters.tables import FOLIO_STEPS, STEP
@@ -69,7 +69,7 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
         switches=values["switches"],
         return_cache=values["return_cache"],
     )
-    lists = summed_lists(found.lists).drop("in_use").rename({"seq": "stage"})
+    lists = found.lists.drop("in_use").rename({"seq": "stage"})
     by = ["rules", "stage"]
     parts = [lists.unpivot(index=by, variable_name="name").with_columns(metric=pl.lit("clusters"))]
     for order, _ in values["orders"]:

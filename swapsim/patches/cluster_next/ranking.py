@@ -9,21 +9,21 @@ from typing import Final
 import polars as pl
 
 from swapsim import slots
-from swapsim.checks import checked
-from swapsim.errors import ConfigError, InputError
+from swapsim.checks import check_number, checked
+from swapsim.errors import InputError
 from swapsim.ffi import POLICIES
+from swapsim.frames.metrics import Metric
 from swapsim.machine.run import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
-from swapsim.slots.tables import POLICY_RANKING
-from swapsim.study import summary
+from swapsim.study.summary import ranking
 
 RANKED_BY: Final = {
-    PAGES_MOVED: "higher",
-    **{name: slots.METRICS[name].better for name in ("lock.moved.add", "run", "scanned")},
+    PAGES_MOVED: Metric("pages/s", "pages out and in that the machine moves", "higher"),
+    **{name: slots.METRICS[name] for name in ("lock.moved.add", "run", "scanned")},
 }
-"""A metric -> its better end; the first is the machine's, the others are the workbench's."""
+"""The metrics of a ranking; the first is the machine's, the others are the workbench's."""
 
 
 @checked
@@ -37,12 +37,11 @@ def rank(
     """Rank a user's policies among the built-in ones, on the workbench and on `aged_device`.
 
     `policies.policy.policies_in` reads those of a file. Each runs with seeds 1 to ``seeds``. There
-    is a row (POLICY_RANKING) for each metric of RANKED_BY and policy, for each metric the best
+    is a row (RANKING) for each metric of RANKED_BY and policy, for each metric the best
     first. An InputError says that a policy raises, does not end or returns no slot
     (`slots.require_sound`), or that two have one name.
     """
-    if seeds < 1:
-        raise ConfigError(f"seeds={seeds}: choose at least 1")
+    check_number("seeds", seeds, 1)
     names = [policy.name for policy in policies]
     twins = [name for name in names if names.count(name) > 1]
     if twins:
@@ -61,13 +60,9 @@ def rank(
     )
     _require_valid_answers(counted, policies)
     moved = run_policies(aged_device, ranked, seeds=seeds, executor=executor, progress=progress)
-    columns = ["metric", "unit", "policy", "seed", "value"]
+    columns = ["metric", "policy", "seed", "value"]
     values = pl.concat([moved.select(columns), counted.select(columns)])
-    found = pl.concat(
-        summary.ranked(values.filter(metric=metric), better).with_columns(better=pl.lit(better))
-        for metric, better in RANKED_BY.items()
-    ).with_columns(user=pl.col("policy").is_in(POLICIES).not_())
-    return POLICY_RANKING.check(found.select(POLICY_RANKING.names()))
+    return ranking(values, RANKED_BY, POLICIES)
 
 
 def _require_valid_answers(counted: pl.DataFrame, policies: Sequence[Policy]) -> None:

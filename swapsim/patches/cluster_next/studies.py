@@ -12,6 +12,7 @@ import polars as pl
 from swapsim import slots, traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
+from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine import lab, what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -24,7 +25,6 @@ from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.workbench import Point, measure_point
 from swapsim.study import Study, picked
 from swapsim.study.constants import Moved, ends
-from swapsim.study.metrics import Metric, Metrics
 
 MERGED: Final = "percpu-rerandomise"
 POSTED: Final = ("shared", "percpu", MERGED)

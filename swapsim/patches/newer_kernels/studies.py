@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.clusters import folios, requests, summed_lists
+from swapsim.clusters import folios, requests
 from swapsim.clusters.tables import CLUSTER_RULES
 from swapsim.patches.newer_kernels import global_lock as one_lock
 from swapsim.patches.newer_kernels import meetings
@@ -192,7 +192,7 @@ recorded_builds: Final = Study(
 
 def _device(seed: int) -> pl.DataFrame:
     stream = requests.turnover(claims.measured_requests(TURNOVER), seed=seed)
-    lists = summed_lists(folios.run(stream, CLUSTER_RULES.words).lists).drop("in_use")
+    lists = folios.run(stream, CLUSTER_RULES.words).lists.drop("in_use")
     long = lists.unpivot(index=["rules", "seq"], variable_name="list", value_name="clusters")
     return long.rename({"seq": "stage"}).with_columns(pl.col("rules").cast(pl.String))
 

@@ -17,6 +17,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import ConfigError, InputError
+from swapsim.frames.table import Column, Table
 
 BETTER: Final = ("higher", "lower", "neither")
 
@@ -75,6 +76,15 @@ class Metrics(Mapping[str, Metric]):
         for name in rows["metric"].cast(pl.String).unique(maintain_order=True):
             self[name]
         return rows
+
+    def table(self, name: str) -> Table:
+        """Return the metrics as columns of a table, by which frames and pages know their units."""
+        columns = (
+            Column(each, pl.Float64, f"{metric.meaning} (better: {metric.better})", metric.unit)
+            for each, metric in self._metrics.items()
+        )
+        row = f"One figure per metric of {self.subject}, in long form or as a column of its own."
+        return Table(name, row, *columns)
 
     def axis(self, name: str) -> str:
         """Return the words of a metric at an axis: its meaning, unit and better direction."""
