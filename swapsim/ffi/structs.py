@@ -67,7 +67,14 @@ def columns(struct: str, frame: pl.DataFrame) -> Any:
 
     TypeError if a column could lose values in the type of its array.
     """
-    return pointers(struct, {name: frame[name] for name, _ in ffi.typeof(struct).fields})
+    made = ffi.new(f"{struct} *")
+    arrays = []
+    for name, field in ffi.typeof(struct).fields:
+        column = frame[name].to_physical().to_numpy()
+        array = np.ascontiguousarray(column.astype(_type(field.type.item), casting="safe"))
+        arrays.append(ffi.from_buffer(f"{field.type.item.cname}[]", array))
+        setattr(made, name, arrays[-1])
+    return keep(made, arrays)
 
 
 def pointers(struct: str, arrays: Mapping[str, Any]) -> Any:
