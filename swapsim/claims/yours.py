@@ -17,7 +17,7 @@ from swapsim.claims.tool_results import lkp_rows, mmtests_rows
 from swapsim.errors import InputError
 from swapsim.frames import columns
 from swapsim.frames.cases import first
-from swapsim.frames.files import read_csv
+from swapsim.frames.files import other_columns, read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 from swapsim.io.paths import data_root
 
@@ -70,12 +70,12 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         require_unique(sides, ["metric"], path, _TWO_METRICS)
         return _long(sides)
     if head != ",".join(YOUR_RUNS.schema):
-        raise InputError(
-            f"its columns must be {', '.join(YOUR_RUNS.names())}, "
-            f"or {', '.join(_BOTH_SIDES.names())}",
-            path=path,
-            line=1,
+        nearest, other = sorted(
+            (table.names() for table in (YOUR_RUNS, _BOTH_SIDES)),
+            key=lambda names: -sum(name in head for name in names),
         )
+        wrong = other_columns(head.split(","), nearest)
+        raise InputError(f"{wrong}; or give {', '.join(other)}", path=path, line=1)
     frame = read_csv(path, YOUR_RUNS, _MAY_LACK)
     frame = frame.with_columns(pl.col(_MAY_LACK).fill_null(""))
     require_unique(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)

@@ -104,9 +104,9 @@ def info(folder: Path | None, form: str | None) -> None:
     "replays",
     multiple=True,
     metavar="REPLAY",
-    help="Replay that the trace shall feed: writeback-tags, batched-removal, clusters or "
-    "generations (the last two on 6.12 and 7.3, by name only); may be given twice. Default: "
-    "each that the kernel can feed.",
+    help="Replay that the trace shall feed: writeback-tags, batched-removal, or by name only "
+    "clusters and generations (6.12 and 7.3) and stall-decisions (7.3, for 'swapsim verify "
+    "stalls'); may be given twice. Default: each that the kernel can feed.",
 )
 @click.option(
     "--format",
@@ -114,14 +114,15 @@ def info(folder: Path | None, form: str | None) -> None:
     default="sh",
     metavar="NAME",
     help="sh (default), by tracefs or trace-cmd; or bpftrace, whose JSON lines swapsim import "
-    "reads (not for clusters and generations).",
+    "reads (for writeback-tags and batched-removal).",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str], language: str) -> None:
-    from swapsim.traces import probes as recordings
+    from swapsim.traces.probes.script import RUNNING_KERNEL, fitted_script
 
-    types = kernel_btf or recordings.RUNNING_KERNEL
-    script = recordings.recording_script(types, replays, language=language)
-    click.echo(script, nl=False)
+    script = fitted_script(kernel_btf or RUNNING_KERNEL, replays, language=language)
+    click.echo(script.text, nl=False)
+    for note in script.notes:
+        say(f"swapsim: {note}", err=True)
 
 
 @click.command(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Container, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, Final, ParamSpec
 
 import polars as pl
 
@@ -17,6 +17,8 @@ from swapsim.frames.table import Table
 from swapsim.io import decode, read_bytes, read_text, translate_errors, validate
 
 Given = ParamSpec("Given")
+
+_QUOTED: Final = 80  # characters of a file's own words in a message
 
 
 def finite(text: str) -> float | None:
@@ -98,14 +100,21 @@ def _frame(
 ) -> pl.DataFrame:
     names = table.names()
     if not rows or rows[0] != names:
-        raise InputError(f"its columns must be: {', '.join(names)}", path=path, line=1)
+        raise InputError(
+            other_columns(rows[0] if rows and rows[0] else [""], names), path=path, line=1
+        )
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(names):
             raise InputError(
-                f"{len(row)} fields where {len(names)} are needed", path=path, line=line
+                f"{len(row)} fields where {len(names)} are needed: one for each of "
+                f"{', '.join(names)}; put a field with a comma in quotes",
+                path=path,
+                line=line,
             )
         if "\n" in "".join(row):
-            raise InputError("a row must stay on one line", path=path, line=line)
+            raise InputError(
+                "a row must stay on one line: remove the line break", path=path, line=line
+            )
     texts = pl.DataFrame(rows[1:], schema=dict.fromkeys(names, pl.String), orient="row")
     values = {name: _values(name, dtype) for name, dtype in table.schema.items()}
     given = {name: (pl.col(name) != "") | (name not in may_be_empty) for name in names}
@@ -117,14 +126,26 @@ def _frame(
     return texts.select(values.values())
 
 
+def other_columns(found: list[str], names: list[str]) -> str:
+    """Return what is wrong with the first line of a file that has other columns."""
+    must = f"its columns must be: {', '.join(names)}"
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if separator in found[0]:
+            return f"{must}; they are separated by {word} here: write commas"
+    lacks = ", ".join(name for name in names if name not in found)
+    more = [repr(name) for name in found if name not in names]
+    advice = (f"add {lacks}" * bool(lacks), f"remove {', '.join(more)[:_QUOTED]}" * bool(more))
+    return f"{must}; {' and '.join(filter(None, advice)) or 'write each once, in this order'}"
+
+
 def _misfit(text: str, dtype: pl.DataType) -> str:
     """Return why a text is no value of a column, and what to write."""
     if not dtype.is_numeric():
-        return f"{text!r} is no {dtype}"
+        return f"{text[:_QUOTED]!r} is no {dtype}"
     plain = re.sub(r"[\s,_']", "", text)
     fits = plain != text and re.fullmatch(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", plain, re.I)
     kind = "whole number" if dtype.is_integer() else "number"
-    return f"{text!r} is no {kind}" + (f": write {plain}" if fits else "")
+    return f"{text[:_QUOTED]!r} is no {kind}: " + (f"write {plain}" if fits else "write one")
 
 
 def first(wrong: pl.DataFrame) -> tuple[int, str] | None:

@@ -22,6 +22,7 @@ What the kernel has to be:
 |---|---|
 | ``writeback-tags``, ``batched-removal`` | 6.1 to 6.12 as it is, x86-64 |
 | ``clusters``, ``generations`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
+| ``verify stalls`` | 7.3 as it is: ``swapsim probes --for stall-decisions`` |
 | ``cluster-next``, ``stall-decisions`` | the laboratory's 6.1, which ``data/capture`` builds |
 
 A trace of perfetto, which phones have, is a recording, too: enable the events that a replay needs
@@ -30,7 +31,7 @@ as ``ftrace_events``, and kprobes that the script has set (``sh record.sh set``)
 keeps with ``preserve_ftrace_buffer: true``; the arrays of ``generations`` are not in its events.
 ``swapsim probes --format bpftrace`` prints a script for bpftrace, whose ``printf`` writes lines of
 ftrace's text, such as ``task-12 [003] 4.912041123: swp_add: folio=0xffffea00000ca900
-entry=0x4000``. There is none for ``clusters`` and ``generations``.
+entry=0x4000``. There is one for ``writeback-tags`` and ``batched-removal``.
 
 ```sh
 swapsim probes --format bpftrace > record.bt

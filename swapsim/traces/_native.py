@@ -24,6 +24,8 @@ _CELLS_OF_A_BATCH: Final = 2_000_000
 
 _STRINGS_OF_A_BATCH: Final = 16 << 20
 
+_SHOWN: Final = 80  # characters of a wrong line in a message
+
 _CLOCKS: Final = ("unknown", "seconds", "whole numbers")
 
 _FAULTS: Final = {
@@ -278,6 +280,7 @@ def _skipped(handle: Any) -> tuple[Skipped, ...]:
 
 
 def _printable(padded: bytes) -> str:
-    """Return the text of a fixed array of C, without control characters."""
+    """Return the text of a fixed array of C, without control characters, and cut."""
     text = padded.rstrip(b"\0").decode(errors="backslashreplace")
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

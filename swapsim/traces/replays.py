@@ -126,6 +126,7 @@ def shipped_traces() -> pl.DataFrame:
     for name, folder in paths.shipped_traces().items():
         origin = provenance(folder)
         can = replays_of(origin["events"]).filter("can")["replay"].to_list()
+        can += ["verify stalls"] if {*SUMS_TABLES} <= {*origin["events"]} else []
         counted = sum(origin["events"].values())
         rows.append((name, origin["kernel"]["release"], origin["guest"]["cpus"], counted, can))
     return pl.DataFrame(rows, schema=SHIPPED_TRACES.schema, orient="row")

@@ -34,7 +34,7 @@ SHIPPED_TRACES: Final = Table(
     Column("kernel", pl.String, "release of the kernel"),
     Column("cpus", pl.UInt32, "CPUs of its machine"),
     Column("rows", pl.UInt64, "events recorded"),
-    Column("replays", pl.List(pl.String), "replays that it can feed"),
+    Column("replays", pl.List(pl.String), "replays, or a verification, that it can feed"),
 )
 
 TRACE_EVENTS: Final = Table(

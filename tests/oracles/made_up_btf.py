@@ -158,3 +158,42 @@ def allocator(rules: str, *, without: tuple[str, ...] = ()) -> bytes:
         if name not in without:
             types.function(name, [(each, pointers.get(each, number)) for each in parameters])
     return types.written()
+
+
+RECLAIM = {
+    "shrink_node": ("pglist_data", "scan_control"),
+    "handle_reclaim_writeback": ("", "pglist_data", "scan_control", "reclaim_stat"),
+    "vmpressure": ("", "", "mem_cgroup", ""),
+    "do_try_to_free_pages": ("", "scan_control"),
+    "reclaim_throttle": ("pglist_data", ""),
+    "wakeup_flusher_threads": ("",),
+    "prepare_kswapd_sleep": ("pglist_data", "", ""),
+}
+"""The functions of 7.3's reclaim that probes are set on, and the structures of their parameters."""
+
+
+def reclaim() -> bytes:
+    """Return the types that the probes of 7.3's stalls read: members 8 bytes apart."""
+    types = Types()
+    number = types.integer("unsigned long")
+
+    def structure(name: str, *members: str | tuple[str, int]) -> int:
+        placed = [(m, number) if isinstance(m, str) else m for m in members]
+        return types.structure(name, [(*member, 8 * at) for at, member in enumerate(placed)])
+
+    structure("cgroup", "root")
+    structure("cgroup_root", "hierarchy_id")
+    structure("mem_cgroup_per_node", ("lruvec", structure("lruvec", "pgdat", "flags")))
+    css = structure("cgroup_subsys_state", "cgroup")
+    pointers = {
+        "": number,
+        "scan_control": structure("scan_control", "target_mem_cgroup", "priority", "nr"),
+        "pglist_data": structure("pglist_data", "flags", "node_id", "kswapd_failures"),
+        "reclaim_stat": structure("reclaim_stat", "nr_dirty"),
+        "mem_cgroup": structure("mem_cgroup", ("css", css), "nodeinfo"),
+    }
+    pointers = {name: types.pointer(at) if name else at for name, at in pointers.items()}
+    for name, parameters in RECLAIM.items():
+        types.function(name, [(f"p{at}", pointers[of]) for at, of in enumerate(parameters)])
+    types.typedef("btf_trace_mm_vmscan_throttled")
+    return types.written()

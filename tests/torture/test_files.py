@@ -88,12 +88,15 @@ RECORDINGS: dict[str, Callable[[list[recordings.Event]], bytes]] = {
         recordings.perfetto(events, deflated=True).SerializeToString()
     ),
     "bpftrace": lambda events: recordings.bpftrace(events).encode(),
+    "trace.dat": lambda events: recordings.trace_dat(recordings.numeric(events)),
 }
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_recordings(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
     """A damaged recording of another program is refused, or read without the parts counted."""
+    if name == "trace.dat" and not shutil.which("trace-cmd"):
+        pytest.skip("needs trace-cmd")
     events = recordings.events_of((TEXTS / "tracefs-6.1.txt").read_text())
     good = RECORDINGS[name](events)
 

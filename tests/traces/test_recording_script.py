@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_btf import Types, allocator, kernel
+from made_up_btf import Types, allocator, kernel, reclaim
 
+from swapsim import traces
+from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.traces.probes import recording_script
 from swapsim.traces.probes.bpftrace import bpftrace_script
@@ -110,6 +112,33 @@ def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types:
     assert shell(script, "-n") == (0, "", "")
 
 
+def test_the_stalls_of_7_3_are_recorded_as_the_shipped_traces(types: Path) -> None:
+    """The probes have the names and fields of the recordings that `swapsim verify` reads."""
+    types.write_bytes(reclaim())
+    script = recording_script(types, ["stall-decisions"])
+    origin = traces.provenance("throttles-7.3-cgroup-1")["recording"]
+    shipped = {line.split("/")[1].split()[0]: line for line in origin["probes"]}
+    probes = probes_of(script)
+    fields = re.compile(r"(\w+)=")
+    assert {name: fields.findall(probe) for name, probe in probes.items()} == {
+        name: fields.findall(probe) for name, probe in shipped.items()
+    }
+    assert "own_flags=+8(+8(%dx)):u64" in probes["stall_sums"]
+    assert "echo mono >$instance/trace_clock" in script
+    assert shell(script, "-n") == (0, "", "")
+
+
+def test_a_replay_that_is_left_out_is_named_on_stderr(
+    types: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The script is printed, and what it does not feed for lack of a function."""
+    types.write_bytes(NO_START)
+    assert main(["probes", "--kernel-btf", str(types)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == recording_script(types)
+    assert re.fullmatch(r"swapsim: .* writeback-tags: .* __folio_start_writeback .*\n", printed.err)
+
+
 def in_another_order() -> bytes:
     """Return types in which the parameters of a function are exchanged."""
     made = Types()
@@ -130,6 +159,9 @@ NO_START = kernel(without=("__folio_start_writeback",))
         # No probe can record the choice of a slot under si->lock.
         (kernel(), ["cluster-next"], "slot_events.*data/capture"),
         (kernel(), ["tags"], "'tags'"),
+        (kernel(), ["generations"], r"generations: .* function get_swappiness .* as 6\.12"),
+        (kernel(), ["stall-decisions"], r"no function shrink_node .* 7\.3, or the lab kernel"),
+        (kernel(), ["clusters", "generations"], "different clocks"),
         (LAST, ["clusters"], r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"),
         # An allocator's clock has no times: it is recorded by its name only.
         (LAST, [], "cannot feed writeback-tags and batched-removal"),
@@ -178,7 +210,7 @@ def test_bpftrace_prints_the_events_and_fields_of_the_shell_script(types: Path) 
         assert text.count("%") == head.count(",") + values.count(",") + 2
 
 
-@pytest.mark.parametrize("replay", ["clusters", "generations"])
+@pytest.mark.parametrize("replay", ["clusters", "generations", "stall-decisions"])
 def test_what_bpftrace_cannot_record_is_refused(replay: str, types: Path) -> None:
     """Places in functions, a clock that counts, and arrays are of the shell script only."""
     with pytest.raises(InputError, match=f"bpftrace cannot record {replay}"):

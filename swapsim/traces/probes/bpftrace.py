@@ -16,6 +16,7 @@ from swapsim.traces.probes.btf import ARGUMENTS
 CANNOT: Final[Mapping[str, str]] = {
     "clusters": "needs places inside functions, and a clock that counts events",
     "generations": "needs arrays of up to 40 counters in an event",
+    "stall-decisions": "needs arrays, and arguments at a function's return",
 }
 """Replay -> why bpftrace cannot record it."""
 

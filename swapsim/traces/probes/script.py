@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from swapsim.checks import checked
 from swapsim.errors import InputError
@@ -27,12 +27,14 @@ _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "batched-removal": (("swap-pages", "file-pages", "batches"),),
     "clusters": (("clusters-6_12",), ("clusters-7_3", "swap-devices-7_3")),
     "generations": (("generations-6_12",), ("generations-7_3",)),
+    "stall-decisions": (("throttles-7_3",),),
 }
 """Groups of _FILES for an unmodified kernel, or several to choose from; other replays need the lab
 kernel."""
 
 _FILES: Final = tuple(
-    f"capture/{name}events.toml" for name in ("", "clusters/", "clusters/device-", "newer/")
+    f"capture/{name}events.toml"
+    for name in ("", "clusters/", "clusters/device-", "generations/", "throttles/")
 )
 
 _SIZES: Final = {"cluster_bytes": "swap_cluster_info", "device_bytes": "swap_info_struct"}
@@ -41,7 +43,13 @@ _SIZES: Final = {"cluster_bytes": "swap_cluster_info", "device_bytes": "swap_inf
 _COUNTED: Final = "clusters"
 """The replay that needs the clock counter, and swapon within the recording."""
 
-_BY_NAME: Final = dict.fromkeys((_COUNTED, "generations"), "6.12 or 7.3")
+_TIMED: Final = ("generations", "stall-decisions")
+"""Replays that need a clock of times."""
+
+_BY_NAME: Final = {
+    **dict.fromkeys((_COUNTED, "generations"), "6.12 or 7.3"),
+    "stall-decisions": "7.3, or the lab kernel of data/capture/README.md",
+}
 """Replays that need all probes of their groups, and are chosen by their names only: the kernels
 that have them."""
 
@@ -63,29 +71,48 @@ def recording_script(
     kernel cannot record. An InputError says that the types cannot be read, that there is no such
     replay, or that the kernel, or bpftrace, lacks what one needs.
     """
+    return fitted_script(kernel_btf, replays, language=language).text
+
+
+class FittedScript(NamedTuple):
+    """A script, and what the caller has to know of it."""
+
+    text: str
+    notes: tuple[str, ...]
+    """A line for each replay that it does not feed, with what the kernel lacks."""
+
+
+def fitted_script(kernel_btf: Path, replays: Sequence[str], *, language: str) -> FittedScript:
+    """Return the script of `recording_script`."""
     if language not in LANGUAGES:
         raise InputError(f"no such language: {language!r}; there are: {', '.join(LANGUAGES)}")
     wanted = tuple(dict.fromkeys(replays)) or tuple(
         name for name in _GROUPS if name not in _BY_NAME
     )
-    if set(_BY_NAME) <= set(wanted):
-        raise InputError(f"{' and '.join(_BY_NAME)} need different clocks: record them one by one")
+    timed = [name for name in wanted if name in _TIMED]
+    if timed and _COUNTED in wanted:
+        both = f"{_COUNTED} and {timed[0]}"
+        raise InputError(f"{both} need different clocks: record them one by one")
     chosen = {replay: _groups(replay, kernel_btf) for replay in wanted}
     plans = {replay: _plan(kernel_btf, groups) for replay, groups in chosen.items()}
     unfed = {replay: plan for replay, plan in plans.items() if _lacks(replay, plan)}
     if unfed and (replays or len(unfed) == len(plans)):
-        lacking = dict.fromkeys(what for plan in unfed.values() for what in plan.missing)
         raise InputError(
-            f"this kernel cannot feed {' and '.join(unfed)}: it has {', '.join(lacking)}; "
+            f"this kernel cannot feed {' and '.join(unfed)}: it has {_lacked(unfed.values())}; "
             f"record on one that can, as {_BY_NAME.get(next(iter(unfed)), '6.1 to 6.12')}",
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
     plan = _plan(kernel_btf, [group for replay in fed for group in chosen[replay]])
+    notes = tuple(
+        f"the script does not feed {replay}: this kernel has {_lacked([lacking])}"
+        for replay, lacking in unfed.items()
+    )
     if language == "bpftrace":
         probes = ((probe.name, probe.place, probe.fields) for probe in plan.probes)
-        return bpftrace_script(fed, probes, plan.tracepoints, plan.missing)
-    return _filled(fed, plan)
+        text = bpftrace_script(fed, probes, plan.tracepoints, plan.missing)
+        return FittedScript(text, notes)
+    return FittedScript(_filled(fed, plan), notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +141,10 @@ class _Plan:
     def events(self) -> list[str]:
         names = [probe.name for probe in self.probes]
         return names + [event.partition(":")[2] for event in self.tracepoints]
+
+
+def _lacked(plans: Iterable[_Plan]) -> str:
+    return ", ".join(dict.fromkeys(what for plan in plans for what in plan.missing))
 
 
 def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
