@@ -148,6 +148,8 @@ class Kernel:
         """Start with empty devices."""
         self.allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT)
         self.random = Random(seed)
+        self.calls_of_ten, self.orders = self.random.choice([(6, 5), (8, 2)])
+        """Steps that begin calls, and their orders: the second kind fills its devices."""
         self.rows: list[Row] = []
         self.calls: dict[int, tuple[Call, Points]] = {}
         self.holders: dict[int, int] = {}
@@ -193,8 +195,8 @@ class Kernel:
         self.move(task)
         if task in self.calls:
             self.go_on(task)
-        elif self.pick(10) < 6:
-            order = self.pick(5)
+        elif self.pick(10) < self.calls_of_ten:
+            order = self.pick(self.orders)
             wanted = 3 if self.allocator.rules.credit_first and not order else 1
             call = Call(self.cpu[task], order, wanted)
             self.write(task, Point(Op.CALL, n=wanted, order=order))
@@ -249,12 +251,14 @@ class Kernel:
         if wait is not None and wait.op == Op.WINDOW:
             self.write(task, Point(Op.RELOCK))
         self.waits.pop(task, None)
-        point = next((point for point in points if point is not None), None)
-        assert point is not None
         if self.allocator.rules.isolates:
             self.sections[call.now_cpu] = task
         else:
             self.holders[call.device] = task
+        point = next(points)
+        if point is None and self.allocator.rules.isolates:
+            return  # A cluster that may not be visited, or a visit or a reclaim that ends: no row.
+        point = point or next(point for point in points if point is not None)
         self.show(task, point)
         if point.op == Op.DONE:
             del self.calls[task]

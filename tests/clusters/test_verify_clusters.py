@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from oracle_clusters import CACHED, USED, Call, DeviceConfig, Op
+from oracle_clusters import CACHED, USED, Call, DeviceConfig, Op, Points
 from probe_text import text_of
 from recording import Recorder, recording
 
@@ -19,6 +19,15 @@ from swapsim.errors import InputError
 
 RECORDED = {rules: recording(rules) for rules in ("6.12", "7.3")}
 RULES = pytest.mark.parametrize("rules", RECORDED)
+
+
+def begun(kernel: Recorder, cpu: int, order: int) -> tuple[Call, Points]:
+    """Return a call that has written its first row, and its points."""
+    call = Call(cpu, order)
+    points = kernel.allocator.call(call)
+    kernel.row(Op.CALL, cpu, n=1, order=order)
+    next(points)
+    return call, points
 
 
 def folder_of(rows: ClusterRows, folder: Path, toml: str = "") -> Path:
@@ -72,10 +81,7 @@ def test_a_cluster_may_fill_between_the_window_of_a_visit_and_its_try() -> None:
         kernel.call(0, 0, wanted)
     cluster, slots = kernel.allocator.devices[0].clusters[1], kernel.allocator.devices[0].map
     assert cluster.count == 511
-    call = Call(1, 0)
-    points = kernel.allocator.call(call)
-    kernel.row(Op.CALL, 1, n=1, order=0)
-    next(points)
+    call, points = begun(kernel, 1, 0)
     kernel.follow(points, 1, until=Op.VISIT)
     assert call.visiting is cluster
     call.tested = kernel.allocator.has_room(call)
@@ -99,10 +105,7 @@ def test_a_full_device_is_listed_until_the_grant_of_its_last_slot_is_over() -> N
     kernel = Recorder("7.3", (DeviceConfig(1024, priority=2), DeviceConfig(1024, priority=1)))
     for _ in range(1022):
         kernel.call(0, 0, 1)
-    call = Call(0, 0)
-    points = kernel.allocator.call(call)
-    kernel.row(Op.CALL, 0, n=1, order=0)
-    next(points)
+    _, points = begun(kernel, 0, 0)
     kernel.follow(points, 0, until=Op.GRANT)
     assert kernel.allocator.turn == [1]
     kernel.allocator.turn = [0, 1]
@@ -115,6 +118,72 @@ def test_a_full_device_is_listed_until_the_grant_of_its_last_slot_is_over() -> N
     assert taken(found.figures) == {"turns": 1}
 
 
+def filled(*, first: int = 1) -> Recorder:
+    """Return a kernel of 7.3 whose device is full; CPU 1 took the first slots, and goes on there."""
+    kernel = Recorder("7.3", (DeviceConfig(1024),))
+    for cpu in [1] * first + [0] * (1023 - first):
+        kernel.call(cpu, 0, 1)
+    return kernel
+
+
+def test_a_full_cluster_is_usable_once_another_cpu_reclaims_it() -> None:
+    """A CPU found its own cluster full, before another one took it off its list; no row says so."""
+    kernel = filled()
+    kernel.free(0, 0, 600, 1)
+    (call, points), (reclaimer, others) = begun(kernel, 1, 0), begun(kernel, 0, 2)
+    assert next(points) is None
+    for until in (Op.FULL, Op.PICK, Op.PICKED):
+        kernel.follow(others, 0, until=until)
+    assert reclaimer.full is kernel.allocator.devices[0].clusters[0]
+    kernel.follow(points, 1)
+    kernel.follow(others, 0)
+    assert (call.granted, reclaimer.granted) == ([(0, 600)], [])
+    found = verify_clusters(kernel.written())
+    assert found.agrees, "\n".join(found.describe())
+    assert taken(found.figures) == {"ends": 1}
+
+
+def test_a_visit_may_be_over_before_its_cluster_changes_lists() -> None:
+    """Nothing fitted in a frag cluster, which stays where it is; then a free moves it away."""
+    kernel = filled(first=5)
+    kernel.free(0, 0, 1, 2)
+    kernel.call(0, 0, 1)
+    call, points = begun(kernel, 1, 0)
+    kernel.follow(points, 1, until=Op.VISIT)
+    assert next(points) is None
+    kernel.free(0, 0, 100, 1)
+    kernel.follow(points, 1)
+    assert call.granted == [(0, 2)]
+    found = verify_clusters(kernel.written())
+    assert found.agrees, "\n".join(found.describe())
+    assert taken(found.figures) == {"ends": 1}
+
+
+def test_reclaim_of_a_full_cluster_may_be_over_before_another_cpu_picks_it() -> None:
+    """It was freed in part, so that it was on a list; then it is on none, by another CPU's pick."""
+    kernel = filled()
+    kernel.free(0, 0, 600, 1)
+    _, reclaim = begun(kernel, 0, 2)
+    kernel.follow(reclaim, 0, until=Op.FULL)
+    kernel.call(1, 0, 1)
+    for until in (Op.PICK, Op.PICKED):
+        kernel.follow(reclaim, 0, until=until)
+    kernel.row(Op.TRY, 0, device=0, slot=100, n=0)
+    kernel.free(0, 0, 100, 1)
+    done = next(reclaim)
+    call, points = begun(kernel, 1, 0)
+    kernel.follow(points, 1, until=Op.PICKED)
+    assert done is not None and done.op == Op.FULL_DONE
+    kernel.row(Op.FULL_DONE, 0, device=0)
+    reclaim.send(done)
+    kernel.follow(reclaim, 0)
+    kernel.follow(points, 1)
+    assert call.granted == [(0, 100)]
+    found = verify_clusters(kernel.written())
+    assert found.agrees, "\n".join(found.describe())
+    assert taken(found.figures) == {"ends": 1}
+
+
 def test_a_slot_may_be_freed_between_the_window_and_its_try() -> None:
     """The visit found it in use by the swap cache alone; the kernel tries it and then grants it."""
     kernel, tried = Recorder("7.3", (DeviceConfig(1024),)), 2
@@ -123,10 +192,7 @@ def test_a_slot_may_be_freed_between_the_window_and_its_try() -> None:
         kernel.call(0, 0, 1)
     assert (0, tried, 1) in kernel.held
     kernel.allocator.devices[0].map[tried] = CACHED
-    call = Call(1, 0)
-    points = kernel.allocator.call(call)
-    kernel.row(Op.CALL, 1, n=1, order=0)
-    next(points)
+    call, points = begun(kernel, 1, 0)
     kernel.follow(points, 1, until=Op.VISIT)
     kernel.row(Op.WINDOW, 1)
     points.send(next(point for point in points if point))

@@ -24,6 +24,7 @@ from oracle_clusters import (
     CACHED,
     DISCARD,
     FREE,
+    FULL,
     USED,
     Allocator,
     Call,
@@ -73,6 +74,8 @@ class Task:
     """The next point, if it is already computed."""
     window: range | None = None
     disturbed: bool = False
+    over: bool = False
+    """Its visit or reclaim may have ended, without a move, before another task's change."""
     turned: bool = False
     moved: bool = False
     tried_full: bool = False
@@ -141,6 +144,8 @@ class Replay:
         else:
             if op in (Op.GRANT, Op.MOVE):
                 self._note_change(row)
+            elif op == Op.PICKED and row.point.n:
+                self._note_pick(row)
             self._expect(task, row)
             if op == Op.FULL_DONE and task.worker:
                 self._close(task)
@@ -182,11 +187,28 @@ class Replay:
         point = row.point
         cluster = self.allocator.devices[point.device].clusters[point.slot // self.allocator.size]
         self.stamps[point.device, cluster.index] = self.changed[point.device] = self.row
-        if not cluster.held:
-            return
+        if cluster.held:
+            self._disturb(row, cluster)
+
+    def _note_pick(self, row: Row) -> None:
+        """Note that a row takes a cluster off its list: a full or a free one is usable now."""
+        point = row.point
+        cluster = self.allocator.devices[point.device].clusters[point.slot // self.allocator.size]
+        if point.list in (FREE, FULL):
+            self.stamps[point.device, cluster.index] = self.row
+        self._disturb(row, cluster)
+
+    def _disturb(self, row: Row, cluster: Cluster) -> None:
+        """Tell the tasks that visit or reclaim a cluster that they hold it no more."""
+        point = row.point
+        stays = self.allocator.relocation(self.allocator.devices[point.device], cluster) is None
         for task in self.tasks.values():
-            if task.points is None or task.pid == row.pid or task.call.visiting is not cluster:
+            if task.points is None or task.pid == row.pid:
                 continue
+            task.over |= point.op == Op.PICKED and task.call.full is cluster
+            if task.call.visiting is not cluster:
+                continue
+            task.over |= stays
             task.disturbed = True
             if point.op == Op.FREE:
                 task.freed.append(range(point.slot, point.slot + point.n))
@@ -323,7 +345,7 @@ class Replay:
 
     def _relock(self, task: Task) -> None:
         """Test the range of a window at the moment when the locks are held again."""
-        task.opened = len(task.freed)
+        task.opened, task.over = len(task.freed), False
         if task.window is None:
             task.disturbed = True
             self.totals["taken_silent"] += 1
@@ -357,7 +379,7 @@ class Replay:
         assert task.points is not None
         task.points.send(point)
         task.point = None
-        task.turned = point.op == Op.TURN
+        task.over, task.turned = False, point.op == Op.TURN
         if point.op == Op.VISIT:
             task.disturbed, task.freed, task.opened = False, [], 0
         task.tried_full = task.tried_full and task.call.full is not None
@@ -405,9 +427,10 @@ class Replay:
             and self.stamps.get(at, 0) > task.began
         )
         silent = point.op == Op.GRANT and self._explains(task, None)
-        if not own and not silent:
+        over = point.op == Op.MOVE and task.over
+        if not own and not silent and not over:
             return False
-        self.totals["taken_ends"] += own
+        self.totals["taken_ends"] += own or over
         assert task.points is not None
         task.point = task.points.send(None)
         return True

@@ -442,6 +442,7 @@ class Allocator:
         cluster = device.clusters[slot // self.size]
         if self.rules.checks_own:
             if not self.usable(cluster, call.order):
+                yield None
                 return
             if not cluster.count:
                 slot = cluster.index * self.size
@@ -680,13 +681,18 @@ class Allocator:
             target = self.relocation(device, cluster)
             if target is not None:
                 actual = yield Point(Op.MOVE, device.number, first, list=target)
-                device.append(device.clusters[actual.slot // self.size], actual.list)
+                self.move(device, actual)
             self.set_own(call, device, following)
         else:
             yield Point(Op.VISITED, device.number, following)
         cluster.held -= 1
         call.visiting, call.next = None, following
         yield None
+
+    def move(self, device: Device, actual: Point | None) -> None:
+        """Move a cluster, unless the kernel did not."""
+        if actual is not None:
+            device.append(device.clusters[actual.slot // self.size], actual.list)
 
     def take(self, call: Call, device: Device, slot: int, n: int) -> None:
         """Put slots into use; a cluster from the free list, or an empty one, gets the order."""
@@ -742,8 +748,8 @@ class Allocator:
                     assert target is not None
                     slot = call.full.index * self.size
                     actual = yield Point(Op.MOVE, device.number, slot, list=target)
-                    device.append(device.clusters[actual.slot // self.size], actual.list)
-                    yield None
+                    self.move(device, actual)
+                yield None
                 if call.left <= 0:
                     break
         yield Point(Op.FULL_DONE, device.number)

@@ -210,6 +210,17 @@ static void apply_full_done(struct sws_clusters *self, struct sws_clusters_call 
 	go(call, call->worker ? DONE : STEP);
 }
 
+/* Goes on after a cluster was moved, or was found to be where it belongs. */
+static void after_move(struct sws_clusters *self, struct sws_clusters_call *call)
+{
+	if (call->state == LEAVE)
+		sws_clusters__leave(self, call);
+	else if (call->state == FULL_MOVE)
+		go(call, call->left ? FULL_PICK : FULL_DONE);
+	else
+		go(call, DISCARD);
+}
+
 static void apply_move(struct sws_clusters *self, struct sws_clusters_call *call,
 		       const struct sws_clusters_point *point)
 {
@@ -217,12 +228,7 @@ static void apply_move(struct sws_clusters *self, struct sws_clusters_call *call
 
 	sws_clusters__append(self, device, cluster_of(self, device, point->slot), point->list);
 	self->work.si_lock++;
-	if (call->state == LEAVE)
-		sws_clusters__leave(self, call);
-	else if (call->state == FULL_MOVE)
-		go(call, call->left ? FULL_PICK : FULL_DONE);
-	else
-		go(call, DISCARD);
+	after_move(self, call);
 }
 
 static void apply_discard(struct sws_clusters *self, struct sws_clusters_call *call,
@@ -255,20 +261,25 @@ static void apply_done(struct sws_clusters *self, struct sws_clusters_call *call
 	go(call, OVER);
 }
 
-/* Refuses a point: the own cluster is not visited, or the visit ends without a grant. */
-static void refuse(struct sws_clusters_call *call)
+/*
+ * Refuses a point: the own cluster is not visited, the visit ends without a grant, or the cluster
+ * is not moved.
+ */
+static void refuse(struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	if (call->point.op == SWS_CLUSTER_VISIT)
 		go(call, (enum state)call->back);
 	else if (call->point.op == SWS_CLUSTER_GRANT)
 		go(call, LEAVE);
+	else if (call->point.op == SWS_CLUSTER_MOVE)
+		after_move(self, call);
 }
 
 void sws_clusters_call_apply(struct sws_clusters *self, struct sws_clusters_call *call,
 			     const struct sws_clusters_point *point)
 {
 	if (!point) {
-		refuse(call);
+		refuse(self, call);
 		call->point.op = SWS_CLUSTER_OPS;
 		return;
 	}

@@ -68,6 +68,7 @@ void sws_cluster_replay__apply(struct sws_cluster_replay *self, struct task *tas
 
 	sws_clusters_call_apply(self->clusters, &task->call, &copy);
 	task->computed = false;
+	task->over = false;
 	task->turned = copy.op == SWS_CLUSTER_TURN;
 	if (copy.op == SWS_CLUSTER_VISIT) {
 		task->disturbed = false;
@@ -176,10 +177,11 @@ static bool refuses(struct sws_cluster_replay *self, struct task *task)
 	const bool own = op == SWS_CLUSTER_VISIT && explains_refusal(self, task);
 	const bool silent =
 		op == SWS_CLUSTER_GRANT && sws_cluster_replay__explains_none(self, task);
+	const bool over = op == SWS_CLUSTER_MOVE && task->over;
 
-	if (!own && !silent)
+	if (!own && !silent && !over)
 		return false;
-	self->totals.taken_ends += own;
+	self->totals.taken_ends += own || over;
 	self->totals.taken_silent += silent && !task->disturbed;
 	sws_clusters_call_apply(self->clusters, &task->call, NULL);
 	task->computed = false;

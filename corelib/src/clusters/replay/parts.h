@@ -47,6 +47,8 @@ struct task {
 	bool in_window;
 	/* The cluster of the visit may have changed in a window without a try. */
 	bool disturbed;
+	/* When another task changed the cluster, the visit or the reclaim may have been over: no move. */
+	bool over;
 	/* The last point was a turn. */
 	bool turned;
 	/* The last point was a turn, and this row has another CPU. */

@@ -89,6 +89,7 @@ static int begin_call(struct sws_cluster_replay *self, struct task *task,
 	task->computed = false;
 	task->in_window = false;
 	task->disturbed = false;
+	task->over = false;
 	task->turned = false;
 	task->tried_full = false;
 	task->call_seq = row->seq;
@@ -96,17 +97,36 @@ static int begin_call(struct sws_cluster_replay *self, struct task *task,
 	return SWS_OK;
 }
 
-/* Notes that a row changed a cluster, and reports it to the calls that visit it. */
-static void note_change(struct sws_cluster_replay *self, const struct replay_row *row)
+/* Returns the cluster that a row changes, and notes the row. */
+static struct cluster *stamped(struct sws_cluster_replay *self, const struct replay_row *row)
 {
 	struct sws_clusters *clusters = self->clusters;
 	struct cluster *cluster = &clusters->clusters[cluster_of(
 		clusters, &clusters->devices[row->point.device], row->point.slot)];
 
 	cluster->stamp = self->row;
+	return cluster;
+}
+
+/* Notes that a row changed a cluster, and reports it to the calls that visit it. */
+static void note_change(struct sws_cluster_replay *self, const struct replay_row *row)
+{
 	self->changed[row->point.device] = self->row;
-	if (cluster->held)
+	if (stamped(self, row)->held)
 		sws_cluster_replay__disturb(self, row);
+}
+
+/*
+ * Notes that a row takes a cluster off its list. A full or a free one is usable from here on; a CPU
+ * whose own cluster it is may have left it before.
+ */
+static void note_pick(struct sws_cluster_replay *self, const struct replay_row *row)
+{
+	if (!row->point.n)
+		return;
+	if (row->point.list == SWS_CLUSTER_LIST_FREE || row->point.list == SWS_CLUSTER_LIST_FULL)
+		(void)stamped(self, row);
+	sws_cluster_replay__disturb(self, row);
 }
 
 /* Frees slots; with isolates the cluster's move is the next row of this task. */
@@ -221,6 +241,9 @@ static int row_of_call(struct sws_cluster_replay *self, struct task *task,
 	case SWS_CLUSTER_GRANT:
 	case SWS_CLUSTER_MOVE:
 		note_change(self, row);
+		break;
+	case SWS_CLUSTER_PICKED:
+		note_pick(self, row);
 		break;
 	default:
 		break;

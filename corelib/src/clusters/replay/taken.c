@@ -103,18 +103,33 @@ bool sws_cluster_replay__explains_turn(const struct sws_cluster_replay *self,
 	       devices[ours->device].listed;
 }
 
-/* A row changes a cluster that another task visits: that one must have dropped the locks. */
+/*
+ * A row changes a cluster that another task visits: that one must have dropped the locks. If the
+ * cluster is on the list where the visit would leave it, the visit may be over, and shows no move;
+ * so may reclaim of a full cluster that was freed in part, and is picked from another list now.
+ *
+ *      task 7  visit                 of a cluster of frag[0], where nothing fits
+ *      task 8  free, move            of it to nonfull[0]
+ *      task 7  turn                  without a move back to frag[0]
+ */
 void sws_cluster_replay__disturb(struct sws_cluster_replay *self, const struct replay_row *row)
 {
 	const struct sws_clusters *clusters = self->clusters;
 	const struct sws_clusters_point *point = &row->point;
-	const uint32_t index = cluster_of(clusters, &clusters->devices[point->device], point->slot);
+	const struct device *device = &clusters->devices[point->device];
+	const uint32_t index = cluster_of(clusters, device, point->slot);
+	const bool stays =
+		sws_clusters__target(clusters, device, index) == SWS_CLUSTER_LIST_NONE;
 
 	for (uint32_t i = 0; i < self->n_tasks; i++) {
 		struct task *task = &self->tasks[i];
 
-		if (!task->open || task->pid == row->pid || task->call.visiting != index)
+		if (!task->open || task->pid == row->pid)
 			continue;
+		task->over = task->over || (point->op == SWS_CLUSTER_PICKED && task->call.full == index);
+		if (task->call.visiting != index)
+			continue;
+		task->over = task->over || stays;
 		task->disturbed = true;
 		if (point->op != SWS_CLUSTER_FREE)
 			continue;

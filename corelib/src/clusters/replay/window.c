@@ -180,6 +180,7 @@ void sws_cluster_replay__try(struct sws_cluster_replay *self, struct task *task,
 void sws_cluster_replay__relock(struct sws_cluster_replay *self, struct task *task)
 {
 	task->opened = task->n_freed;
+	task->over = false;
 	if (task->lost)
 		return;
 	if (!task->in_window) {
