@@ -24,7 +24,8 @@
  *                    none; the cluster has to be on that list
  *   swap full        the counter of free slots was near half, within the credit of open calls
  *   ends             a call that ended, or left its own cluster, because of a change that another
- *                    task made between the row before and the test
+ *                    task made between the row before and the test; a visit or a reclaim that was
+ *                    over, without a move, before another task changed its cluster
  *   discards         when a discarded cluster comes back to the free list
  *
  * All else is compared. After a mismatch the replay follows the rows of that call until its end, and
@@ -162,7 +163,7 @@ struct sws_cluster_replay_totals {
 	uint64_t taken_yields;
 	/* Taken from the trace: whether swap was full. */
 	uint64_t taken_full;
-	/* Taken from the trace: ends of calls, and own clusters that were left. */
+	/* Taken from the trace: ends of calls, visits and reclaims, and own clusters that were left. */
 	uint64_t taken_ends;
 	/* Taken from the trace: returns of discarded clusters. */
 	uint64_t taken_discards;

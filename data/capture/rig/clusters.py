@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import polars as pl
 
-from rig.slots import ZSTD_LEVEL
 from swapsim import clusters
 from swapsim.traces import JoinedEvents
 
 TABLES: Final = ("cluster_events", "cluster_devices")
+ZSTD_LEVEL: Final = 22
 # Events of the same probes that no replay reads: what is returned to the slot cache of 6.12, the
 # ends of attempts and passes, the rig's own marks.
 LEFT_OUT: Final = frozenset(
@@ -30,7 +30,7 @@ JOINED: Final = JoinedEvents(events=clusters.JOINED_EVENTS.events | LEFT_OUT, jo
 
 
 def compress(folder: Path) -> None:
-    """Write CLUSTER_EVENTS as small as the other tables of replays."""
+    """Write CLUSTER_EVENTS as small as zstd can."""
     path = folder / f"{TABLES[0]}.parquet"
     if path.exists():
         events = pl.read_parquet(path)
