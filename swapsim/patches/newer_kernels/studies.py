@@ -114,13 +114,14 @@ KERNELS: Final[Mapping[str, RuleSet]] = {
 RULES_OF: Final[Mapping[tuple[str, int], tuple[str, ...]]] = {
     ("64K", 8): ("6.11", "6.12", "6.12-nonfull-first", "6.13", "6.14", "6.16", "6.17", "6.18"),
     ("64K", 10): ("6.12", "6.13", "6.14", "6.16", "6.17", "6.18"),
+    ("128K", 8): ("6.12", "6.18"),
     ("all", 8): ("6.12", "6.18"),
     ("all", 10): ("6.17", "6.18"),
     ("all", 4): ("6.11", "6.12"),
 }
 """Recorded builds and the gigabytes of a mail's device -> the rule sets that are served."""
 
-_SWAPPED_IN: Final = {"64K": (4,), "all": tuple(range(2, 9))}
+_SWAPPED_IN: Final = {"64K": (4,), "128K": (5,), "all": tuple(range(2, 9))}
 """Builds -> the orders that are swapped in whole: those that are enabled, but for 2 MB."""
 
 _SLOTS_A_CPU: Final = {gigabytes: gigabytes * 2**18 // cpus for gigabytes, cpus in
