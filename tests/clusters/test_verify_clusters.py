@@ -119,7 +119,7 @@ def test_a_full_device_is_listed_until_the_grant_of_its_last_slot_is_over() -> N
 
 
 def filled(*, first: int = 1) -> Recorder:
-    """Return a kernel of 7.3 whose device is full; CPU 1 took the first slots, and goes on there."""
+    """Return a kernel of 7.3 with a full device; CPU 1 took its first slots, and goes on there."""
     kernel = Recorder("7.3", (DeviceConfig(1024),))
     for cpu in [1] * first + [0] * (1023 - first):
         kernel.call(cpu, 0, 1)

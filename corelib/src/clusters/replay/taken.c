@@ -118,15 +118,15 @@ void sws_cluster_replay__disturb(struct sws_cluster_replay *self, const struct r
 	const struct sws_clusters_point *point = &row->point;
 	const struct device *device = &clusters->devices[point->device];
 	const uint32_t index = cluster_of(clusters, device, point->slot);
-	const bool stays =
-		sws_clusters__target(clusters, device, index) == SWS_CLUSTER_LIST_NONE;
+	const bool stays = sws_clusters__target(clusters, device, index) == SWS_CLUSTER_LIST_NONE;
 
 	for (uint32_t i = 0; i < self->n_tasks; i++) {
 		struct task *task = &self->tasks[i];
 
 		if (!task->open || task->pid == row->pid)
 			continue;
-		task->over = task->over || (point->op == SWS_CLUSTER_PICKED && task->call.full == index);
+		task->over =
+			task->over || (point->op == SWS_CLUSTER_PICKED && task->call.full == index);
 		if (task->call.visiting != index)
 			continue;
 		task->over = task->over || stays;
