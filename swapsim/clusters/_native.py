@@ -61,16 +61,19 @@ def verify_rows(
 def configured(rows: ClusterRows, rules: str) -> Any:
     """Return ``struct sws_clusters_config *`` of the devices of a recording."""
     fields = ("slots", "priority", "file", "rotational", "discard")
+    devices = rows.devices.select(fields).rows(named=True)
+    return settings(rules, devices, cpus=rows.cpus, cluster_size=rows.cluster_size)
+
+
+def settings(rules: str, devices: Sequence[Mapping[str, Any]], **others: int) -> Any:
+    """Return ``struct sws_clusters_config *`` of a rule set and devices."""
     return structs.config(
         lib.sws_clusters_config_init,
-        rows,
+        None,
         rules=rules_struct(rules)[0],
-        devices=ffi.new(
-            "struct sws_clusters_device[]", rows.devices.select(fields).rows(named=True)
-        ),
-        n_devices=rows.devices.height,
-        cluster_size=rows.cluster_size,
-        cpus=rows.cpus,
+        devices=ffi.new("struct sws_clusters_device[]", devices),
+        n_devices=len(devices),
+        **others,
     )
 
 
@@ -270,10 +273,6 @@ def placed_clusters(clusters: Any, devices: int) -> list[Placed]:
 
 def _numbers(struct: Any) -> tuple[dict[str, list[int]], dict[str, int]]:
     """Return the arrays and the numbers of a struct by the names of their fields."""
-    arrays, numbers = {}, {}
-    for name, each in ffi.typeof(struct).fields:
-        if each.type.kind == "array":
-            arrays[name] = [int(value) for value in getattr(struct, name)]
-        elif each.type.kind != "struct":
-            numbers[name] = int(getattr(struct, name))
-    return arrays, numbers
+    found = structs.values(struct)
+    arrays = {name: each for name, each in found.items() if isinstance(each, list)}
+    return arrays, {name: each for name, each in found.items() if name not in arrays}

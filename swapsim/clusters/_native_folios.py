@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.clusters._native import rules_struct
+from swapsim.clusters._native import settings
 from swapsim.errors import InputError
 from swapsim.ffi import CLUSTER_LISTS, structs
 from swapsim.ffi.structs import check, new
@@ -43,17 +43,9 @@ def run_steps(
 
     ``sizes`` has slots, cpus, processes, pages and swap_in_orders. An ``InputError`` names the row.
     """
-    chosen = rules_struct(rules)
+    clusters = settings(rules, [{"slots": sizes["slots"]}], cpus=sizes["cpus"])
     for name, value in switches.items():
-        setattr(chosen, name, value)
-    clusters = structs.config(
-        lib.sws_clusters_config_init,
-        None,
-        rules=chosen[0],
-        devices=ffi.new("struct sws_clusters_device *", {"slots": sizes["slots"]}),
-        n_devices=1,
-        cpus=sizes["cpus"],
-    )
+        setattr(clusters.rules, name, value)
     made = structs.config(
         lib.sws_cluster_folios_config_init,
         None,

@@ -123,6 +123,16 @@ def _leaves(array: np.ndarray[Any, Any]) -> Iterator[tuple[str, np.ndarray[Any, 
             yield name, np.ascontiguousarray(array[name])
 
 
+def values(struct: Any) -> dict[str, Any]:
+    """Return the numbers of a struct by the names of their fields, arrays as lists."""
+    kinds = {name: each.type.kind for name, each in ffi.typeof(struct).fields}
+    return {
+        name: [*map(int, getattr(struct, name))] if kind == "array" else int(getattr(struct, name))
+        for name, kind in kinds.items()
+        if kind != "struct"
+    }
+
+
 def keep(struct: Any, *memory: Any) -> Any:
     """Return the struct, which keeps alive what it points to."""
     _KEPT[struct] = memory

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from swapsim.slots.config import MeterConfig as MeterConfig
     from swapsim.slots.config import SlotsConfig as SlotsConfig
     from swapsim.slots.config import StreamsConfig as StreamsConfig
-    from swapsim.slots.events import handed_out as handed_out
     from swapsim.slots.events import request_streams as request_streams
     from swapsim.slots.events import slot_events as slot_events
     from swapsim.slots.events import slot_set_up as slot_set_up
-    from swapsim.slots.events import thinned as thinned
     from swapsim.slots.events import traced_device as traced_device
     from swapsim.slots.metrics import LEADING as LEADING
     from swapsim.slots.metrics import METRICS as METRICS

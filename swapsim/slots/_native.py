@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Binding of the slot allocator: its config, the replay of slot events, and the workbench."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from numbers import Integral
@@ -86,34 +86,14 @@ CHUNK_ROWS: Final = 1 << 15
 """Rows per call of C. A row may scan the complete map; Ctrl-C takes effect between calls."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotMismatch:
-    """The first call that differs, and the state of the model at its first row.
-
-    Slots are those that the model hands out (ours) and those of the trace (theirs). Pairs are the
-    model's value and the trace's; ``next`` is the stored base, 0 if none is stored. ``ration`` is
-    the number of slots that the call could still test when the stretch that differs began;
-    ``reuse`` is the slot at which no scan would have stopped, 0 for another fault.
-    """
-
-    seq: int
-    pid: int
-    cpu: int
-    fault: str
-    ours: tuple[int, ...]
-    theirs: tuple[int, ...]
-    base: tuple[int, int]
-    lowest: tuple[int, int]
-    highest: tuple[int, int]
-    next: tuple[int, int]
-    ration: int
-    free_clusters: int
-    reuse: int
+Mismatch = Mapping[str, Any]
+"""The first call that differs: the fields of ``struct sws_slot_replay_mismatch`` and of its call,
+with the name of the fault."""
 
 
 def replay_slots(
     rows: pl.DataFrame, config: SlotsConfig, *, cpus: int, tick: Callable[[int], object]
-) -> tuple[pl.DataFrame, int, SlotMismatch | None]:
+) -> tuple[pl.DataFrame, int, Mismatch | None]:
     """Return SLOT_CALLS, the number of open calls, and the first mismatch (``slot_replay.h``).
 
     The rows have the schema SLOT_EVENTS and passed `check_slot_events`; ``cpus`` is the number of
@@ -150,25 +130,14 @@ def _feed(handle: Any, rows: pl.DataFrame) -> pl.DataFrame:
     return complete.select(pl.col(name).cast(kind) for name, kind in SLOT_CALLS.schema.items())
 
 
-def _mismatch(handle: Any) -> SlotMismatch | None:
+def _mismatch(handle: Any) -> Mismatch | None:
     found = ffi.new("struct sws_slot_replay_mismatch *")
     if not lib.sws_slot_replay_first_mismatch(handle, found):
         return None
-    return SlotMismatch(
-        seq=found.call.seq,
-        pid=found.call.pid,
-        cpu=found.call.cpu,
-        fault=SLOT_FAULT.dtype.categories[found.call.fault],
-        ours=tuple(found.ours[0 : found.n_ours]),
-        theirs=tuple(found.theirs[0 : found.n_theirs]),
-        base=(found.base, found.base_row),
-        lowest=(found.lowest, found.lowest_row),
-        highest=(found.highest, found.highest_row),
-        next=(found.next, found.next_row),
-        ration=found.ration,
-        free_clusters=found.free_clusters,
-        reuse=found.reuse,
-    )
+    slots = {side: list(getattr(found, side)[0 : getattr(found, f"n_{side}")])
+             for side in ("ours", "theirs")}  # fmt: skip
+    fault = SLOT_FAULT.words[found.call.fault]
+    return structs.values(found[0]) | structs.values(found.call) | slots | {"fault": fault}
 
 
 EFFORT: Final = 1 << 24
@@ -269,13 +238,9 @@ def _columns(rows: pl.DataFrame, n_tasks: int) -> Any:
     """Return a ``struct sws_workbench_rows *``, which keeps alive the arrays that it points to."""
     owners = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
     first = np.searchsorted(rows["task"].to_numpy(), np.arange(n_tasks + 1)).astype(np.uint64)
-    owner = rows.select(owners).to_series().to_numpy()
-    kinds = {"first": "uint64_t[]", "owner": "int32_t[]", "ordinal": "uint32_t[]"}
-    arrays = [np.ascontiguousarray(each) for each in (first, owner, rows["ordinal"].to_numpy())]
-    columns = ffi.new("struct sws_workbench_rows *")
-    for (name, kind), array in zip(kinds.items(), arrays, strict=True):
-        setattr(columns, name, ffi.from_buffer(kind, array))
-    return structs.keep(columns, arrays)
+    owner, ordinal = rows.select(owner=owners), rows["ordinal"]
+    arrays = {"first": first, "owner": owner["owner"], "ordinal": ordinal}
+    return structs.pointers("struct sws_workbench_rows", arrays)
 
 
 _ROWS_ERRORS: Final = {

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.errors import InputError, errors_of, require_some
+from swapsim.errors import InputError, errors_of
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import REQUEST_OP, REQUESTS, SLOT_EVENTS
 from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
@@ -18,9 +18,6 @@ from swapsim.traces.verification import refuse, require_ops
 _Value = TypeVar("_Value", str, int)
 
 FILE: Final = "slot_events.parquet"
-
-_SLOT_BYTES: Final = 4096
-_MEBIBYTE: Final = 1 << 20
 
 _HEAD: Final = ("seq", "cpu", "pid", "mm", "op")
 
@@ -103,42 +100,6 @@ def traced_device(folder: Path | str) -> SlotsConfig:
         possible_cpus=known.cpus,
         policy=known.policy,
     )
-
-
-@checked
-def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """List the slots that the kernel of each trace handed out, in order, run after run.
-
-    The columns are ``run, nth`` (the position in the order of the run), ``cpu, pid, offset,
-    trunk``, and ``mebibytes`` (the place on the device).
-    """
-    require_some(folders, "folders")
-    return pl.concat(_handed_out(name, folder) for name, folder in folders.items())
-
-
-def _handed_out(name: str, folder: Path) -> pl.DataFrame:
-    shift = slot_set_up(folder).trunk_shift
-    return (
-        slot_events(folder)
-        .filter(pl.col("op") == "alloc")
-        .with_row_index("nth")
-        .select(
-            pl.lit(name).alias("run"),
-            "nth",
-            "cpu",
-            "pid",
-            "offset",
-            trunk=pl.col("offset") // (1 << shift),
-            mebibytes=pl.col("offset") * (_SLOT_BYTES / _MEBIBYTE),
-        )
-    )
-
-
-@checked
-def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
-    """Return about `points` slots of each run of `handed_out`, evenly spaced, for a chart."""
-    every = (pl.len().over("run") // points).clip(lower_bound=1)
-    return handed_out.filter(pl.col("nth") % every == 0)
 
 
 @checked

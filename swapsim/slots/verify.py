@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The slots of a real kernel compared with those of the model, call by call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -15,7 +15,7 @@ from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
-from swapsim.slots._native import SlotMismatch, replay_slots
+from swapsim.slots._native import Mismatch, replay_slots
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS
@@ -38,30 +38,29 @@ _FAULTS: Final = {
 _SHOWN: Final = 8  # slots of a call that a mismatch shows, from where they differ on
 
 
-def _describe(found: SlotMismatch) -> tuple[str, ...]:
+def _describe(found: Mismatch) -> tuple[str, ...]:
     """Describe where a call first differs, with both slot lists and the state, as lines."""
-    pairs = enumerate(zip_longest(found.ours, found.theirs))
+    pairs = enumerate(zip_longest(found["ours"], found["theirs"]))
     apart = next((at for at, (ours, theirs) in pairs if ours != theirs), 0)
 
-    def both(name: str, pair: tuple[int, int]) -> str:
-        ours, theirs = pair
+    def both(name: str) -> str:
+        ours, theirs = found[name], found[f"{name}_row"]
         return f"{name} {ours}" + ("" if ours == theirs else f" (trace: {theirs})")
 
-    def stored(slots: tuple[int, ...], base: int) -> str:
+    def stored(slots: Sequence[int], base: int) -> str:
         at = max(0, min(apart, len(slots) - _SHOWN))
         shown = " ".join(map(str, slots[at : at + _SHOWN]))
         part = f" (of {len(slots)}, from number {at + 1} on)" if len(slots) > _SHOWN else ""
         return f"{shown or 'no slot'}{part}; stores {base}"
 
-    limits = f"{both('lowest', found.lowest)}, {both('highest', found.highest)}"
+    state = "{}, ration {ration}, {}, {}, free clusters {free_clusters}"
     return mismatch(
-        f"the call with seq {found.seq} of task {found.pid} on CPU {found.cpu}",
-        _FAULTS[found.fault].format(reuse=found.reuse),
+        "the call with seq {seq} of task {pid} on CPU {cpu}".format(**found),
+        _FAULTS[found["fault"]].format(**found),
         {
-            "ours": stored(found.ours, found.next[0]),
-            "trace": stored(found.theirs, found.next[1]),
-            "state": f"{both('base', found.base)}, ration {found.ration}, {limits}, "
-            f"free clusters {found.free_clusters}",
+            "ours": stored(found["ours"], found["next"]),
+            "trace": stored(found["theirs"], found["next_row"]),
+            "state": state.format(*map(both, ("base", "lowest", "highest")), **found),
         },
     )
 

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+import polars as pl
 from oracle_cluster_replay import Row
 from oracle_clusters import LISTS, ORDERS, DeviceConfig, Rules
 
 from swapsim._core import ffi, lib
+from swapsim.clusters.tables import FOLIO_STEPS
+from swapsim.ffi.structs import columns, new, values
 
 OWNERS = 2
 """Owners of current clusters and masks, where tasks have them."""
@@ -43,15 +46,15 @@ def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed:
 
 def columns_of(rows: list[Row]) -> tuple[Any, list[Any]]:
     """Return rows as columns of C, and what must stay alive until they are read."""
-    columns, alive = ffi.new("struct sws_cluster_replay_rows *"), []
-    kinds = dict(ffi.typeof(columns[0]).fields)
+    made, alive = ffi.new("struct sws_cluster_replay_rows *"), []
+    kinds = dict(ffi.typeof(made[0]).fields)
     for name in ROW_FIELDS:
-        values = [
+        column = [
             getattr(row if name in ("seq", "cpu", "pid") else row.point, name) for row in rows
         ]
-        alive.append(ffi.new(f"{kinds[name].type.item.cname}[]".replace("const ", ""), values))
-        setattr(columns, name, alive[-1])
-    return columns, alive
+        alive.append(ffi.new(f"{kinds[name].type.item.cname}[]".replace("const ", ""), column))
+        setattr(made, name, alive[-1])
+    return made, alive
 
 
 def lists_of(clusters: Any, device: int) -> list[list[int]]:
@@ -75,13 +78,12 @@ class ClustersInC:
         **fixed: int,
     ) -> None:
         """Make empty devices."""
-        target, out = ffi.new("struct sws_clusters_config *"), ffi.new("struct sws_clusters **")
+        target = ffi.new("struct sws_clusters_config *")
         alive = fill_config(target[0], rules, devices, **fixed)
         if choose is not None:
             self.choose = target.choose = ffi.callback(CHOOSE, choose)
-        assert lib.sws_clusters_new(target, out) == lib.SWS_OK
+        self.handle = new(lib.sws_clusters_new, target, free=lib.sws_clusters_free)
         del alive
-        self.handle = ffi.gc(out[0], lib.sws_clusters_free)
 
     def allocate(self, cpu: int, order: int, wanted: int, owner: int = 0) -> list[tuple[int, int]]:
         """Run a complete call; return (device, slot) of each run."""
@@ -122,23 +124,20 @@ class ReplayInC:
     def __init__(self, rules: Rules, devices: list[DeviceConfig], **fixed: int) -> None:
         """Start with empty devices."""
         target = ffi.new("struct sws_clusters_config *")
-        out = ffi.new("struct sws_cluster_replay **")
         alive = fill_config(target[0], rules, devices, **fixed)
-        assert lib.sws_cluster_replay_new(target, out) == lib.SWS_OK
+        self.handle = new(lib.sws_cluster_replay_new, target, free=lib.sws_cluster_replay_free)
         del alive
-        self.handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
 
     def feed(self, rows: list[Row]) -> int:
         """Replay rows; return the code."""
-        columns, _alive = columns_of(rows)
-        return int(lib.sws_cluster_replay_feed(self.handle, columns, len(rows)))
+        given, _alive = columns_of(rows)
+        return int(lib.sws_cluster_replay_feed(self.handle, given, len(rows)))
 
     def totals(self) -> dict[str, int]:
         """Return the totals that are not zero."""
         out = ffi.new("struct sws_cluster_replay_totals *")
         lib.sws_cluster_replay_totals(self.handle, out)
-        named = {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
-        return {name: value for name, value in named.items() if value}
+        return {name: value for name, value in values(out[0]).items() if value}
 
     def first_mismatch(self) -> int | None:
         """Return seq of the first row that differs."""
@@ -160,20 +159,18 @@ class WhatIfInC:
     ) -> None:
         """Start with empty devices."""
         target = ffi.new("struct sws_cluster_what_if_config *")
-        out = ffi.new("struct sws_cluster_what_if **")
         lib.sws_cluster_what_if_config_init(target)
         alive = fill_config(target.clusters, rules, devices, **fixed)
         target.trace_has_slot_cache = trace_has_slot_cache
         target.trace_slots = theirs = ffi.new("uint32_t[]", trace_slots)
-        assert lib.sws_cluster_what_if_new(target, out) == lib.SWS_OK
+        self.handle = new(lib.sws_cluster_what_if_new, target, free=lib.sws_cluster_what_if_free)
         del alive, theirs
-        self.handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
 
     def feed(self, rows: list[Row]) -> int:
         """Replay rows; return the code."""
-        columns, _alive = columns_of(rows)
+        given, _alive = columns_of(rows)
         n_samples, reason = ffi.new("uint64_t *"), ffi.new("const char **")
-        code = lib.sws_cluster_what_if_feed(self.handle, columns, len(rows), ffi.NULL, n_samples)
+        code = lib.sws_cluster_what_if_feed(self.handle, given, len(rows), ffi.NULL, n_samples)
         assert lib.sws_cluster_what_if_verify(self.handle, reason) == lib.SWS_OK
         return int(code)
 
@@ -181,10 +178,7 @@ class WhatIfInC:
         """Return the totals; those by order as lists."""
         out = ffi.new("struct sws_cluster_what_if_totals *")
         lib.sws_cluster_what_if_totals(self.handle, out)
-        named = {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
-        return {
-            name: value if isinstance(value, int) else list(value) for name, value in named.items()
-        }
+        return values(out[0])
 
     def neighbours(self) -> tuple[int, int]:
         """Return the pairs of neighbouring slots of tasks, and those of two tasks."""
@@ -203,29 +197,18 @@ class FoliosInC:
     def __init__(self, rules: Rules, slots: int, pages: int, orders: int, **fixed: int) -> None:
         """Start with empty memory and an empty device."""
         target = ffi.new("struct sws_cluster_folios_config *")
-        out = ffi.new("struct sws_cluster_folios **")
         lib.sws_cluster_folios_config_init(target)
         target.no_return_cache = not fixed.pop("return_cache")
         alive = fill_config(target.clusters, rules, [DeviceConfig(slots)], **fixed)
         target.processes, target.pages, target.swap_in_orders = 2, pages, orders
-        assert lib.sws_cluster_folios_new(target, out) == lib.SWS_OK
+        self.handle = new(lib.sws_cluster_folios_new, target, free=lib.sws_cluster_folios_free)
         del alive
-        self.handle = ffi.gc(out[0], lib.sws_cluster_folios_free)
 
     def step(self, process: int, cpu: int, step: int, order: int, page: int, n: int) -> None:
         """Run a row, and check every invariant."""
-        rows = ffi.new("struct sws_cluster_folios_rows *")
-        values = {
-            "process": ("uint32_t[]", process),
-            "cpu": ("uint16_t[]", cpu),
-            "step": ("uint8_t[]", step),
-            "order": ("uint8_t[]", order),
-            "page": ("uint32_t[]", page),
-            "n": ("uint32_t[]", n),
-        }
-        alive = {name: ffi.new(kind, [value]) for name, (kind, value) in values.items()}
-        for name, column in alive.items():
-            setattr(rows, name, column)
+        row = (process, cpu, step, order, page, n)
+        frame = pl.DataFrame([row], schema=FOLIO_STEPS | {"step": pl.UInt8()}, orient="row")
+        rows = columns("struct sws_cluster_folios_rows", frame)
         reason = ffi.new("const char **")
         assert lib.sws_cluster_folios_feed(self.handle, rows, 1) == lib.SWS_OK
         code = lib.sws_cluster_folios_verify(self.handle, reason)

@@ -3,7 +3,6 @@
 
 from dataclasses import replace
 
-from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
 from swapsim.patches.cluster_next.machines import scan_bases
@@ -16,8 +15,6 @@ def writers(*, policy: str = "off", seed: int = 1) -> MachineConfig:
     ``policy`` is the switch swap_tags, "off" or "on": whether the swap cache has writeback tags.
     Source: data/capture/experiments/writeback-tags.toml.
     """
-    if policy not in ("off", "on"):
-        raise InputError(f"choose off or on, not {policy!r}", field="policy")
     return MachineConfig(
         patch=PATCH,
         kernel="6.1",

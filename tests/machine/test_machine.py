@@ -454,15 +454,6 @@ def test_a_page_out_of_4_8_takes_the_locks_of_its_row(tags: bool) -> None:
     assert not any(count for name, count in found.items() if name.startswith("cluster_lock"))
 
 
-def test_patch_a_lets_more_pages_out() -> None:
-    """Without tags the same machine writes more pages in the same time."""
-    pages = [
-        total(after(replace(BASE, writers=8, swap_writeback_tags=tags)), "pages_out")
-        for tags in (True, False)
-    ]
-    assert pages[1] > 1.05 * pages[0]
-
-
 def test_a_page_of_5_8_takes_the_locks_of_its_row() -> None:
     """xa_lock twice, map bytes four times, si->lock once per 64 out and once per 64 freed."""
     config = Config(
@@ -478,35 +469,6 @@ def test_a_page_of_5_8_takes_the_locks_of_its_row() -> None:
     assert found["si_lock.swapcache_free_entries"] * 64 / pages == pytest.approx(1, rel=0.1)
     assert found["tree_lock.add_to_swap_cache.do_swap_page"] == 0
     assert found["lru_lock.mem_cgroup_commit_charge"] == 0
-
-
-def test_per_cpu_bases_spread_cpus_over_the_trunks() -> None:
-    """On a fragmented device per-CPU bases contend less for xa_lock than the shared one."""
-    config = Config(
-        kernel=Kernel.V5_7_SCAN_MORE,
-        slots=2**16,
-        cluster_size=512,
-        trunk_shift=10,
-        walkers=8,
-        frames=2**13,
-        pages=5000,
-        fragmented=True,
-    )
-    contended = []
-    for policy in (Policy.SHARED, Policy.PERCPU):
-        machine = after(replace(config, policy=policy), 60_000_000)
-        assert lib.sws_machine_free_clusters(machine, 0) == 0
-        contended.append(sites_of(machine)[13]["contended"])
-    assert contended[1] < 0.7 * contended[0]
-
-
-def test_expensive_hand_offs_slow_the_machine_down() -> None:
-    """A longer transfer of the lock's cache line costs throughput."""
-    pages = [
-        total(after(BASE, costs=COSTS | {"travel_other_socket_ns": ns}), "pages_out")
-        for ns in (30, 500)
-    ]
-    assert pages[1] < 0.9 * pages[0]
 
 
 def test_shared_bandwidth_is_a_ceiling() -> None:

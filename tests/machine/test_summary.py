@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Summaries of runs and what-ifs: the time of a page, relief of a lock, sentences."""
 
-import re
 from dataclasses import replace
 
 import polars as pl
@@ -221,28 +220,6 @@ def test_relief_names_what_is_missing() -> None:
 def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:
     """Return ranges by hand: label, low, middle, high."""
     return pl.DataFrame(rows, schema=["label", "low", "middle", "high"], orient="row")
-
-
-@pytest.mark.parametrize(("least", "sign"), [(4.0, "never changes"), (-1.0, "Both.* for 8 tasks")])
-def test_the_smallest_and_the_largest_gain_are_named(least: float, sign: str) -> None:
-    """By their middles, with the ends of their bands, and the cases of both signs."""
-    text = describe_gains(gained(("8 tasks", least, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
-    ends = "+1.0 to +3.0 % (1 task)", f"{least:+.1f} to +6.0 % (8 tasks)"
-    assert re.search(".*".join([*map(re.escape, ends), sign]), text)
-
-
-@pytest.mark.parametrize(
-    ("low", "flips", "sign"), [(12.0, False, "never changes"), (-1.0, True, "with map_ns")]
-)
-def test_the_constant_that_moves_most_is_named(low: float, flips: bool, sign: str) -> None:
-    """It is shown with its ends; a constant without a fit at one end counts by the other."""
-    rows = pl.DataFrame(
-        [("map_ns", 30.0, 660.0, low, 18.0, flips), ("in_memory", 0.2, 0.4, None, 19.5, False)],
-        schema=["constant", "at_low", "at_high", "low", "high", "flips"],
-        orient="row",
-    )
-    found = f"each of 2 .*{low} and 19.5 %. map_ns .*: {low} % at 30, 18.0 % at 660.*{sign}"
-    assert re.search(found, describe_sensitivity(rows))
 
 
 def test_sentences_need_rows() -> None:

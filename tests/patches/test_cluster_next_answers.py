@@ -10,7 +10,7 @@ from swapsim import claims, slots
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import reviewers, studies
-from swapsim.patches.cluster_next.answered import HALF_FULL
+from swapsim.patches.cluster_next.answered import HALF_FULL, claims_by_age
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, Question
 from swapsim.site import overview
 from swapsim.slots.tables import SLOT_SWEEP
@@ -149,3 +149,20 @@ def test_a_measured_answer_is_the_change_of_the_rounds(
     assert row["figure"] == pytest.approx(100 * (value - base) / base)
     assert (row["rounds"], row["base"], row["value"]) == (5, base, value)
     assert "Linux 6.1, 8 CPUs" in row["what"]
+
+
+def test_each_claim_of_the_first_mail_has_a_figure_at_each_age() -> None:
+    """The score is that of V1's life, and the range of a claim has all ages."""
+    rows = claims_by_age()
+    assert rows["age"].unique(maintain_order=True).to_list() == list(studies.ages_of_v1())
+    scores = rows.filter(claim="D-prose-score")["simulated"].to_list()
+    life = patch.gains(studies.life(), "pmbench score").filter(policy="percpu")
+    assert scores == pytest.approx(life["middle"].to_list(), abs=0.1)
+    answered = patch.answers().filter(source="simulated", range_over="ages")
+    ends = rows.group_by("claim").agg(
+        least=pl.col("simulated").min(), most=pl.col("simulated").max()
+    )
+    both = answered.join(ends, on="claim", how="inner")
+    assert both.height == ends.height == 12
+    assert (both["low"] <= both["least"]).all()
+    assert (both["high"] >= both["most"]).all()

@@ -9,12 +9,9 @@ import pytest
 from lab_machines import lock_ledger
 
 from swapsim import claims
-from swapsim.claims.tables import RESULTS
 from swapsim.machine import lab
 from swapsim.machine.config import MachineConfig
-from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import machines, notebook_04, studies
-from swapsim.slots.tables import SLOT_SWEEP
+from swapsim.patches.cluster_next import machines, studies
 
 UNDER_HALF = "scan-base-under-half"
 
@@ -104,41 +101,3 @@ def test_bases_are_in_the_order_of_the_kernel(under_half: pl.DataFrame, metric: 
     table = lab.pairs(under_half, medians, metric)
     assert table.height >= 5
     assert table["agrees"].all(), table
-
-
-def test_a_real_kernels_slots_are_compared_with_the_workbench(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each value has its simulated one, unless the kernel moves the tasks."""
-    metrics = {
-        "slots in a trunk with another task": (0.2, 0.3, 0.9),
-        # A round without a change of CPU counts as infinite.
-        "pages out between changes": (0.0, 50.0, 70.0),
-    }
-    results = pl.DataFrame(
-        [
-            (patch.PATCH, "measured", "6.1", value, 8, seed, metric, figure, "1")
-            for value in notebook_04.TWINS
-            for metric, figures in metrics.items()
-            for seed, figure in enumerate(figures, 1)
-        ],
-        schema=RESULTS.schema,
-        orient="row",
-    )
-    monkeypatch.setattr(notebook_04.claims, "measured_results", lambda _: results)
-    simulated = pl.DataFrame(
-        [
-            ("pages_a_cpu", setting, policy, 24, seed, "trunk.shared", 0.1 * seed, "share")
-            for policy, _, setting in notebook_04.TWINS.values()
-            for seed in (1, 2, 3)
-            if setting is not None
-        ],
-        schema=SLOT_SWEEP.schema,
-        orient="row",
-    )
-    table = patch.measured_beside_simulated(simulated)
-    assert table["policy"].to_list()[:3] == ["shared", "percpu-rerandomise", "percpu"]
-    assert table["measured"].to_list() == [0.3] * 6
-    assert table["simulated"].to_list()[:5] == pytest.approx([0.2] * 5)
-    assert table["simulated"].to_list()[5] is None
-    assert table["pages_a_cpu"].to_list() == [70.0] * 6

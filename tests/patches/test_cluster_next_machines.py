@@ -11,7 +11,6 @@ import pytest
 
 from swapsim import traces
 from swapsim.claims import published_tables
-from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
@@ -107,26 +106,6 @@ def test_the_machine_of_a_trace_is_its_device_with_a_cpu_for_each_task() -> None
     assert isinstance(hash(config), int)
     again = pickle.loads(pickle.dumps(config))
     assert again.streams.requests.equals(config.streams.requests)  # type: ignore[union-attr]
-
-
-def test_a_trace_waits_less_for_the_swap_cache_under_the_merged_patch() -> None:
-    """RESULTS are those of any other machine's; with the shared base its locks are fought for."""
-    config = shipped("slots-8-shared", policy="shared")
-    shares = []
-    for policy in ("shared", "percpu-rerandomise"):
-        results = run(replace(config, policy=policy))
-        assert results.schema == RESULTS.schema
-        assert set(results["n_tasks"]) == {9}
-        values = dict(results.select("metric", "value").iter_rows())
-        assert values["swap_in"] == pytest.approx(values["swap_out"], rel=0.2)
-        assert sum(
-            values[f"{name}.stream"] for name in ("run", "hold", "wait", "idle")
-        ) == pytest.approx(100)
-        shares.append(
-            sum(value for name, value in values.items() if name.startswith("cycles.tree_lock"))
-        )
-    assert shares[1] < 0.5 * shares[0]
-    assert run(config).equals(run(config))
 
 
 @pytest.mark.parametrize(

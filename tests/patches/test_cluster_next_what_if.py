@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cases of patch D's what-ifs change one thing; V1's ages are those of the mail's machine."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 
-from swapsim import slots
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
-from swapsim.machine.run import metric_values
 from swapsim.machine.what_if import Case, by_drive, by_trunk_size, trials
 from swapsim.patches.cluster_next import machines, studies
 
@@ -63,35 +61,3 @@ def test_the_slot_workbench_has_the_same_trunks_cpus_and_use() -> None:
     # 18 s a turn: nine tasks, 0.1 changes of CPU a second each, 16.2 changes a turn.
     free = (1 - churn.used_share) * device.slots
     assert free / churn.pages_a_cpu == pytest.approx(16.2, rel=0.001)
-
-
-def test_tasks_that_change_cpu_keep_v1s_bases_apart() -> None:
-    """Linear bases get into the same trunk, unless tasks change CPU."""
-    device, churn = machines.wanderers(machines.CHANGES_HIGH)
-    device = replace(device, slots=device.slots // 8, policy="percpu")
-    churn = replace(
-        churn,
-        warm_up_pages=churn.warm_up_pages // 4,
-        pages=churn.pages // 4,
-        pages_a_cpu=churn.pages_a_cpu // 8,
-    )
-    pairs = [
-        dict(slots.measure(device, each).select("metric", "value").iter_rows())["trunk.pairs"]
-        for each in (replace(churn, pages_a_cpu=0), churn)
-    ]
-    assert pairs[0] > 15 > 8 > pairs[1]
-
-
-def test_spread_ends_as_percpu() -> None:
-    """After the fill only the base of kswapd differs, which percpu gains from for some time."""
-    moved = {
-        (policy, age): metric_values(
-            replace(
-                machines.aged_device(policy=policy),
-                warmup_ns=age * 1_000_000,
-                duration_ns=20_000_000,
-            )
-        )["swap_out"]
-        for policy, age in (("percpu", 50), ("spread", 50), ("spread", 400))
-    }
-    assert moved["percpu", 50] > moved["spread", 50] > 1.2 * moved["spread", 400]

@@ -8,20 +8,6 @@ from swapsim import generations
 from swapsim.patches.newer_kernels import deciding
 
 
-def test_at_swappiness_0_the_oldest_pages_become_the_newest() -> None:
-    """As planned before the recording: the new generation holds what the oldest one held."""
-    found = deciding.agings()
-    assert found.filter(pl.col("oldest") > 0).height >= 10
-    assert found["oldest"].to_list() == found["newest"].to_list()
-
-
-def test_with_swappiness_the_oldest_pages_are_moved() -> None:
-    """The same count on a recording at 60 is another one: pages are moved, and others come."""
-    found = deciding.agings("generations-7.3-changes-2").filter(pl.col("oldest") > 0)
-    assert found.height > 50
-    assert (found["oldest"] == found["newest"]).mean() < 0.1
-
-
 def test_shares_are_all_choices_of_a_recording() -> None:
     """By the kernel's own rules they add up to 100 %, and few refaults are counted alike."""
     verified = generations.verified_generations(generations.shipped())

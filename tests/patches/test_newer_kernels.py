@@ -7,7 +7,6 @@ from statistics import median
 import polars as pl
 import pytest
 
-from swapsim import claims
 from swapsim.claims.tables import FOLIO_REQUESTS
 from swapsim.clusters import folios, requests
 from swapsim.patches.newer_kernels import large_folios, studies
@@ -74,23 +73,6 @@ def test_pairs_are_judged_by_direction_and_factor() -> None:
     assert large_folios.order_of_sizes(found) == (0, 5)
     assert large_folios._direction(0.0, 0.4) == "stays"
     assert large_folios._direction(1.0, 3.0) == "rises"
-
-
-def test_the_harder_test_falls_back_less_on_the_newer_kernel() -> None:
-    """On identical requests 7.3 splits fewer folios of each size from 128K on than 6.12."""
-    stream = requests.turnover(claims.measured_requests(studies.TURNOVER), seed=1)
-    assert stream.steps.height == claims.measured_requests(studies.TURNOVER).height
-    large = pl.col("stage") > stream.warm_up, pl.col("order") >= 5
-    old, new = (
-        studies.run_rules(stream, kernel)
-        .out.filter(large)
-        .group_by("order")
-        .agg(pl.sum("fallbacks"))
-        for kernel in ("6.12", "6.18")
-    )
-    both = old.join(new, on="order")
-    assert both.height == old.height > 3
-    assert (both["fallbacks_right"] < both["fallbacks"]).all()
 
 
 def test_chunks_of_a_process_do_not_overlap() -> None:

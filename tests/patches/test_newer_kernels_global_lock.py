@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What one global lock for tags would cost, by the contention machine and a closed loop."""
 
-from itertools import pairwise
-
 import polars as pl
 import pytest
 
 from swapsim.machine.costs import costs_by_name
-from swapsim.patches.newer_kernels.global_lock import (
-    Setting,
-    changes,
-    check_of_shortcut,
-    of_setting,
-    relative_rate,
-)
+from swapsim.patches.newer_kernels.global_lock import Setting, changes, of_setting, relative_rate
 
 
 def test_one_cpu_pays_the_hold_twice_a_page() -> None:
@@ -33,15 +25,6 @@ def test_a_saturated_lock_serves_one_cpu_at_a_time() -> None:
     assert slowest * 0.98 < rate < fastest * 1.02
 
 
-def test_more_acquisitions_cost_more() -> None:
-    """The rate falls with the number of acquisitions a page."""
-    rates = [
-        relative_rate(20_000, costs_by_name(), tasks=16, per_page=each, seed=1)
-        for each in (0.125, 2, 8)
-    ]
-    assert all(later < earlier for earlier, later in pairwise(rates))
-
-
 def test_ranges_contain_the_costs_own_values() -> None:
     """The summary has the change at the costs' own values within the range over their ends."""
     runs = pl.concat(
@@ -50,9 +33,3 @@ def test_ranges_contain_the_costs_own_values() -> None:
     )
     row = changes(runs).row(0, named=True)
     assert row["low"] <= row["change"] <= row["high"] < 0
-
-
-def test_two_steps_come_near_the_machine() -> None:
-    """Both steps are near a machine that runs alone; six points were set with 4.6 in sight."""
-    check = check_of_shortcut()
-    assert all(abs(own - both) < 6 for _, own, both in check.iter_rows())

@@ -57,25 +57,3 @@ def test_a_folio_is_one_grant() -> None:
     }
     assert taken["lock-ledger-newer-brd-64k"] == pytest.approx(1 / 16, rel=0.05)
     assert taken["lock-ledger-newer-brd"] == pytest.approx(1 / 64, rel=0.05)
-
-
-def test_si_lock_of_7_3_is_held_for_a_hundredth_of_the_time() -> None:
-    """Holds differ by more than 100 in both turns; acquisitions do not always fall."""
-    found = measured.si_lock()
-    holds = found.filter(pl.col("figure").str.contains("hold"))
-    assert holds.height == 2
-    for row in holds.iter_rows(named=True):
-        old, new = (float(row[kernel].split(" ")[0].replace(",", "")) for kernel in ("6.12", "7.3"))
-        assert old > 100 * new
-    taken = found.filter(pl.col("figure").str.contains("acquisitions"))
-    assert set(taken["change"]) == {"falls", "rises", "either"}
-
-
-def test_rules_of_both_settings_stand_side_by_side() -> None:
-    """Each rule has one row per kernel, with a median within its range under both settings."""
-    found = measured.rules_that_run()
-    assert found.select("kernel", "rule").is_unique().all()
-    assert set(found["rule"]) == {*measured._RULES}
-    for side in ("lists", "generations"):
-        low, high = (pl.col(f"{side}_{end}") for end in ("low", "high"))
-        assert found.select((pl.col(side).is_between(low, high)).all()).item()

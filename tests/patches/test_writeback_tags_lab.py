@@ -82,15 +82,6 @@ def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     assert table.filter(pl.col("verdict") != "reproduced").is_empty(), table
 
 
-def test_tags_cost_two_acquisitions_a_page() -> None:
-    """The switch changes xa_lock by two a page in 6.1, and no other lock of the ledger."""
-    results = simulated(1).filter(pl.col("metric").is_in(lab.LEDGER))
-    sides = results.pivot("policy", index="metric", values="value")
-    for metric, off, on in sides.iter_rows():
-        added = 2 if metric == "xa_lock acquisitions" else 0
-        assert on - off == pytest.approx(added, abs=0.01), metric
-
-
 def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     """Acquisitions of the swap cache's lock a page, tags off and on, agree within five percent."""
     rounds = claims.measured_results("writeback-tags")

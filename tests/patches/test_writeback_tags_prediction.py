@@ -8,17 +8,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import claims, traces
+from swapsim import claims
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
-from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs, costs_by_name
 from swapsim.machine.fit import Fitted, residuals
-from swapsim.machine.run import run
-from swapsim.mapping.replay import writeback_tags_of
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags import fits, notebook, prediction
+from swapsim.patches.writeback_tags import fits, prediction
 
 
 @pytest.fixture
@@ -65,15 +62,6 @@ def test_no_seed_is_refused() -> None:
     """A prediction needs a seed."""
     with pytest.raises(InputError, match="seeds"):
         fits.predict_at_shares((0.2, 0.2), seeds=[])
-
-
-@pytest.mark.usefixtures("_tiny")
-def test_runs_of_both_kernels_are_those_of_the_machine() -> None:
-    """There is one complete run under each kernel's name."""
-    ran = patch.runs(costs(), seed=3)
-    assert list(ran) == ["base", "base+patch"]
-    for tags, found in zip((True, False), ran.values(), strict=True):
-        assert found.equals(run(prediction.machine(tags=tags, seed=3), costs()))
 
 
 @pytest.mark.usefixtures("_tiny")
@@ -142,30 +130,3 @@ def test_a_short_hold_is_measured_in_time_and_not_in_shares() -> None:
     }
     assert set(short["policy"]) == {name for name, ns in tag_ns.items() if ns <= 100} != set(tag_ns)
     assert short.height * len(tag_ns) == rows.height * short["policy"].n_unique()
-
-
-def test_the_stored_ranges_and_the_lead_read_the_fits() -> None:
-    """The lead has the ranges of throughput of both sets of fits, and the published figure."""
-    studies = patch.studies
-    rows = studies.by_tag_share.load()
-    ranges = notebook.judged_ranges(rows)
-    gains = 100 * (mean(rows, "base+patch") / mean(rows, "base") - 1)
-    row = ranges.row(by_predicate=pl.col("claim") == "A-throughput", named=True)
-    assert (row["low"], row["high"]) == pytest.approx((gains.min(), gains.max()))
-    text = notebook.verdict(
-        writeback_tags_of(traces.shipped("writeback-tags"), kernel="4.8"),
-        ranges,
-        ranges.with_columns(low=-1.0, high=pl.lit(12.0), verdict=pl.lit("open")),
-        notebook.compare_series(studies.series.load()),
-        writers=what_if.gains(studies.gain_by_writers.load()),
-        drives=what_if.gains(studies.gain_by_drive.load()),
-        trunks=what_if.gains(studies.gain_by_trunk_size.load()),
-    )
-    assert "Throughput changes by -1.0 to +12.0 %; by the mail's unpatched column alone" in text
-    assert "; whether that is worth the published 28.1 % is open." in text
-
-
-def mean(rows: pl.DataFrame, kernel: str) -> pl.Series:
-    """Return the mean throughput of a kernel over the seeds of each fit."""
-    own = rows.filter(kernel=kernel, metric=prediction.THROUGHPUT)
-    return own.group_by("policy", maintain_order=True).agg(pl.col("value").mean())["value"]

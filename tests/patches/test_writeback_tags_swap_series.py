@@ -9,7 +9,6 @@ import pytest
 
 from swapsim import claims
 from swapsim.claims import results
-from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, residuals
@@ -82,19 +81,6 @@ def test_a_rate_is_that_of_a_complete_run() -> None:
     assert found["vmstat.swap.so"] == life.swap_out < life.metrics("swap")["swap_out"]
     rows = life.metrics("run")
     assert found["si->lock in get_swap_pages"] == rows["cycles.si_lock.get_swap_pages"]
-
-
-def test_each_step_is_predicted_with_each_fit() -> None:
-    """The stored rows have each step, three seeds, and the share of each fit."""
-    rows = studies.series.load()
-    assert rows.schema == RESULTS.schema
-    assert rows["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
-    assert set(rows["policy"]) == {f"tags {share:g}" for share in studies.THREE_TAG_SHARES}
-    shares = rows.filter(metric="map_share", policy="tags 0.1")["value"].unique()
-    assert (
-        shares.to_list()
-        == studies.by_tag_share.load().filter(tag_share=0.1)["map_share"].unique().to_list()
-    )
 
 
 def predicted(swap_out: float, fit: str) -> pl.DataFrame:

@@ -44,23 +44,6 @@ ROWS = [
 ]
 
 
-def test_slots_are_listed_in_order_with_their_trunk(tmp_path: Path) -> None:
-    """Each alloc row becomes one row, with its place on the device."""
-    handed = slots.handed_out({"a": write(tmp_path / "a", ROWS)})
-    assert handed["offset"].to_list() == [300, 301, 302, 600, 302]
-    assert handed["trunk"].to_list() == [1, 1, 1, 2, 1]
-    assert handed["mebibytes"][3] == 600 * 4096 / 2**20
-
-
-def test_a_run_is_thinned_evenly(tmp_path: Path) -> None:
-    """A long run is thinned to about the given number of points, a short one is complete."""
-    long = write(tmp_path / "long", [alloc(i, 0, 1, 1 + i) for i in range(1000)])
-    short = write(tmp_path / "short", ROWS)
-    thinned = slots.thinned(slots.handed_out({"long": long, "short": short}), 100)
-    assert thinned.group_by("run").len().sort("run")["len"].to_list() == [100, 5]
-    assert thinned.filter(run="long")["nth"].to_list() == list(range(0, 1000, 10))
-
-
 def test_shipped_slot_traces_say_how_they_were_set_up() -> None:
     """Each shipped trace with slot events has its set-up; others are not listed."""
     shipped = traces.shipped("cluster-next")

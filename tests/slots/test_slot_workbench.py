@@ -18,7 +18,6 @@ import swapsim
 from swapsim import slots, traces
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.policies.policy import POLICIES
 from swapsim.slots._native import _flat
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import request_streams, traced_device
@@ -223,18 +222,6 @@ def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
 SMALL = ChurnConfig(pages=3000, warm_up_pages=1000)
 
 
-def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
-    """Without clusters the policy has no effect on any measure."""
-    frames = [
-        slots.measure(
-            SlotsConfig(slots=1 << 15, rotational=True, policy=policy, possible_cpus=4), SMALL
-        ).drop("policy")
-        for policy in POLICIES
-    ]
-    assert all(frame.equals(frames[0]) for frame in frames)
-    assert frames[0].filter(metric="seeks")["value"].item() > 0
-
-
 def values(device: SlotsConfig, workload: Any, **more: Any) -> dict[str, float]:
     """Return a run's metrics by name."""
     frame = slots.measure(device, workload, **more)
@@ -257,31 +244,6 @@ def test_a_page_out_and_in_takes_three_acquisitions_in_6_1_and_two_before() -> N
     for kernel, expected in (("6.1", 3), ("5.8", 2)):
         found = values(SlotsConfig(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
         assert found["lock"] == pytest.approx(expected, abs=0.05)
-
-
-def test_cpus_meet_with_a_shared_base_and_do_not_with_avoid() -> None:
-    """On a fragmented device the shared base moves nearly every lock, avoid hardly any."""
-    found = {
-        policy: values(
-            SlotsConfig(slots=1 << 20, possible_cpus=8, policy=policy),
-            ChurnConfig(pages=2**14, warm_up_pages=2**14),
-        )
-        for policy in ("shared", "avoid")
-    }
-    assert found["shared"]["lock.moved.add"] > 0.9 > 0.1 > found["avoid"]["lock.moved.add"]
-    assert found["shared"]["trunk.pairs"] > 20
-    assert found["avoid"]["trunk.pairs"] < 1
-
-
-def test_the_policy_has_no_effect_while_clusters_are_free() -> None:
-    """Slots come from the free clusters, whatever the base."""
-    pages = [
-        slots.measure(
-            SlotsConfig(slots=1 << 17, possible_cpus=4, policy=policy), FillConfig(filled_share=0.5)
-        ).drop("policy")
-        for policy in ("shared", "percpu", "percpu-rerandomise")
-    ]
-    assert all(frame.equals(pages[0]) for frame in pages)
 
 
 def test_threads_of_an_address_space_share_its_base() -> None:

@@ -113,10 +113,18 @@ def gain_by_constant() -> pl.DataFrame:
 
 # Charts.
 
+_POINTS: Final = 2400  # slots of a run that are drawn, about
+
 
 def draw_slots(folders: Mapping[str, Path]) -> alt.ConcatChart:
     """Draw where on the device each CPU's slots lie, in the order handed out, a panel per run."""
-    rows = slots.thinned(slots.handed_out(folders), 2400).with_columns(pl.col("cpu").cast(str))
+    given = {name: slots.slot_events(each).filter(op="alloc") for name, each in folders.items()}
+    rows = pl.concat(
+        events.with_row_index("nth")
+        .select("nth", pl.col("cpu").cast(str), run=pl.lit(name), mebibytes=pl.col("offset") / 256)
+        .gather_every(max(events.height // _POINTS, 1))
+        for name, events in given.items()
+    )
     return general.points(
         *(rows, "nth", "mebibytes", "cpu"),
         panel="run",

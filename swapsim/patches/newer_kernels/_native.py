@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapsim._core import ffi, lib
-from swapsim.ffi import CLUSTER_RULES, KERNELS, POLICIES, structs
+from swapsim.clusters._native import settings
+from swapsim.ffi import CLUSTER_RULES, CLUSTER_SIZE_MAX, structs
 from swapsim.ffi.structs import check, new
 from swapsim.patches.newer_kernels.page_requests import BURST, Op, PageRequests, Row
+from swapsim.slots import _native as native_slots
+from swapsim.slots.config import SlotsConfig
 
 Access = tuple[int, Op, int]  # the CPU that takes the lock of a slot, why, and the slot
 _SLOT_KERNEL: Final = "6.1"  # the last kernel of patch D's allocator that is modelled
@@ -25,14 +28,17 @@ class SlotAllocator:
     splits = True
 
     def __init__(self, policy: str, *, cpus: int, slots: int, seed: int) -> None:
-        config = ffi.new("struct sws_slot_cache_config *")
-        lib.sws_slot_cache_config_init(config)
-        config.device.kernel = KERNELS.index(_SLOT_KERNEL)
-        config.device.policy = POLICIES.index(policy)
-        config.device.slots, config.device.seed = slots, seed
-        config.device.cluster_size = lib.SWS_CLUSTERS_SIZE_MAX
-        config.device.possible_cpus = config.device.online_cpus = cpus
-        config.device.address_spaces = cpus
+        device = SlotsConfig(
+            kernel=_SLOT_KERNEL,
+            policy=policy,
+            slots=slots,
+            seed=seed,
+            cluster_size=CLUSTER_SIZE_MAX,
+            possible_cpus=cpus,
+            address_spaces=cpus,
+        )
+        made = native_slots.settings(device)
+        config = structs.config(lib.sws_slot_cache_config_init, None, device=made[0])
         self._caches = new(lib.sws_slot_cache_new, config, free=lib.sws_slot_cache_free)
         self._device = lib.sws_slot_cache_device(self._caches)
         work = ffi.new("struct sws_slot_cache_work *")
@@ -84,16 +90,7 @@ class ClusterAllocator:
     splits = False
 
     def __init__(self, rules: str, *, cpus: int, slots: int) -> None:
-        switches = ffi.new("struct sws_cluster_rules *")
-        check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), switches))
-        config = structs.config(
-            lib.sws_clusters_config_init,
-            None,
-            rules=switches[0],
-            devices=ffi.new("struct sws_clusters_device[]", [{"slots": slots}]),
-            n_devices=1,
-            cpus=cpus,
-        )
+        config = settings(rules, [{"slots": slots}], cpus=cpus)
         self._clusters = new(lib.sws_clusters_new, config, free=lib.sws_clusters_free)
         self._caches, self._active = bool(config.rules.slot_cache), False
         self._cpus = cpus
@@ -213,7 +210,7 @@ def _runs(slots: Sequence[int], splits: bool) -> list[tuple[int, int]]:
     for slot in slots:
         if not slot:
             continue
-        if runs and not splits and slot == sum(runs[-1]) and slot % lib.SWS_CLUSTERS_SIZE_MAX:
+        if runs and not splits and slot == sum(runs[-1]) and slot % CLUSTER_SIZE_MAX:
             runs[-1] = (runs[-1][0], runs[-1][1] + 1)
         else:
             runs.append((slot, 1))
