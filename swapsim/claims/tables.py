@@ -491,23 +491,6 @@ REMOVED_LISTS: Final = Table(
     Column("trunks", pl.UInt32, "distinct trunks of 64 MiB"),
 )
 
-RANGES: Final = Table(
-    "RANGES",
-    "One row per claim: its published change, and the range in which several fits of the same base "
-    "predict it.",
-    columns.CLAIM,
-    Column("published", pl.Float64, "change as the mail prints it", "%"),
-    Column("tolerance", pl.Float64, "largest difference from it that agrees", "points"),
-    Column("low", pl.Float64, "lowest change that a fit predicts", "%"),
-    Column("high", pl.Float64, "highest change that a fit predicts", "%"),
-    Column("width", pl.Float64, "high minus low", "points"),
-    Column("verdict", SIMULATED_VERDICT.dtype, "how the range compares with the published change"),
-    columns.FLIPS,
-    Column("patched_low", pl.Float64, "lowest figure with the patch", BY_ROW),
-    Column("patched_high", pl.Float64, "highest figure with the patch", BY_ROW),
-    Column("fits", pl.UInt32, "number of fits in the range"),
-)
-
 _TEST: Final = Column("test", pl.String, "test that gave the figure; empty if not stated")
 _YOUR_METRIC: Final = Column("metric", pl.String, "metric, by the name that its tool gives it")
 

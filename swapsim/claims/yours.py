@@ -140,15 +140,16 @@ _NAMED: Final = 10  # largest number of kernels in an error
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
     """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
     known = YOUR_RUNS.check(runs)["kernel"].unique(maintain_order=True).to_list()
-    for field, name in (("base", base or BASE), ("patched", patched or PATCHED)):
+    base, patched = BASE if base is None else base, PATCHED if patched is None else patched
+    for field, name in (("base", base), ("patched", patched)):
         if name not in known:
             some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
             raise InputError(
                 f"no runs of a kernel {name!r}; there are: {some or 'none'}", field=field
             )
-    if (base or BASE) == (patched or PATCHED):
+    if base == patched:
         raise InputError(f"{base!r} would be compared with itself: name another", field="patched")
-    return base or BASE, patched or PATCHED
+    return base, patched
 
 
 @checked

@@ -28,7 +28,6 @@ TOLERANCE: Final = Column(
 )
 LOW: Final = Column("low", pl.Float64, "lower end of the range or interval", BY_ROW)
 HIGH: Final = Column("high", pl.Float64, "upper end of the range or interval", BY_ROW)
-FLIPS: Final = Column("flips", pl.Boolean, "whether the range contains both signs")
 NOTE: Final = Column("note", pl.String, "explanation in words")
 
 FACTOR: Final = Column("factor", pl.String, "parameter that is varied")

@@ -26,9 +26,8 @@ def studies(names: Sequence[str] = ()) -> list[Study]:
             found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:
-        near = get_close_matches(unknown[0], found, 3, 0.4) or [
-            name for name in found if unknown[0] in name
-        ]
+        within = [name for name in found if unknown[0] and unknown[0] in name]
+        near = get_close_matches(unknown[0], found, 3, 0.4) or within[:3]
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(
             f"{unknown[0]!r} is not a study: {hint}each file of data/simulated has the name of one"

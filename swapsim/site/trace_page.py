@@ -104,7 +104,7 @@ def _contents(
     tables = f"{len(rows)} table{'s' * (len(rows) > 1)}"
     yield _text(
         f"{sum(rows.values()):,} rows of {tables}{whose}, {_span(folder, rows)}. "
-        f"{_losses(origin.get('lost', {}))} It feeds {_listed(feeds) or 'no replay'}."
+        f"{_losses(origin.get('lost', {}))} {_fed(feeds)}"
     )
     yield '<h2 id="what-is-in-it">What is in it</h2>'
     facts = (f"<li>{what}: {escape(value)}</li>" for what, value in _facts(origin))
@@ -120,6 +120,10 @@ def _contents(
         orient="row",
     )
     yield _table(needed, fold="Replays, and what the trace lacks for them")
+
+
+def _fed(replays: list[str]) -> str:
+    return f"It feeds the replay{'s' * (len(replays) > 1)} {_listed(replays)}." if replays else ""
 
 
 def _span(folder: Path, rows: Mapping[str, int]) -> str:
@@ -152,7 +156,7 @@ _FACTS: Final = (
     ("recorded as", ("text", "name")),
     ("format", ("text", "format")),
     ("sha256", ("text", "sha256")),
-    ("its command line", ("kernel", "command_line")),
+    ("the kernel's command line", ("kernel", "command_line")),
     ("workload", ("workload", "title")),
     ("memory, MiB", ("guest", "memory_mebibytes")),
     ("clock", ("recording", "clock")),

@@ -161,7 +161,7 @@ def test_the_front_page_has_its_provenance(pages: Path) -> None:
     """Verdicts in colours, date, versions, machine, and which results were stored."""
     text = (pages / "index.html").read_text(encoding="utf-8")
     assert "Verdict &amp; all." in text
-    assert '<td class="verdict reproduced"><span class="figure">+25.0 %' in text
+    assert '<td class="verdict reproduced"><span class="figure">+28.1 %' in text
     assert (
         'href="claims.html#mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5</a>'
         in text

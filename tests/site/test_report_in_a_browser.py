@@ -73,10 +73,9 @@ SHOWN = """
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a report of one notebook with wide contents, and of the real cards and tables."""
     root = tmp_path_factory.mktemp("browser")
-    name = "perf-profile.cycles-pp._raw_spin_lock_irqsave.test_clear_page_writeback.end_page"
     wide = f"\n\n```\n {'-' * 200}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
     with pytest.MonkeyPatch.context() as patched:
-        one_notebook(small(root, patched, name), CELLS, text=f"\n\n{'Words. ' * 50}{wide}")
+        one_notebook(small(root, patched), CELLS, text=f"\n\n{'Words. ' * 50}{wide}")
         return report.write(root / "report").parent
 
 

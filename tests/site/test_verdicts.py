@@ -5,7 +5,6 @@ import re
 from html import unescape
 from pathlib import Path
 
-import altair as alt
 import nbformat
 import polars as pl
 import pytest
@@ -24,14 +23,6 @@ MINUS = "\N{MINUS SIGN}"
 def judged() -> pl.DataFrame:
     """Give the table that all places read."""
     return overview.judged()
-
-
-@pytest.fixture
-def _of_table(monkeypatch: pytest.MonkeyPatch, judged: pl.DataFrame) -> None:
-    """Make pages of the table, without a picture."""
-    empty = alt.Chart(pl.DataFrame({"x": [1]})).mark_bar()
-    monkeypatch.setattr(overview, "judged", lambda: judged)
-    monkeypatch.setattr(overview, "picture", lambda: empty)
 
 
 def test_every_claim_is_in_the_table_once(judged: pl.DataFrame) -> None:
@@ -104,12 +95,10 @@ def as_shown(judged: pl.DataFrame) -> dict[str, tuple[str, ...]]:
     return {name: tuple(rest) for name, *rest in texts.rows()}
 
 
-@pytest.mark.usefixtures("_of_table")
 def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
     """All claims on their page; the main ones, and the counts by mail, on the front page."""
-    verdicts = pages.verdicts()
-    assert rows_of_page(pages.claims_article(verdicts)) == as_shown(judged)
-    front = pages.front(verdicts)
+    assert rows_of_page(pages.claims_article(judged)) == as_shown(judged)
+    front = pages.front(judged)
     assert rows_of_page(front) == as_shown(overview.headlines(judged))
     counted = overview.by_mail(claims.verdicts_by_mail(judged)).drop("patch")
     for name, *counts in counted.rows():
@@ -120,14 +109,12 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
         assert shown == list(map(str, counts))
 
 
-@pytest.mark.usefixtures("_of_table")
 def test_a_page_for_each_mail_has_its_claims_in_its_order(judged: pl.DataFrame) -> None:
     """Each claim once, with its verdicts, below the heading of its place in the mail."""
-    verdicts = pages.verdicts()
     texts = {row["claim"]: row for row in claims.claim_texts(judged).iter_rows(named=True)}
     seen: list[str] = []
     for mail in pages.mail_pages():
-        article = pages.mail_article(verdicts, mail)
+        article = pages.mail_article(judged, mail)
         rows = re.findall(r'<tr id="([^"]+)">.*?</tr>', article, re.S)
         order = claims.sections().filter(mail=mail)["section"].to_list()
         places = [judged.row(by_predicate=pl.col("claim") == name, named=True) for name in rows]
@@ -140,13 +127,12 @@ def test_a_page_for_each_mail_has_its_claims_in_its_order(judged: pl.DataFrame) 
     assert sorted(seen) == sorted(judged["claim"])
 
 
-@pytest.mark.usefixtures("_of_table")
-def test_each_page_says_what_became_of_the_patches() -> None:
+def test_each_page_says_what_became_of_the_patches(judged: pl.DataFrame) -> None:
     """README, cards, front page and notebook 07 have the state and figure of each patch on 7.3."""
     rows = newer_kernels.on_newest()
     assert rows["letter"].to_list() == ["A", "B", "C", "D", "E"]
     text = (repository_root() / "README.md").read_text(encoding="utf-8")
-    front = unescape(pages.front(pages.verdicts()))
+    front = unescape(pages.front(judged))
     notebook = nbformat.read(notebooks_root() / "07-newer-kernels.ipynb", as_version=4)
     assert notebook.cells[-1].outputs[0].text.strip() == newer_kernels.verdict(rows)
     for row in rows.iter_rows(named=True):

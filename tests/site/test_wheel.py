@@ -94,9 +94,10 @@ for command in {[command[1:] for command in commands]}:
 
 
 def test_readmes_measurements_are_compared(elsewhere: Elsewhere) -> None:
-    """Its block of CSV is the file of its command, and fits a claim of patch A."""
-    (table,) = blocks("csv")
-    (elsewhere.desk / "runs.csv").write_text(table)
+    """A file with the head and the row that it prints fits a claim of patch A."""
+    head, row = re.findall(r"`(\w[\w.-]*(?:,[\w./-]+){5})`", README)
+    rows = [head, row, row.replace("base", "patched", 1)]
+    (elsewhere.desk / "runs.csv").write_text("".join(f"{each}\n" for each in rows))
     (block,) = [block for block in blocks("") if "swapsim compare runs.csv" in block]
     command = block.partition("#")[0].split()
     ran = elsewhere.run(*command, "--without-simulated")

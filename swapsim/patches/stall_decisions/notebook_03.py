@@ -10,13 +10,15 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim import claims
+from swapsim import claims, frames
 from swapsim.charts import colours, general
 from swapsim.claims.texts import figure_text
 from swapsim.ffi import STALL_COUNTERS
 from swapsim.frames.cases import first
+from swapsim.patches.stall_decisions import charts
 from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import STEPS
+from swapsim.patches.stall_decisions.rules_in_words import rule_spans
 from swapsim.stall.tables import DECIDED_LISTS, VERIFIED_STALLS
 from swapsim.traces import scan_event
 
@@ -45,6 +47,18 @@ _ALONG: Final = {
 
 HEADLINES: Final = {name: _ALONG[name] for name in ("Kswapd pages scanned", "Page writes file")}
 """The rows of the card's headlines."""
+
+
+def rules() -> tuple[alt.LayerChart, frames.Shown]:
+    """Return the rules as a chart, and as a table for a narrow screen: a row for each decision."""
+    spans = rule_spans()
+    rule = pl.format(
+        "{}: {}", pl.col("rules").list.first(), pl.col("text").str.replace_all("\n", " ")
+    )
+    words = spans.group_by("decision", maintain_order=True).agg(
+        rule.str.join(" · ").alias("rule, from the rule set on")
+    )
+    return charts.rules_table(spans), frames.show(words, fold="In words, for a narrow screen")
 
 
 def stretch(decided: pl.DataFrame, lists: int) -> pl.DataFrame:

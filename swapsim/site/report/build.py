@@ -25,20 +25,21 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+import polars as pl
 from nbclient import NotebookClient
 
 from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.io.paths import notebooks_root
 from swapsim.progress import TextBar
+from swapsim.site import overview
 from swapsim.site.report import cells, pages, reference, shell
 from swapsim.site.report.cells import Kernels, make_all, run
 from swapsim.site.report.current import MARK, surroundings
-from swapsim.site.report.pages import verdicts
 from swapsim.site.report.shell import lead_from, provenance
 
 
-def _judged() -> dict[str, Callable[[pages.Verdicts], str]]:
+def _judged() -> dict[str, Callable[[pl.DataFrame], str]]:
     """Return the pages that show verdicts: their names, and what makes them."""
     mails = {f"mail-{name}": partial(pages.mail_article, mail=name) for name in pages.mail_pages()}
     return {"index": pages.front, "claims": pages.claims_article, **mails}
@@ -100,7 +101,7 @@ def _judge(judged: Sequence[str], articles: pages.Articles, bar: TextBar) -> Non
     if judged:
         bar.set_postfix_str("verdicts")
         with contextlib.redirect_stdout(io.StringIO()):  # notebooks name the stored results
-            found = verdicts()
+            found = overview.judged()
         makes = _judged()
         for name in judged:
             articles.put(name, makes[name](found))

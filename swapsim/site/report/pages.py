@@ -35,112 +35,45 @@ from swapsim.site.report.shell import (
     ran,
 )
 
-KINDS: Final = COUNTED  # verdicts that have a colour; without one there is no answer
 FIRST: Final = "tags"  # the panel of the front page
 _MINUS: Final = "\N{MINUS SIGN}"
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure, its range, the kind that decides its colour, and its verdict in words.
+def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return THREE_COLUMNS as pages show them: its texts (CLAIM_TEXTS), each figure in one dict."""
+    texts = claims.claim_texts(judged).iter_rows(named=True)
+    return [
+        {
+            **text,
+            "section": row["section"],
+            "letters": row["claim"].partition("-")[0],  # they stand for one mail, or for several
+            "published": _typeset(text["published"]),
+            "simulated": _figure(text, row, "simulated", text["range"]),
+            "measured": _figure(text, row, "measured", text["interval"]),
+        }
+        for text, row in zip(texts, judged.iter_rows(named=True), strict=True)
+    ]
 
-    ``sides`` are the figures without the change and with it, ``rests`` what the verdict rests on.
+
+def _figure(
+    text: Mapping[str, str], row: Mapping[str, Any], source: str, within: str
+) -> dict[str, Any]:
+    """Return a figure's texts: ``kind`` decides its colour, ``verdict`` is that on the one scale.
+
+    ``seen`` says that a page had shown it before its rule was stored.
     """
-
-    text: str
-    range: str
-    kind: str
-    says: str
-    sides: str
-    rests: str
-    seen: bool
-    """Whether a page had shown it before its rule was stored."""
-
-    @property
-    def verdict(self) -> str:
-        """The verdict on the one scale of all figures."""
-        return self.says.partition(":")[0] if self.kind == "absent" else self.kind.replace("-", " ")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim on a quantity; published is a direction where the mail has no figure."""
-
-    name: str
-    patch: str
-    mail: str
-    section: str
-    what: str
-    published: str
-    sides: str
-    simulated: Figure
-    measured: Figure
-
-    @property
-    def letters(self) -> str:
-        """What the name begins with; it stands for the mail, or for several of one subject."""
-        return self.name.partition("-")[0]
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """All claims, the main ones, what answers each patch's first one, counts, and what is left."""
-
-    claims: tuple[Claim, ...]
-    headlines: tuple[Claim, ...]
-    answers: pl.DataFrame
-    counted: pl.DataFrame
-    sentence: str
-    newest: pl.DataFrame
-
-
-def verdicts() -> Verdicts:
-    """Return the verdicts of `overview.judged` as the pages show them."""
-    judged = overview.judged()
-    counted = claims.verdicts_by_mail(judged)
-    return Verdicts(
-        claims=_claims(judged),
-        headlines=_claims(overview.headlines(judged)),
-        answers=overview.main_answers(judged),
-        counted=counted,
-        sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
-        newest=newer_kernels.on_newest(),
-    )
-
-
-def _claims(judged: pl.DataFrame) -> tuple[Claim, ...]:
-    """Return the rows of THREE_COLUMNS with their texts and colours."""
-    rows = zip(
-        claims.claim_texts(judged).iter_rows(named=True), judged.iter_rows(named=True), strict=True
-    )
-    return tuple(
-        Claim(
-            name=text["claim"],
-            patch=text["patch"],
-            mail=text["mail"],
-            section=row["section"],
-            what=text["what"],
-            published=_typeset(text["published"]),
-            sides=text["published_sides"],
-            simulated=_figure(text, row, "simulated", text["range"]),
-            measured=_figure(text, row, "measured", text["interval"]),
-        )
-        for text, row in rows
-    )
-
-
-def _figure(text: Mapping[str, str], row: Mapping[str, Any], source: str, within: str) -> Figure:
-    verdict = row[f"{source}_verdict"]
-    kind = verdict.replace(" ", "-") if verdict in KINDS else "absent"
-    return Figure(
-        _typeset(text[source]),
-        _typeset(within),
-        kind,
-        text[f"{source}_verdict"],
-        text[f"{source}_sides"],
-        text[f"{source}_rests"],
-        seen=kind != "absent" and row["seen"] in (source, "both"),
-    )
+    verdict, says = row[f"{source}_verdict"], text[f"{source}_verdict"]
+    absent = verdict not in COUNTED
+    return {
+        "text": _typeset(text[source]),
+        "range": _typeset(within),
+        "kind": "absent" if absent else verdict.replace(" ", "-"),
+        "says": says,
+        "verdict": says.partition(":")[0] if absent else verdict,
+        "sides": text[f"{source}_sides"],
+        "rests": text[f"{source}_rests"],
+        "seen": not absent and row["seen"] in (source, "both"),
+    }
 
 
 def _typeset(text: str) -> str:
@@ -226,30 +159,31 @@ def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
     return title.lstrip("# "), lead_of(notebook).partition("\n")[0]
 
 
-def front(verdicts: Verdicts) -> str:
-    """Return the front page's question, first panel and verdicts."""
+def front(judged: pl.DataFrame) -> str:
+    """Return the front page's question, first panel and verdicts (THREE_COLUMNS of all claims)."""
+    counted = overview.by_mail(claims.verdicts_by_mail(judged))
     return fill(
         "front",
         panel=Markup(panel_figure(FIRST)),
-        headlines=verdicts.headlines,
-        answers=verdicts.answers.rename({"main claim": "claimed"}).rows(named=True),
+        headlines=_claims(overview.headlines(judged)),
+        answers=overview.main_answers(judged).rename({"main claim": "claimed"}).rows(named=True),
         line=lambda text: Markup(line_as_html(text)),
         mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
-        counted=overview.by_mail(verdicts.counted).rows(named=True),
-        sentence=verdicts.sentence,
-        newest=verdicts.newest.rows(named=True),
+        counted=counted.rows(named=True),
+        sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
+        newest=newer_kernels.on_newest().rows(named=True),
         rules=RULES,
     )
 
 
-def claims_article(verdicts: Verdicts) -> str:
+def claims_article(judged: pl.DataFrame) -> str:
     """Return all claims with their verdicts, by patch."""
     titles = _titles()
     return fill(
         "claims",
-        claims=verdicts.claims,
+        claims=_claims(judged),
         mails=links.mail_of_each_claim(),
         titles=titles,
         subjects={name: _subject(name) for name in mail_pages()},
@@ -258,12 +192,11 @@ def claims_article(verdicts: Verdicts) -> str:
     )
 
 
-def mail_article(verdicts: Verdicts, mail: str) -> str:
+def mail_article(judged: pl.DataFrame, mail: str) -> str:
     """Return a mail's claims in its order: each table and each place in its text."""
-    own = [claim for claim in verdicts.claims if claim.mail == mail]
-    by_section: dict[str, list[Claim]] = {}
-    for row in claims.sections().filter(mail=mail).iter_rows(named=True):
-        by_section[row["section"]] = [each for each in own if each.section == row["section"]]
+    stated = judged.filter(mail=mail)
+    own = _claims(stated)
+    sections = claims.sections().filter(mail=mail)["section"]
     return fill(
         "mail",
         link=claims.links().row(by_predicate=pl.col("name") == mail, named=True),
@@ -271,12 +204,16 @@ def mail_article(verdicts: Verdicts, mail: str) -> str:
         **claims.mails().row(by_predicate=pl.col("mail") == mail, named=True),
         titles=_titles(),
         sections=[
-            (section.removeprefix("prose: "), not section.startswith("prose: "), rows)
-            for section, rows in by_section.items()
+            (
+                section.removeprefix("prose: "),
+                not section.startswith("prose: "),
+                [each for each in own if each["section"] == section],
+            )
+            for section in sections
         ],
         leads=_leads(mail),
         heading_name=heading_name,
-        counted=verdicts.counted.filter(mail=mail).rows(named=True),
+        counted=claims.verdicts_by_mail(stated).rows(named=True),
         verdict_words=COUNTED,
         rules=RULES,
     )

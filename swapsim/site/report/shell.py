@@ -44,7 +44,7 @@ _PAGES: Final = (
     (re.compile(r"data/published/README\.md"), f"{RULES}.html"),
 )
 
-_COMMIT: Final = rf"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{{{SHORT}}}\b"
+_COMMIT: Final = rf"\b[0-9a-f]{{{SHORT}}}\b"
 
 Lead = Callable[[str], str]
 """A function from a link's target in its file to its target in the report."""

@@ -12,9 +12,9 @@ for (const table of tablesOf(boxes)) {
   for (const row of [...table.tBodies].flatMap((body) => [...body.rows])) {
     for (const cell of row.cells) {
       if (cell.colSpan == 1 && heads[cell.cellIndex]) cell.dataset.label = heads[cell.cellIndex];
-      if (!cell.firstElementChild && /[^\s-]{20}/.test(cell.textContent)) {
-        const parts = cell.textContent.split(/(?<=[a-z][._/:])/i);
-        cell.replaceChildren(...parts.flatMap((part) => [part, document.createElement("wbr")]));
+      for (const text of [...cell.childNodes].filter((node) => /[^\s-]{20}/.test(node.data))) {
+        const parts = text.data.split(/(?<=[a-z][._/:])/i);
+        text.replaceWith(...parts.flatMap((part) => [part, document.createElement("wbr")]));
       }
     }
   }
