@@ -11,11 +11,13 @@ import pytest
 
 from swapsim import reclaim
 from swapsim.claims import (
+    kinds,
     links,
     mails,
     patch_cards,
     published_claims,
     published_tables,
+    reasons,
     simulation_tolerances,
     tolerances,
     windows,
@@ -31,7 +33,7 @@ CARD = f"{A}/card.md"
 READERS: dict[str, tuple[Callable[[Path], Any], ...]] = {
     "published": (
         *(published_tables, published_claims, mails, links, tolerances),
-        *(simulation_tolerances, windows, patch_cards),
+        *(simulation_tolerances, windows, kinds, reasons, patch_cards),
     ),
     "": (
         *(costs, reclaim.constants, batched_removal.workload),
@@ -67,6 +69,9 @@ PUBLISHED = [
     ("links.csv", ",371a096edf43a8c7", ",371a096edf43a8g7", "line 2, field 'merged': "),
     ("links.csv", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,", "field 'name': "),
     ("windows.csv", "perf-profile,patches 1-9,", "perf-profile,,", "line 6, field 'kernel': "),
+    ("kinds.csv", "\nA-throughput,change,", "\nA-throughput,guesswork,", "line 2, field 'kind': "),
+    ("kinds.csv", "\nA-swap-out,", "\nA-throughput,", "line 3, field 'claim': "),
+    ("reasons.csv", ",time under emulation", ",too difficult", "field 'reason': "),
     (f"{A}.csv", "patch,mail,", "patch,letter,", "line 1: its columns must be"),
     (f"{A}.csv", ",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),
     (f"{A}.csv", ",KiB/s,higher\n", ',"KiB\n/s",higher\n', "line 2: a row must"),

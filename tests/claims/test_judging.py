@@ -16,7 +16,6 @@ from swapsim.claims.tables import (
     KIND,
     KINDS,
     MEASURED_VERDICT,
-    REASONS,
     RESULTS,
     SIMULATED_VERDICT,
     SOURCE,
@@ -392,25 +391,3 @@ def matches(pattern: str, name: str) -> bool:
             return False
         at += len(part)
     return at <= len(name) - len(parts[-1])
-
-
-@pytest.mark.parametrize(
-    ("name", "line", "field"),
-    [
-        ("kinds.csv", "A-throughput,guesswork,,,", "kind"),
-        ("kinds.csv", "A-throughput,change,,,\nA-throughput,change,,,", "claim"),
-        ("reasons.csv", "A-*,simulated,too difficult", "reason"),
-    ],
-)
-def test_a_bad_row_is_refused_with_its_file_and_field(
-    tmp_path: Any, name: str, line: str, field: str
-) -> None:
-    """A kind or reason outside of its vocabulary, or twice."""
-    table, read = {"kinds.csv": (KINDS, claims.kinds), "reasons.csv": (REASONS, claims.reasons)}[
-        name
-    ]
-    (tmp_path / name).write_text(f"{','.join(table.names())}\n{line}\n")
-    with pytest.raises(InputError) as caught:
-        read(tmp_path)
-    assert name in str(caught.value)
-    assert field in str(caught.value)

@@ -9,7 +9,6 @@ import pytest
 from swapsim import claims
 from swapsim.claims.mthp import fallback_shares
 from swapsim.cli import main
-from swapsim.errors import InputError
 
 Counts = Mapping[int, tuple[int, int]]
 """Size in kB -> swpout, swpout_fallback."""
@@ -101,35 +100,3 @@ def test_the_command_prints_the_shares(tmp_path: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr().out
     assert "large folios that were split when they were swapped out, percent" in printed
     assert "F-64k-8gb-fallback" in printed
-
-
-ONE = grep({64: (9, 5)})
-BAD = {
-    "a size of one kernel only": (
-        {"base/1.txt": grep(BASE), "patched/1.txt": grep({64: (1, 2)})},
-        "patched/1.txt: .* 2048 kB, which base/1.txt has: copy",
-    ),
-    "a counter that goes down": (
-        {"base/1/before.txt": ONE, "base/1/after.txt": grep({64: (4, 6)})},
-        "after.txt: .* goes down by 5 ",
-    ),
-    "one counter of two": (
-        {"base/1.txt": ONE.replace("swpout_fallback:", "swpin_fallback:")},
-        "1.txt: .*: copy both",
-    ),
-    "no count": ({"base/1.txt": ONE.replace(":9", ":O")}, "1.txt.*line 1.*: copy it again"),
-    "no end": ({"base/1/before.txt": ONE}, "counters of after"),
-    "no kernel": ({"1.txt": ONE}, "without a kernel"),
-    "nothing": ({"base/1.txt": "swpout 5\n"}, "no known results"),
-}
-
-
-@pytest.mark.parametrize("wrong", BAD)
-def test_bad_counters_are_refused(wrong: str, tmp_path: Path) -> None:
-    """In one line, with the file, what is wrong and what to do."""
-    files, error = BAD[wrong]
-    for name, text in files.items():
-        write(text, tmp_path / name)
-    with pytest.raises(InputError, match=error) as found:
-        claims.your_runs(tmp_path)
-    assert "\n" not in str(found.value)

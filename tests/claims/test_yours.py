@@ -277,6 +277,8 @@ def test_what_the_kernel_counted_is_read(tmp_path: Path) -> None:
 
 
 STATS, STEPS, OPS = "a/0/stats.json", "a/io-durations.log", "a/memcachetest-1-1/mmtests.log"
+FOLIOS = "hugepages-64kB/stats/swpout:9\nhugepages-64kB/stats/swpout_fallback:5\n"
+FEWER, OTHER = FOLIOS.replace(":9", ":4"), FOLIOS.replace("64", "128")
 STAMP = "test begin :: parallelio 1\nfile start :: /proc/vmstat\n"
 
 
@@ -314,6 +316,13 @@ BAD: list[tuple[dict[str, str], str]] = [
     ({STEPS: "1 0 1 inf"}, "inf with kernel 'a'"),
     ({STEPS: "1 0 1 7", OPS: "no rate"}, "ops/sec"),
     ({STEPS: "", OPS: "ops/sec: 5"}, "step '1' has no line"),
+    ({"a/1.txt": FOLIOS, "b/1.txt": OTHER}, "b/1.txt: .* 64 kB, which a/1.txt has: copy"),
+    ({"a/1/before.txt": FOLIOS, "a/1/after.txt": FEWER}, "after.txt: .* goes down by 5 "),
+    ({"a/1.txt": FOLIOS.partition("\n")[0]}, "1.txt: .*: copy both"),
+    ({"a/1.txt": FOLIOS.replace(":9", ":O")}, "1.txt.*line 1.*: copy it again"),
+    ({"a/1/before.txt": FOLIOS}, "counters of after"),
+    ({"1.txt": FOLIOS}, "without a kernel"),
+    ({"a/1.txt": "swpout 5\n"}, "no known results"),
     ({"a/tests-timestamp": f"{STAMP}pgfault nan"}, "line 3: 'nan'"),
     ({"a/tests-timestamp": f"{STAMP}pgfault {1 << 64}"}, "line 3: .* is no count"),
 ]

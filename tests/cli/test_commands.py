@@ -5,12 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import click
 import polars as pl
 import pytest
+from command_tree import walk
 
 from swapsim import interrupt, traces
 from swapsim.cli import cli, main
@@ -64,21 +64,13 @@ def test_help_has_the_first_sentence_of_each_command(capsys: pytest.CaptureFixtu
         assert f"{name} {' '.join(sentence.split())}" in text
 
 
-def leaves(command: click.Command, *above: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words of each command, groups included."""
-    yield above
-    if isinstance(command, click.Group):
-        for name, each in command.commands.items():
-            yield from leaves(each, *above, name)
-
-
 def test_each_output_fits_100_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All helps, and what is no table (for these see test_tables); a path is not broken."""
     monkeypatch.setenv("COLUMNS", "100")
-    for words in leaves(cli):
-        assert main([*words, "--help"]) == 0
+    for words, _ in walk():
+        assert main([*words.split(), "--help"]) == 0
     assert main(["info"]) == 0
     for name in [*shipped_traces()][::8]:
         assert main(["info", name]) == 0

@@ -2,10 +2,6 @@
 """``swapsim rank``: a user's policies among the built-in ones, and errors of a file."""
 
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +11,6 @@ import pytest
 
 from swapsim.cli import main
 from swapsim.ffi import POLICIES
-from swapsim.interrupt import CODE, TEXT
 from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import ranking
@@ -168,26 +163,3 @@ def test_a_helper_may_be_next_to_the_file(file: Path, tmp_path: Path) -> None:
     (tmp_path / "next_to_mine.py").write_text("TRUNKS = 3\n")
     file.write_text(GOOD.replace("TRUNKS = 2", "from next_to_mine import TRUNKS"))
     assert [policy.name for policy in policies_in(file)] == ["two_on"]
-
-
-@pytest.mark.usefixtures("signals_as_in_a_terminal")
-def test_an_interrupt_ends_it(file: Path, tmp_path: Path) -> None:
-    """After the file has run: one line, and no other file."""
-    begun = tmp_path / "begun"
-    file.write_text(f"{GOOD}\nopen({str(begun)!r}, 'w').close()\n")
-    out = tmp_path / "ranks.csv"
-    command = [sys.executable, "-m", "swapsim", "rank", str(file), "--seeds", "99", "-o", str(out)]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while not begun.exists():
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert (process.returncode, said) == (CODE, f"{TEXT}\n")
-    assert [path.name for path in tmp_path.iterdir() if "ranks" in path.name] == []

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -14,9 +14,10 @@ import altair as alt
 import click
 import polars as pl
 import pytest
+from command_tree import LEAVES
 
 from swapsim import traces
-from swapsim.cli import cli, main, tables
+from swapsim.cli import main, tables
 from swapsim.cli.tables import TABLES, Printed, checked, print_tables, write_chart, write_table
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
@@ -38,18 +39,9 @@ SMALL: dict[str, list[str]] = {
 """Arguments for each command that shows tables."""
 
 
-def commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Yield each command with its complete name."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from commands(command, f"{above}{name} ")
-        else:
-            yield f"{above}{name}", command
-
-
 SHOWING = {
     name: command
-    for name, command in commands(cli)
+    for name, command in LEAVES.items()
     if {"outputs", "explain"} <= {each.name for each in command.params} and name != "import"
 }
 

@@ -26,7 +26,6 @@ from swapsim.site.report.shell import (
     NOTEBOOKS,
     RULES,
     Page,
-    Provenance,
     as_html,
     fill,
     heading_name,
@@ -123,13 +122,13 @@ def pages(
     made_now: Sequence[str],
     articles: Articles,
     output: Path,
-    origin: Provenance,
+    origin: Mapping[str, Any],
 ) -> list[Page]:
     """Return all pages."""
     entries = [(path.stem, *title_and_verdict(each)) for path, each in notebooks.items()]
     titles = {name: title for name, title, _ in entries}
     stored = [articles.page(name, title, NOTEBOOKS) for name, title in titles.items()]
-    runs = [ran(page.name, page.title, page.article, made_now) for page in stored]
+    runs = [ran(page.name, page.article, made_now) for page in stored]
     made = fill("made", entries=entries, runs=runs, provenance=origin)
     return [
         articles.page("index", "Swap laboratory", "", made),

@@ -9,7 +9,7 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -137,71 +137,45 @@ _RECOMPUTED: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): computed here$", re.
 _RUN: Final = re.compile(r'<article data-begun="([^"]+)" data-seconds="(\d+)">')
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The origin of a report: commit and changed are empty and false without a checkout."""
-
-    made: str
-    commit: str
-    changed: bool
-    versions: tuple[tuple[str, str], ...]
-    machine: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Ran:
-    """The run of a notebook, which is reused if an earlier report ran the same sources.
-
-    Stored results have name and rows; results that are stale and were computed have name and
-    reason.
-    """
-
-    name: str
-    title: str
-    begun: str
-    seconds: int
-    reused: bool
-    stored: tuple[tuple[str, str], ...]
-    recomputed: tuple[tuple[str, str], ...]
-
-
-def provenance() -> Provenance:
-    """Return the provenance of a report that is written now."""
-    versions = (
-        ("Python", platform.python_version()),
-        *((name, version(name)) for name in _LIBRARIES),
-    )
+def provenance() -> dict[str, Any]:
+    """Return the origin of a report that is written now; without a checkout it has no commit."""
     name = _field(Path("/proc/cpuinfo"), "model name") or platform.processor()
     memory = re.match(r"\d+", _field(Path("/proc/meminfo"), "MemTotal"))
-    return Provenance(
-        made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        commit=git("rev-parse", "--short=12", "HEAD"),
-        changed=bool(git("status", "--porcelain", "--untracked-files=no")),
-        versions=(*versions, ("Vega-Lite", VEGA_LITE)),
-        machine=(
+    return {
+        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "commit": git("rev-parse", "--short=12", "HEAD"),
+        "changed": bool(git("status", "--porcelain", "--untracked-files=no")),
+        "versions": [
+            ("Python", platform.python_version()),
+            *((name, version(name)) for name in _LIBRARIES),
+            ("Vega-Lite", VEGA_LITE),
+        ],
+        "machine": [
             f"{name or platform.machine()}, {os.cpu_count()} CPUs",
             f"{int(memory[0]) / 2**20:.0f} GiB of memory" if memory else "size of memory unknown",
             f"{platform.system()} {platform.release()}",
-        ),
-    )
+        ],
+    }
 
 
-def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
-    """Return the run of a notebook, from its article."""
+def ran(name: str, article: str, made_now: Sequence[str]) -> dict[str, Any]:
+    """Return the run of a notebook, from its article.
+
+    It is reused if an earlier report ran the same sources. Stored results have name and rows, those
+    that were stale and computed have name and reason.
+    """
     recorded = _RUN.match(article)
     begun, seconds = recorded.groups() if recorded else ("", "0")
-    printed = unescape(
-        plain("\n".join(re.findall(r"<pre class=\"printed\".*?</pre>", article, re.S)))
-    )
-    return Ran(
-        name=name,
-        title=title,
-        begun=begun,
-        seconds=int(seconds),
-        reused=name not in made_now,
-        stored=tuple(_STORED.findall("".join(re.findall(r'<p class="stored">.*?</p>', article)))),
-        recomputed=tuple(_RECOMPUTED.findall(printed)),
-    )
+    printed = re.findall(r"<pre class=\"printed\".*?</pre>", article, re.S)
+    stored = re.findall(r'<p class="stored">.*?</p>', article)
+    return {
+        "name": name,
+        "begun": begun,
+        "seconds": int(seconds),
+        "reused": name not in made_now,
+        "stored": _STORED.findall("".join(stored)),
+        "recomputed": _RECOMPUTED.findall(unescape(plain("\n".join(printed)))),
+    }
 
 
 def _field(path: Path, name: str) -> str:
@@ -275,7 +249,7 @@ def fill(template: str, **fields: Any) -> str:
     return _JINJA.get_template(f"{template}.html.j2").render(fields)
 
 
-def write(folder: Path, pages: Sequence[Page], provenance: Provenance) -> None:
+def write(folder: Path, pages: Sequence[Page], provenance: Mapping[str, Any]) -> None:
     """Write all pages of a report, and their style and script."""
     neighbours = zip([None, *pages], pages, [*pages[1:], None], strict=False)
     for before, page, after in neighbours:
