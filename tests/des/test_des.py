@@ -113,6 +113,25 @@ def test_c_and_oracle_agree_event_by_event(
             assert lib.sws_des_interrupts_on(des, i) == oracle.interrupts_on[i]
 
 
+@settings(max_examples=40)
+@given(
+    cpus=st.integers(1, 130), latest=st.sampled_from([3, 60, 5000]), seed=st.integers(0, 2**32 - 1)
+)
+def test_events_of_many_cpus_come_by_time_then_creation(cpus: int, latest: int, seed: int) -> None:
+    """However many events there are, the next one is that of the oracle's search of all."""
+    rng, config = random.Random(seed), Config(cpus=cpus)
+    des, oracle = make(config, []), Des(config)
+    idle = list(range(cpus))
+    for _ in range(3 * cpus):
+        for cpu in idle:
+            ns = rng.randrange(latest)
+            assert lib.sws_des_run(des, cpu, ns) == oracle.run(cpu, ns)
+        verify(des)
+        idle = [oracle.next() for _ in range(rng.randrange(3))] if oracle.events else []
+        assert [next_cpu(des) for _ in idle] == idle
+        idle = [cpu for cpu in idle if cpu is not None]
+
+
 class Crowd:
     """CPUs that think, take one lock, hold it and give it back, by given draws."""
 

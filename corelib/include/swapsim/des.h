@@ -142,14 +142,14 @@ uint64_t sws_des_now(const struct sws_des *self);
 /*
  * Takes the earliest event; of several at the same time the one that was created first. At
  * sws_des_now this CPU has run its time or acquired its lock. Returns false if no CPU has an event.
- * Complexity: O(log cpus).
+ * Complexity: O(1).
  */
 bool sws_des_next(struct sws_des *self, uint32_t *cpu);
 
 /*
  * Lets an idle CPU run for ns, after which it has an event. Time with a lock counts as hold.
- * Complexity: O(log cpus). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or
- * waits.
+ * Complexity: O(events before the new one). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a CPU
+ * that has an event or waits.
  */
 int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns);
 
@@ -168,15 +168,15 @@ bool sws_des_peek(const struct sws_des *self, uint64_t *time);
 
 /*
  * Lets an idle CPU request a lock; it has an event when it has acquired the lock. Locks nest.
- * Complexity: O(log cpus). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or
- * waits, a lock that it holds, or an unknown lock or site.
+ * Complexity: as sws_des_run. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a CPU that has an event
+ * or waits, a lock that it holds, or an unknown lock or site.
  */
 int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t lock, uint32_t site, bool irq_save);
 
 /*
- * Lets an idle CPU release a lock, which takes no time; the first waiter gets it. Complexity: O(log
- * cpus), for a test-and-set lock O(waiters). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a lock
- * that the CPU does not hold.
+ * Lets an idle CPU release a lock, which takes no time; the first waiter gets it. Complexity: as
+ * sws_des_run, for a test-and-set lock also O(waiters). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT
+ * for a lock that the CPU does not hold.
  */
 int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t lock);
 
@@ -187,7 +187,7 @@ uint64_t sws_des_interrupts_on(const struct sws_des *self, uint32_t cpu);
  * Lets an idle CPU wait for the interrupt that it has sent to another one; it has an event when the
  * other has taken the interrupt: at once if the other has interrupts on, or has turned them on
  * since the interrupt was sent, when sws_des_interrupts_on was `sent`. The wait counts at a site as
- * that of an acquisition. Complexity: O(log cpus). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a
+ * that of an acquisition. Complexity: as sws_des_run. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a
  * CPU that has an event, waits, or has interrupts off, for itself as the other, or for an unknown
  * CPU or site.
  */
@@ -224,7 +224,7 @@ struct sws_closed_loop_config {
 
 /*
  * Runs a closed loop from time 0 until a number of acquisitions. *site has their costs, *now is the
- * time of the last one. Complexity: O(acquisitions * log cpus). Returns the codes of the calls
+ * time of the last one. Complexity: O(acquisitions * cpus). Returns the codes of the calls
  * above.
  */
 int sws_closed_loop(const struct sws_closed_loop_config *config, uint64_t acquisitions,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* des/layout.h - CPUs, locks with their queues, and the heap of events. */
+/* des/layout.h - CPUs, locks with their queues, and the queue of events. */
 #ifndef SWAPSIM_DES_LAYOUT_H
 #define SWAPSIM_DES_LAYOUT_H
 
@@ -12,7 +12,7 @@
 enum cpu_state {
 	/* Its event was taken, or it has not had one yet. */
 	CPU_IDLE,
-	/* Its event is in the heap. */
+	/* Its event is in the queue. */
 	CPU_PENDING,
 	/* It is in the queue of a lock. */
 	CPU_WAITING,
@@ -20,7 +20,7 @@ enum cpu_state {
 
 struct cpu {
 	struct sws_des_cpu account;
-	/* Time up to which its times are counted. */
+	/* Time up to which its times are counted: that of its event, if it has one. */
 	uint64_t until;
 	enum cpu_state state;
 	/* The number of locks that it holds. */
@@ -68,18 +68,7 @@ struct lock {
 	uint32_t waiters;
 };
 
-#define CPU_BITS 12
-#define CPUS_MAX (1U << CPU_BITS)
-
-/*
- * Each CPU has at most one event, so the heap never exceeds their number. The four children of an
- * event are in one or two cache lines.
- */
-struct event {
-	uint64_t time;
-	/* The number of events that were created before it, << CPU_BITS, and its CPU. */
-	uint64_t order;
-};
+#define CPUS_MAX 4096U
 
 struct sws_des {
 	struct sws_allocator allocator;
@@ -87,31 +76,14 @@ struct sws_des {
 	struct cpu *cpus;
 	struct lock *locks;
 	struct sws_des_site *sites;
-	/* A heap with the earliest event first and four children per node. */
-	struct event *heap;
+	/* The CPUs that have an event, the next one last; of equal times the oldest is last. */
+	uint32_t *queue;
 	uint32_t n_locks;
 	uint32_t n_events;
-	/* True if the first event was taken and its place not filled again. */
-	bool top_taken;
-	uint64_t sequence;
 	uint64_t now;
+	/* Transfer times of a line by the number of borders that it crosses: of a core, a socket. */
+	uint64_t travel_ns[3];
 };
-
-/* Returns the next event of a CPU in the order of creation, which 52 bits number. */
-static inline struct event new_event(struct sws_des *self, uint32_t cpu, uint64_t time)
-{
-	return (struct event){ time, self->sequence++ << CPU_BITS | cpu };
-}
-
-static inline uint32_t cpu_of(const struct event *event)
-{
-	return (uint32_t)(event->order & (CPUS_MAX - 1));
-}
-
-static inline bool before(const struct event *a, const struct event *b)
-{
-	return a->time < b->time || (a->time == b->time && a->order < b->order);
-}
 
 static inline bool des_is_idle(const struct sws_des *self, uint32_t cpu)
 {
@@ -132,7 +104,40 @@ static inline struct cpu *des_resume(struct sws_des *self, uint32_t number)
 	return cpu;
 }
 
-/* Creates the event of a CPU at a time. */
-void sws_des__push(struct sws_des *self, uint32_t cpu, uint64_t time);
+/* Events that are shifted at once. */
+#define BLOCK 32U
+
+/*
+ * Shifts blocks of events that are not later than a time, for one more at the end; returns the free
+ * place, from which less than a block is left to be shifted.
+ */
+uint32_t sws_des__shift_blocks(struct sws_des *self, uint32_t end, uint64_t time);
+
+/*
+ * Creates the event of a CPU at a time. The queue of CPUs, with the times of their events, when CPU
+ * 5 gets one at 20:
+ *
+ *      before      [ 0: 41  3: 35  1: 22  2: 20  4: 12 |   -   ]
+ *      shifted     [ 0: 41  3: 35  1: 22    -    2: 20   4: 12 ]     all that are not later
+ *      after       [ 0: 41  3: 35  1: 22  5: 20  2: 20   4: 12 ]     CPU 2's was created before
+ *
+ * It is no heap, because a processor cannot predict the comparisons that repair a heap after each
+ * event. Here nothing is shifted when an event is taken, and little when one is created, since most
+ * are for the near future: the end of a hold, a hand-over.
+ */
+static inline void des_push(struct sws_des *self, uint32_t cpu, uint64_t time)
+{
+	const struct cpu *cpus = self->cpus;
+	uint32_t *queue = self->queue;
+	uint32_t at = self->n_events++;
+
+	self->cpus[cpu].state = CPU_PENDING;
+	self->cpus[cpu].until = time;
+	if (at >= BLOCK)
+		at = sws_des__shift_blocks(self, at, time);
+	for (; at > 0 && cpus[queue[at - 1]].until <= time; at--)
+		queue[at] = queue[at - 1];
+	queue[at] = cpu;
+}
 
 #endif

@@ -57,15 +57,13 @@ int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n,
  */
 static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 {
-	const struct sws_des_config *config = &self->config;
+	const struct cpu *cpus = self->cpus;
 
 	if (from == NO_CPU || from == to)
 		return 0;
-	if (self->cpus[from].core == self->cpus[to].core)
-		return config->travel_same_core_ns;
-	if (self->cpus[from].socket == self->cpus[to].socket)
-		return config->travel_same_socket_ns;
-	return config->travel_other_socket_ns;
+	/* A sum, because a processor cannot predict branches on where a waiter is. */
+	return self->travel_ns[(cpus[from].core != cpus[to].core) +
+			       (cpus[from].socket != cpus[to].socket)];
 }
 
 static uint64_t longer(uint64_t a, uint64_t b)
@@ -84,7 +82,7 @@ static void end_wait(struct sws_des *self, uint32_t cpu, uint64_t at)
 	site->wait_ns += waited;
 	site->longest_wait_ns = longer(site->longest_wait_ns, waited);
 	waiter->account.wait_ns += waited;
-	sws_des__push(self, cpu, at);
+	des_push(self, cpu, at);
 }
 
 /* Gives the lock to a CPU, whose event follows after all transfers of the line. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* des/verify.c - recomputes each invariant of clock, heap and queues from its parts. */
+/* des/verify.c - recomputes each invariant of clock, events and queues from its parts. */
 #include "des/layout.h"
 
 static int broken(const char **reason, const char *sentence)
@@ -75,6 +75,26 @@ static int verify_locks(const struct sws_des *self, uint64_t *held, const char *
 	return SWS_OK;
 }
 
+static int verify_events(const struct sws_des *self, const char **reason)
+{
+	uint64_t pending = 0;
+
+	for (uint32_t i = 0; i < self->config.cpus; i++)
+		pending += self->cpus[i].state == CPU_PENDING;
+	if (pending != self->n_events)
+		return broken(reason,
+			      "the queue of events has not one of each CPU that is pending");
+	for (uint32_t i = 0; i < self->n_events; i++) {
+		const struct cpu *cpu = &self->cpus[self->queue[i]];
+
+		if (cpu->state != CPU_PENDING)
+			return broken(reason, "an event is of a CPU that is not pending");
+		if (i && cpu->until > self->cpus[self->queue[i - 1]].until)
+			return broken(reason, "the queue of events is out of order");
+	}
+	return SWS_OK;
+}
+
 int sws_des_verify(const struct sws_des *self, const char **reason)
 {
 	uint64_t held_by_cpus = 0;
@@ -85,11 +105,9 @@ int sws_des_verify(const struct sws_des *self, const char **reason)
 		error = verify_locks(self, &held_locks, reason);
 	if (!error)
 		error = verify_irqs_off(self, reason);
+	if (!error)
+		error = verify_events(self, reason);
 	if (!error && held_by_cpus != held_locks)
 		error = broken(reason, "the locks held are not those of the CPUs");
-	for (uint32_t i = 1; !error && i < self->n_events; i++)
-		if (before(&self->heap[i], &self->heap[(i - 1) / 4]) &&
-		    !(self->top_taken && (i - 1) / 4 == 0))
-			error = broken(reason, "the heap is out of order");
 	return error;
 }
