@@ -67,8 +67,9 @@ def test_a_link_to_a_commit_names_it(text: str) -> None:
 
 @pytest.mark.parametrize("patch", [path.parent.name for path in CARDS])
 def test_card_and_notebook_link_to_each_mail(patch: str) -> None:
-    """Each mail of a patch with a message ID, above the card's text and in the first cell."""
-    own = claims.mails().filter(patch=patch).select(name="mail")
+    """Each mail with claims and a message ID, above the card's text and in the first cell."""
+    judged = claims.published_claims(superseded=True)
+    own = claims.mails().filter(patch=patch).join(judged, on="mail", how="semi").select(name="mail")
     targets = own.join(claims.links(), on="name")["target"].drop_nulls()
     assert len(targets) >= 1
     card = prose(patches_root() / patch / "card.md")

@@ -4,11 +4,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim.checks import check_number, checked
+from swapsim.claims.published import published_tables
 from swapsim.errors import ConfigError, require_some
 from swapsim.ffi import FRAMES_KEPT, MACHINE_TASKS_MAX, SLOTS_KEPT
 from swapsim.machine.config import MachineConfig
@@ -17,6 +18,8 @@ from swapsim.patches.writeback_tags import fits, prediction, studies
 
 _PAGES_OF_GB: Final = 2**18
 _MOST_SLOTS: Final = 2**24
+_KIB_OF_GB: Final = 2**20  # the sixth version prints 3957091 KiB/s as 3.77 GB/s
+_OLD: Final = {"cluster_locks": False, "trunk_mb": None, "slot_caches": False}
 _TRUNKS_MB: Final = tuple(2**shift for shift in range(1, 15))
 
 
@@ -74,15 +77,29 @@ def swap_w_seq(
     -----
     The call is for a machine without transparent huge pages. With them a fault takes and zeroes
     512 pages at once, and reclaim splits a huge page, under locks of its own, before its pages go
-    out; the machine has neither, and no argument stands for it. Rates that mails print for such
-    machines are not predicted: three of them, with 8 and 16 processes on 4.9 and 4.11, came out in
-    the right order, but 39 % too high, 45 % and 41 % too low. They were seen afterwards, and
-    nothing is fitted to them; what is fitted, and what had been seen before, is stated with
-    data/published/windows.csv.
+    out; the machine has neither, and no argument stands for it.
 
     Source
     ------
     vm-scalability's case-swap-w-seq and usemem.c; the windows of data/published/windows.csv.
+
+    Examples
+    --------
+    Three mails print rates of this test with huge pages, which the call does not predict. The rates
+    of swap-out were compared with them before these rows were stored, the throughputs were not, and
+    nothing is fitted to either; percentages are those by which the call is off.
+
+    >>> from swapsim import frames
+    >>> from swapsim.patches.writeback_tags import benchmark
+    >>> compared = benchmark.against_huge_pages().drop("off_low", "off_high")
+    >>> frames.show(compared, "%", ["off"])
+    mail                      metric                     published  simulated    off
+                                                                                   %
+    S-huge-pages-rfc          vmstat.swap.so             1,118,821  1,270,208   13.5
+    S-huge-pages-rfc          vm-scalability.throughput  2,460,636  2,774,868   12.8
+    S-huge-pages-v6           vm-scalability.throughput  7,043,990  4,765,300  -32.3
+    S-huge-pages-v6           vmstat.swap.so             3,957,091  2,170,369  -45.2
+    S-huge-pages-second-step  vmstat.swap.so             6,092,227  3,346,936  -45.1
     """
     written = 0.75 * (memory_gb + swap_gb) if written_gb is None else written_gb
     for name, size in (("memory_gb", memory_gb), ("swap_gb", swap_gb), ("written_gb", written)):
@@ -101,6 +118,29 @@ def swap_w_seq(
         means = [math.fsum(value(life, scale) for life in of) / len(seeds) for of in lives]
         rows.append((figure, means[0], min(means), max(means), unit))
     return pl.DataFrame(rows, schema=["metric", "value", "low", "high", "unit"], orient="row")
+
+
+_HUGE_PAGES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "S-huge-pages-rfc": _OLD | {"tags": True, "processes": 16},
+    "S-huge-pages-v6": {"processes": 8},
+    "S-huge-pages-second-step": {"processes": 16},
+}
+"""The arguments of `swap_w_seq` by the mails of data/published/README.md, "Huge pages"."""
+
+
+def against_huge_pages() -> pl.DataFrame:
+    """Compare `swap_w_seq` with the rates that three mails print of machines with huge pages."""
+    printed = published_tables().filter(pl.col("mail").is_in(list(_HUGE_PAGES)))
+    rows = []
+    for mail, given in _HUGE_PAGES.items():
+        rates = {row[0]: row for row in swap_w_seq(memory_gb=32, swap_gb=64, **given).iter_rows()}
+        for cell in printed.filter(mail=mail).iter_rows(named=True):
+            rate = cell["value"] * (_KIB_OF_GB if cell["unit"] == "GB/s" else 1)
+            metric = cell["metric"] if cell["metric"] in rates else prediction.SWAP_OUT
+            off = [100 * (value / rate - 1) for value in rates[metric][1:4]]
+            rows.append((mail, metric, round(rate), round(rates[metric][1]), *off))
+    schema = ["mail", "metric", "published", "simulated", "off", "off_low", "off_high"]
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 def stored_fits() -> dict[str, pl.DataFrame]:
