@@ -56,14 +56,8 @@ def import_(text: str, output: Path, keep_going: bool, head: Path | None, explai
         joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS, stall.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
-    for lines in (
-        [summary.counts.describe_lost()],
-        summary.describe_others(),
-        summary.describe_renamed(),
-        summary.describe_skipped(),
-    ):
-        for line in lines:
-            say(line)
+    for line in summary.describe():
+        say(line)
 
 
 @click.command(

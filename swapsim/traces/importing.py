@@ -17,7 +17,7 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
-from swapsim.traces._native import PARSER_VERSION, Counts, Skipped, read_ftrace
+from swapsim.traces._native import PARSER_VERSION, Counts, read_ftrace
 from swapsim.traces.by_time import ByTime
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, IN_ORDER, text_of
@@ -100,31 +100,20 @@ class ImportSummary:
     renamed: Mapping[str, str]
     others: int
 
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """The lines that could not be read, by kind."""
-        return self.counts.skipped
-
-    def describe_others(self) -> list[str]:
-        """Return a line if events were left out."""
-        what = "events of types that no replay reads"
-        return [f"left out: {self.others} {what}"] if self.others else []
-
-    def describe_renamed(self) -> list[str]:
-        """Return a line for each event whose table has another name."""
-        return [
+    def describe(self) -> list[str]:
+        """Return lines for the terminal: losses, and what was left out, renamed and skipped."""
+        others = [f"left out: {self.others} events of types that no replay reads"]
+        renamed = [
             f"event {event} is stored as {name}: a file system that folds case would lose it"
             for name, event in self.renamed.items()
         ]
-
-    def describe_skipped(self) -> list[str]:
-        """Return a line per kind of skipped lines, with the first of them."""
-        return [
+        skipped = [
             f"skipped {kind.lines} of kind '{kind.kind}', first line {kind.line}"
             + (f", field '{kind.field}'" if kind.field else "")
             + f": {kind.problem}"
-            for kind in self.skipped
+            for kind in self.counts.skipped
         ]
+        return [self.counts.describe_lost(), *others * bool(self.others), *renamed, *skipped]
 
 
 @checked

@@ -3,10 +3,12 @@
 
 Ours runs on one core; polars may take all. Peers read the same lines to the
 same columns, by patterns made for just these events: ours must find the shape.
-import/parquet is a complete import, on two cores, to a trace folder. import/perfetto is that of a
-perfetto trace with the same events, generic ones, and its peer that of the text.
+import/parquet is a complete import, on two cores, to a trace folder, whose removal is not timed.
+import/perfetto and import/bpftrace are those of a perfetto trace with the same events, generic
+ones, and of bpftrace's lines; their peer is the import of the text.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -20,7 +22,7 @@ import recordings
 from swapsim.traces import import_text
 from swapsim.traces._native import read_ftrace
 
-NAMES = ("import/polars", "import/re", "import/parquet", "import/perfetto")
+NAMES = ("import/polars", "import/re", "import/parquet", "import/perfetto", "import/bpftrace")
 PAGES = 50_000
 """Pages swapped out in the text; five lines each, and two lines per batch of 8."""
 
@@ -57,43 +59,39 @@ def run() -> Iterator[dict[str, object]]:
     for name, read in (("import/polars", by_polars), ("import/re", by_re)):
         peer = partial(harness.rate, count, partial(read, text))
         yield harness.compare(name, "million lines/s", ours, peer, 1e6)
-    yield to_parquet(text, count)
-    yield from_perfetto(text, count)
+    yield from to_folders(text, count)
 
 
-def to_parquet(text: bytes, count: int) -> dict[str, object]:
-    """Compare a complete import with polars that reads the text and writes each table."""
-    with TemporaryDirectory() as folder:
-        source = Path(folder) / "trace.txt"
-        source.write_bytes(text)
+def to_folders(text: bytes, count: int) -> Iterator[dict[str, object]]:
+    """Compare complete imports: of the text with polars, of other recordings with the text's."""
+    events = recordings.events_of(text.decode())
+    sources = {
+        "txt": text,
+        "pftrace": recordings.perfetto(events).SerializeToString(),
+        "json": recordings.bpftrace(events).encode(),
+    }
+    with TemporaryDirectory() as parent:
+        folder = Path(parent)
+        for kind, data in sources.items():
+            (folder / kind).write_bytes(data)
+        numbers = itertools.count()
 
-        def ours() -> None:
-            with TemporaryDirectory() as parent:
-                import_text(source, Path(parent) / "out")
+        def ours(kind: str) -> None:
+            import_text(folder / kind, folder / f"out-{next(numbers)}")
 
         def peer() -> None:
-            with TemporaryDirectory() as parent:
-                for event, frame in by_polars(source.read_bytes()).items():
-                    frame.write_parquet(Path(parent) / event, compression_level=1)
+            out = folder / f"out-{next(numbers)}"
+            out.mkdir()
+            for event, frame in by_polars((folder / "txt").read_bytes()).items():
+                frame.write_parquet(out / event, compression_level=1)
 
-        sides = (partial(harness.rate, count, side) for side in (ours, peer))
-        return harness.compare("import/parquet", "million lines/s, to Parquet", *sides, 1e6)
-
-
-def from_perfetto(text: bytes, count: int) -> dict[str, object]:
-    """Compare the import of a perfetto trace with that of the text of its events."""
-    trace = recordings.perfetto(recordings.events_of(text.decode()))
-    with TemporaryDirectory() as folder:
-        sources = Path(folder) / "trace.pftrace", Path(folder) / "trace.txt"
-        for source, data in zip(sources, (trace.SerializeToString(), text), strict=True):
-            source.write_bytes(data)
-
-        def read(source: Path) -> None:
-            with TemporaryDirectory() as parent:
-                import_text(source, Path(parent) / "out")
-
-        sides = (partial(harness.rate, count, partial(read, source)) for source in sources)
-        return harness.compare("import/perfetto", "million events/s, to Parquet", *sides, 1e6)
+        of = {kind: partial(harness.rate, count, partial(ours, kind)) for kind in sources}
+        for name, unit, side, other in (
+            ("import/parquet", "lines", of["txt"], partial(harness.rate, count, peer)),
+            ("import/perfetto", "events", of["pftrace"], of["txt"]),
+            ("import/bpftrace", "events", of["json"], of["txt"]),
+        ):
+            yield harness.compare(name, f"million {unit}/s, to Parquet", side, other, 1e6)
 
 
 def lines() -> Iterator[str]:
