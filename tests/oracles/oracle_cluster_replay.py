@@ -199,7 +199,7 @@ class Replay:
         self._disturb(row, cluster)
 
     def _disturb(self, row: Row, cluster: Cluster) -> None:
-        """Tell the tasks that visit or reclaim a cluster that they hold it no more."""
+        """Note for the tasks that visit or reclaim a cluster that they hold it no more."""
         point = row.point
         stays = self.allocator.relocation(self.allocator.devices[point.device], cluster) is None
         for task in self.tasks.values():
