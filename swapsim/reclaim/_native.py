@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from swapsim import ffi as facts
@@ -120,15 +121,23 @@ def run(
     each ``sample_ns``; ``tick`` gets the simulated time in ns, many times a second.
     """
     self = make(config, costs(MAIL, constants))
-    memory: list[Mapping[str, Any]] = []
-    activity: list[Mapping[str, Any]] = []
+    states, counts, zones = list[Any](), list[Any](), list[Any]()
     more, until = True, 0
     while more:
         until = min(until + sample_ns, NEVER)
         more = advance(self, until, tick)
-        state, counts = lib.sws_reclaim_state_of(self), lib.sws_reclaim_counts_of(self)
-        memory += _memory(self, state)
-        activity.append({**_numbers(state), **_numbers(counts)})
+        states.append(lib.sws_reclaim_state_of(self))
+        counts.append(lib.sws_reclaim_counts_of(self))
+        zones += (lib.sws_reclaim_zone_of(self, number) for number in range(len(ZONE.words)))
+    state, by_zone = _fields("struct sws_reclaim_state", states)
+    counted, _ = _fields("struct sws_reclaim_counts", counts)
+    of_zone, _ = _fields("struct sws_reclaim_zone", zones)
+    sampled = len(state["now_ns"])
+    memory = {
+        "t_ns": state["now_ns"].repeat(len(ZONE.words)),
+        "zone": pl.Series([*ZONE.words] * sampled, dtype=ZONE.dtype),
+        **{name: values.ravel() for name, values in by_zone.items()},
+    }
     return Result(
         out_of_memory=_is_out_of_memory(self),
         elapsed_ns=lib.sws_reclaim_state_of(self).now_ns,
@@ -139,8 +148,8 @@ def run(
         ),
         zones=_zones(self, config),
         sleeps=_sleeps(self),
-        memory=pl.DataFrame(memory, schema=_MEMORY),
-        activity=pl.DataFrame(activity, schema=_ACTIVITY).rename({"now_ns": "t_ns"}),
+        memory=pl.DataFrame(memory | of_zone),
+        activity=pl.DataFrame(state | counted).rename({"now_ns": "t_ns"}),
     )
 
 
@@ -234,80 +243,47 @@ def _is_out_of_memory(self: Any) -> bool:
 
 def counters(self: Any) -> dict[str, int]:
     """Return the counters that are one number, by name."""
-    return _numbers(lib.sws_reclaim_counts_of(self))
+    found, _ = _fields("struct sws_reclaim_counts", [lib.sws_reclaim_counts_of(self)])
+    return {name: int(values[0]) for name, values in found.items()}
 
 
 # Structs as rows.
 
-_TYPES: Final = {
-    "uint64_t": pl.UInt64(),
-    "uint32_t": pl.UInt32(),
-    "uint8_t": pl.UInt8(),
-    "_Bool": pl.Boolean(),
-}
-
-
-def _numbers_of(struct: str) -> dict[str, pl.DataType]:
-    """Return the fields of a struct that are one number, and their types."""
-    fields = ffi.typeof(struct).fields
-    return {name: _TYPES[f.type.cname] for name, f in fields if f.type.kind == "primitive"}
-
-
-_BY_ZONE: Final = {
-    name: _TYPES[field.type.item.cname]
-    for name, field in ffi.typeof("struct sws_reclaim_state").fields
-    if field.type.kind == "array"
-}
-_ZONES: Final = {"zone": ZONE.dtype, **_numbers_of("struct sws_reclaim_zone")}
-_MEMORY: Final = {"t_ns": pl.UInt64(), "zone": ZONE.dtype, **_BY_ZONE, **_ZONES}
-_ACTIVITY: Final = {
-    **_numbers_of("struct sws_reclaim_state"),
-    **_numbers_of("struct sws_reclaim_counts"),
-}
 _PAGES: Final[dict[str, pl.DataType]] = {
     "page": pl.UInt32(),
     "t_ns": pl.UInt64(),
     "where": WHERE.dtype,
     "zone": ZONE.dtype,
 }
-_ROUNDS: Final = {
-    "round": pl.UInt32(),
-    "file_pages": pl.UInt32(),
-    **_numbers_of("struct sws_reclaim_round"),
-    "ops_per_second": pl.Float64(),
-}
+_Columns = dict[str, np.ndarray[Any, Any]]
 
 
-def _numbers(struct: Any) -> dict[str, Any]:
-    """Return the fields of a struct that are one number."""
-    fields = ffi.typeof(struct).fields
-    return {name: getattr(struct, name) for name, f in fields if f.type.kind == "primitive"}
-
-
-def _memory(self: Any, state: Any) -> Iterator[dict[str, Any]]:
-    for number, zone in enumerate(ZONE.words):
-        by_zone = {name: getattr(state, name)[number] for name in _BY_ZONE}
-        count = _numbers(lib.sws_reclaim_zone_of(self, number))
-        yield {"t_ns": state.now_ns, "zone": zone, **by_zone, **count}
+def _fields(struct: str, values: Sequence[Any]) -> tuple[_Columns, _Columns]:
+    """Return the fields of structs of a kind, those of one number and those of several."""
+    copies = b"".join(bytes(ffi.buffer(ffi.addressof(value))) for value in values)
+    array = np.frombuffer(copies, dtype=facts.structs.dtype_of(struct))
+    columns = {name: np.ascontiguousarray(array[name]) for name in array.dtype.names or ()}
+    one = {name: values for name, values in columns.items() if values.ndim == 1}
+    return one, {name: values for name, values in columns.items() if name not in one}
 
 
 def _rounds(self: Any, config: ReclaimConfig) -> pl.DataFrame:
-    rows = []
-    for number, pages in enumerate(config.files):
-        found = _numbers(lib.sws_reclaim_round_of(self, number))
-        if number and not found["begin_ns"]:
-            break
-        rate = found["ops"] / (config.serve_ns / 1e9)
-        rows.append({"round": number, "file_pages": pages, **found, "ops_per_second": rate})
-    return pl.DataFrame(rows, schema=_ROUNDS)
+    numbers = range(len(config.files))
+    ended = [lib.sws_reclaim_round_of(self, number) for number in numbers]
+    found, _ = _fields("struct sws_reclaim_round", ended)
+    known = {"round": numbers, "file_pages": config.files, **found}
+    rows = pl.DataFrame(known, schema_overrides={"round": pl.UInt32, "file_pages": pl.UInt32})
+    rate = pl.col("ops") / (config.serve_ns / 1e9)
+    return rows.filter((pl.col("round") == 0) | (pl.col("begin_ns") > 0)).with_columns(
+        ops_per_second=rate
+    )
 
 
 def _zones(self: Any, config: ReclaimConfig) -> pl.DataFrame:
-    rows = [
-        {"zone": zone, **_numbers(lib.sws_reclaim_zone_of(self, number))}
-        for number, zone in enumerate(ZONE.words[: 1 + (config.normal_pages > 0)])
-    ]
-    return pl.DataFrame(rows, schema=_ZONES)
+    names = ZONE.words[: 1 + (config.normal_pages > 0)]
+    zones = [lib.sws_reclaim_zone_of(self, number) for number in range(len(names))]
+    found, _ = _fields("struct sws_reclaim_zone", zones)
+    return pl.DataFrame({"zone": pl.Series(names, dtype=ZONE.dtype), **found})
 
 
 def _sleeps(self: Any) -> pl.DataFrame:
