@@ -242,7 +242,11 @@ def replay_generations(
     return Found(
         [
             Printed("flips", found.flips, tables.GENERATION_FLIPS.by_name),
-            Printed("when", found.when, tables.GENERATION_WHEN.by_name),
+            Printed(
+                "when",
+                found.when,
+                tables.GENERATION_TIMELINE.by_name | tables.GENERATION_FLIPS.by_name,
+            ),
             Printed("switches", found.switches, tables.GENERATION_SWITCHED.by_name),
             Printed("timeline", found.timeline, tables.GENERATION_TIMELINE.by_name),
         ],

@@ -15,14 +15,12 @@ import polars as pl
 from swapsim.checks import check_choice, checked
 from swapsim.errors import ConfigError
 from swapsim.ffi import GENERATION_RULES, GENERATION_SWITCHES
-from swapsim.frames.table import Table
 from swapsim.generations import _native
 from swapsim.generations.recording import GenerationRows, generation_rows
 from swapsim.generations.tables import (
     GENERATION_FLIPS,
     GENERATION_SWITCHED,
     GENERATION_TIMELINE,
-    GENERATION_WHEN,
     TIERS,
     TYPES,
 )
@@ -38,6 +36,7 @@ UNUSED: Final[Mapping[str, Switches]] = {
 }
 """Rules that no kernel has: by swappiness alone, by rates alone, and by the rates of few pages."""
 
+_WHEN: Final = ("rules", "base_term", "term", "type", "choices")
 _NUMBER_MAX: Final = 2**32 - 1
 _NANOSECONDS: Final = 10**9
 _OBSERVED: Final = 100
@@ -105,8 +104,10 @@ class GenerationReplay:
 
     Attributes
     ----------
-    flips, when, switches, timeline : polars.DataFrame
-        Schemas GENERATION_FLIPS, GENERATION_WHEN, GENERATION_SWITCHED and GENERATION_TIMELINE.
+    flips, switches, timeline : polars.DataFrame
+        Schemas GENERATION_FLIPS, GENERATION_SWITCHED and GENERATION_TIMELINE.
+    when : polars.DataFrame
+        ``start_s, rules, base_term, term, type, choices``: the flips of each part of the recording.
     """
 
     flips: pl.DataFrame
@@ -174,8 +175,8 @@ def replay(
     decided = _decided(rows, wanted, switches, _part_ns(rows, parts))
     others = [each for each in wanted if isinstance(each, str) and each != rows.rules]
     return GenerationReplay(
-        flips=_counted(decided, GENERATION_FLIPS),
-        when=_counted(decided.filter("flips"), GENERATION_WHEN),
+        flips=_counted(decided, *GENERATION_FLIPS.names()),
+        when=_counted(decided.filter("flips"), "start_s", *_WHEN),
         switches=_by_switch(rows, others),
         timeline=timeline(rows, parts=parts),
     )
@@ -201,11 +202,13 @@ def _decided(
     )
 
 
-def _counted(decided: pl.DataFrame, table: Table) -> pl.DataFrame:
-    """Return the number of choices for each value of the other columns of a table."""
-    schema = table.schema
-    counted = decided.group_by(name for name in schema if name != "choices").len("choices")
-    return counted.select(pl.col(name).cast(kind) for name, kind in schema.items()).sort(*schema)
+def _counted(decided: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Return the number of ``choices`` for each value of the other columns."""
+    counted = decided.group_by(name for name in columns if name != "choices").len("choices")
+    types = GENERATION_FLIPS.schema
+    return counted.select(pl.col(name).cast(types.get(name, pl.Float64)) for name in columns).sort(
+        *columns
+    )
 
 
 def _by_switch(rows: GenerationRows, rules: Sequence[str]) -> pl.DataFrame:

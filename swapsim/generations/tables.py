@@ -174,17 +174,6 @@ GENERATION_FLIPS: Final = Table(
     Column("flips", pl.Boolean, "whether the types differ"),
 )
 
-GENERATION_WHEN: Final = Table(
-    "GENERATION_WHEN",
-    "One row per part of a recording, rule set and pair of terms in which choices flip, open loop.",
-    Column("start_s", pl.Float64, "begin of the part, from the recording's first decision"),
-    Column("rules", pl.String, "rules by which the states are decided"),
-    Column("base_term", GENERATION_TERM.dtype, "what decides it by the recorded kernel's rules"),
-    Column("term", GENERATION_TERM.dtype, "what decides it by these rules"),
-    Column("type", pl.String, "type that these rules scan first, or neither"),
-    Column("choices", pl.UInt64, "number of choices that flip"),
-)
-
 GENERATION_SWITCHED: Final = Table(
     "GENERATION_SWITCHED",
     "One row per switch in which other rules differ from the recorded kernel's, set alone, one for "

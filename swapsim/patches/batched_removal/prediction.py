@@ -16,7 +16,7 @@ data/swap-cache-locks.csv stores.
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -175,14 +175,12 @@ RUNS: Final = 140  # runs of each number of threads and kernel, from which means
 _DRAWS: Final = 4000
 
 
-def sweep_config(
-    point: Point, *, threads: int, kernel: str = _VANILLA, seed: int = 1
-) -> SweepConfig:
+def sweep_config(point: Point, *, threads: int, kernel: str = _VANILLA) -> SweepConfig:
     """Return the mail's workload as sweeps over memory, with its times fitted to one thread.
 
     The times of a fault and of an access are fitted to vanilla's system and elapsed time with one
     thread; the contention machine gives how much longer a fault takes with more threads, or with
-    the patch. `kernel` is one of KERNELS; `seed` draws the speeds of the threads.
+    the patch. `kernel` is one of KERNELS.
     """
     known = workload_values()
     fault, access = _fitted_ns()
@@ -199,7 +197,6 @@ def sweep_config(
         uneven_percent=point.uneven_percent,
         access_ns=round(access),
         fault_ns=tuple(round(fault * price / base) for price in prices),
-        seed=seed,
     )
 
 
@@ -292,7 +289,7 @@ def _spread_percent(times: pl.Series) -> float:
 _TIMES: Final = {"Amean System": "system_ns", "Amean Elapsd": "elapsed_ns"}
 
 
-def predict_point(where: tuple[Point, int], *, runs: int = RUNS) -> pl.DataFrame:
+def predict_point(where: tuple[Point, int]) -> pl.DataFrame:
     """Compare the changes simulated at a point, with a number of threads, with the published ones.
 
     There is a row per claim on so many threads that has a figure. Its change ``simulated`` is that
@@ -303,9 +300,7 @@ def predict_point(where: tuple[Point, int], *, runs: int = RUNS) -> pl.DataFrame
     its accesses that fault.
     """
     point, threads = where
-    found = {
-        kernel: run_sweeps(point, threads=threads, kernel=kernel, runs=runs) for kernel in KERNELS
-    }
+    found = {kernel: run_sweeps(point, threads=threads, kernel=kernel) for kernel in KERNELS}
     faults, accesses = (int(found[_VANILLA][name].sum()) for name in ("faults", "accesses"))
     stated = (
         claims.published_claims()
@@ -325,9 +320,7 @@ def predict_point(where: tuple[Point, int], *, runs: int = RUNS) -> pl.DataFrame
         ]
         rows.append(
             {
-                "tag_share": point.tag_share,
-                "next_share": point.next_share,
-                "uneven_percent": point.uneven_percent,
+                **asdict(point),
                 "claim": claim["claim"],
                 "published": claim["change"],
                 "tolerance": claim["tolerance"],
@@ -350,7 +343,7 @@ PARTS_SHOWN: Final = (2.5, 10.0, 25.0, 50.0, 75.0, 90.0, 97.5)
 """Parts of the null's distribution that are stored, in percent."""
 
 
-def null_changes(where: tuple[float, int], *, runs: int = RUNS) -> pl.DataFrame:
+def null_changes(where: tuple[float, int]) -> pl.DataFrame:
     """Return by how much two equal kernels differ in elapsed time, with the shares of MIDDLE.
 
     `where` is the unevenness in percent and the number of threads. There is a row per part of
@@ -358,7 +351,7 @@ def null_changes(where: tuple[float, int], *, runs: int = RUNS) -> pl.DataFrame:
     """
     uneven, threads = where
     point = replace(MIDDLE, uneven_percent=uneven)
-    times = run_sweeps(point, threads=threads, runs=runs)["elapsed_ns"]
+    times = run_sweeps(point, threads=threads)["elapsed_ns"]
     null = _changes(times, times, 1)
     return pl.DataFrame(
         {
@@ -383,14 +376,14 @@ SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 was added after the held-out quotients had been seen, to find out what they need."""
 
 
-def sweep_setting(where: tuple[str, int], *, runs: int = 70) -> pl.DataFrame:
+def sweep_setting(where: tuple[str, int]) -> pl.DataFrame:
     """Return vanilla's elapsed time with a setting of SETTINGS and a number of threads, in a row.
 
     Prices and fitted times are those of MIDDLE.
     """
     setting, threads = where
     config = replace(sweep_config(MIDDLE, threads=threads), **SETTINGS[setting])
-    found = _runs(config, runs)
+    found = _runs(config, RUNS // 2)
     total, faults, accesses = (
         int(found[name].sum()) for name in ("elapsed_ns", "faults", "accesses")
     )

@@ -80,7 +80,7 @@ def fits_by_next_share(shares: Sequence[float] = prediction.NEXT_SHARES) -> dict
     }
 
 
-def by_device(tasks: int = 8) -> list[Case]:
+def by_device() -> list[Case]:
     """Return a case per kind of device, with one lock per device.
 
     It is 5.7 with writeback tags and without slot caches, so that only REMEDIES differ.
@@ -89,7 +89,7 @@ def by_device(tasks: int = 8) -> list[Case]:
         Case(
             {"device": "rotational" if rotational else "non-rotational"},
             replace(
-                large(prediction.machine(threads=tasks, batched=False, rotational=rotational)),
+                large(prediction.machine(threads=8, batched=False, rotational=rotational)),
                 kernel="5.7",
                 swap_writeback_tags=True,
                 slot_cache=False,
@@ -109,10 +109,10 @@ def by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
     ]
 
 
-def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
+def holds(point: tuple[float, int]) -> pl.DataFrame:
     """Return how long a batched hold is, and how long an add waits for it."""
     share, pages = point
-    config = large(prediction.machine(threads=tasks, batched=True), list_pages=pages)
+    config = large(prediction.machine(threads=8, batched=True), list_pages=pages)
     value = metric_values(config, fits_by_next_share([share])[f"{share:g}"])
     figures = {
         "longest hold": value[f"longest_hold.{_REMOVE}"],

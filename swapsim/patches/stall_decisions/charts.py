@@ -63,12 +63,7 @@ def _in_bar(row: dict[str, Any]) -> str:
 @interactive(
     name="rule set", decision="what", text="is decided", written="", middle="", left="", right=""
 )
-def rules_table(
-    spans: pl.DataFrame,
-    *,
-    title: str = "The rule behind each decision, by rule set",
-    subtitle: str = "series-N: mmotm with patches 1 to N",
-) -> alt.LayerChart:
+def rules_table(spans: pl.DataFrame) -> alt.LayerChart:
     """Draw the rules as a table: a row per decision, a bar over the rule sets that decide alike."""
     names = spans["rules"].explode().unique(maintain_order=True).to_list()
     place = {name: at for at, name in enumerate(names)}
@@ -105,6 +100,10 @@ def rules_table(
     chart: alt.LayerChart = alt.layer(bars, *texts, top).properties(
         width=_RULE_WIDTH * len(names),
         height=alt.Step(42),
-        title=alt.TitleParams(title, subtitle=subtitle, offset=28),
+        title=alt.TitleParams(
+            "The rule behind each decision, by rule set",
+            subtitle="series-N: mmotm with patches 1 to N",
+            offset=28,
+        ),
     )
     return chart

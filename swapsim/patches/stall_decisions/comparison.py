@@ -33,9 +33,9 @@ def agreement(decided: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def agreement_table(pairs: pl.DataFrame, what: str = "decisions") -> pl.DataFrame:
-    """Return a column of `agreement` as a square: a row and a column for each rule set."""
-    percent = pairs.select("one", "other", percent=what)
+def agreement_table(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the decisions of `agreement` as a square: a row and a column for each rule set."""
+    percent = pairs.select("one", "other", percent="decisions")
     rules = [name for name in STALL_RULES if name in {*pairs["one"], *pairs["other"]}]
     own = pl.DataFrame({"one": rules, "other": rules, "percent": 100.0})
     mirrored = percent.select(one="other", other="one", percent="percent")

@@ -16,7 +16,7 @@ from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import RESULTS
 from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES, printed_values
-from swapsim.patches.stall_decisions.tables import SIMULATED_CELLS, SIMULATED_VERDICTS
+from swapsim.patches.stall_decisions.tables import SIMULATED_VERDICTS
 
 FACTOR: Final = 2.0  # maximum ratio between a simulated and a printed size, either way
 
@@ -28,12 +28,14 @@ ZERO_MARGIN: Final = 1 / 20
 
 
 def cells(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Return each modelled cell of the mail's tables, published and simulated (SIMULATED_CELLS).
+    """Return each modelled cell of the mail's tables, published and simulated.
 
-    ``simulated`` are RESULTS, of `runs.mail_rows`; rows of other rule sets are left out.
+    ``simulated`` are RESULTS of `runs.mail_rows`; rows of other rule sets are left out. ``ratio``
+    is the mean over the seeds by the published figure, null where either is zero; ``inside`` says
+    that it is within the allowed factor. A cell that gives a constant is not ``judged``.
     """
     rows = [row.cell(rules) for row in _rows(simulated) for rules in row.found]
-    return SIMULATED_CELLS.check(pl.DataFrame(rows, schema=SIMULATED_CELLS.schema))
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -82,7 +84,7 @@ class _Row:
         return printed / FACTOR <= found <= printed * FACTOR
 
     def cell(self, rules: str) -> dict[str, Any]:
-        """Return the row of SIMULATED_CELLS by one rule set."""
+        """Return the cell of one rule set."""
         seeds, mean, printed = self.found[rules]["value"], self.mean(rules), self.published[rules]
         return {
             "table": self.rule["table"],

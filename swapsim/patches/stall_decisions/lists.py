@@ -11,7 +11,6 @@ import polars as pl
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS, STALL_RULES
 from swapsim.frames.cases import first
-from swapsim.patches.stall_decisions.tables import LIST_OF_PAGES
 from swapsim.stall import StallContext, decide, explain, process_pages, rules_of
 from swapsim.stall.tables import STALL_PAGES
 
@@ -43,6 +42,7 @@ WORDS: Final[dict[str, dict[str, bool]]] = {
 ``locked``: another task holds its lock. The last four are answers of the file system, whatever the
 page's flags: two states of buffer heads and two of NFS, whose pages cannot be freed yet."""
 
+_COLUMNS: Final = ("page", *STALL_PAGES.names(), "locked")
 _KIND: Final = re.compile(r"(\d+) +(\S.*)")
 
 
@@ -61,9 +61,11 @@ class Processed:
 
 
 def make_list(*kinds: str) -> pl.DataFrame:
-    """Return the pages (LIST_OF_PAGES) that texts describe, in the order of reclaim's scan.
+    """Return the pages that texts describe, in the order of reclaim's scan.
 
-    Each is a number of pages and WORDS for them: ``"5 dirty"``, ``"2 writing marked"``.
+    They have a ``place`` from 1, the ``page`` in words, the columns of STALL_PAGES, and whether
+    another task has ``locked`` it, so that reclaim skips it. Each text is a number of pages and
+    WORDS for them: ``"5 dirty"``, ``"2 writing marked"``.
     """
     rows: list[dict[str, Any]] = []
     for kind in kinds:
@@ -80,10 +82,8 @@ def make_list(*kinds: str) -> pl.DataFrame:
         rows += [{"page": " ".join(words), **fields}] * int(found[1])
     if not rows:
         raise InputError("the list is empty: give at least one page", field="kinds")
-    frame = pl.DataFrame(rows, schema_overrides=STALL_PAGES.schema).with_columns(
-        place=pl.int_range(1, len(rows) + 1, dtype=pl.UInt32)
-    )
-    return LIST_OF_PAGES.check(frame.select(LIST_OF_PAGES.names()))
+    frame = pl.DataFrame(rows, schema_overrides=STALL_PAGES.schema)
+    return frame.select(pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("place"), *_COLUMNS)
 
 
 def process_list(
@@ -95,13 +95,14 @@ def process_list(
     flags: Sequence[str] = (),
     meetings: int = 1,
 ) -> Processed:
-    """Process a list (LIST_OF_PAGES) by the rules of each set, each time from the same flags.
+    """Process a list of `make_list` by the rules of each set, each time from the same flags.
 
     ``flags`` are of `swapsim.ffi.STALL_FLAGS`: those of the zone at the start. Such a list is
     processed ``meetings`` times, one after another, each with the flags that the one before it
     left.
     """
-    LIST_OF_PAGES.check(pages)
+    if pages.columns != ["place", *_COLUMNS]:
+        raise InputError("has other columns: make it by make_list", field="pages")
     unknown = [flag for flag in flags if flag not in STALL_FLAGS]
     if unknown:
         raise InputError(

@@ -69,26 +69,22 @@ def stretch(decided: pl.DataFrame, lists: int) -> pl.DataFrame:
     return decided.filter(pl.col("nth").is_between(max(last - lists + 1, 0), last))
 
 
-def stretch_seconds(folder: Path | str, decided: pl.DataFrame) -> float | None:
+def stretch_seconds(folder: Path | str, decided: pl.DataFrame) -> float:
     """Return how long lists took: from the sleep before the first to that after the last.
 
-    Lists have no time, but the kernel's event for each sleep has one; None if there is no sleep.
+    Lists have no time, but the kernel's event for each sleep has one.
     """
-    begin, end = decided["seq"].min(), decided["seq"].max()
     sleeps = scan_event(folder, "throttle_askers").select("seq", "t_ns").sort("seq").collect()
-    if sleeps.is_empty() or begin is None:
-        return None
-    before = sleeps.filter(pl.col("seq") <= begin)["t_ns"].tail(1)
-    after = sleeps.filter(pl.col("seq") >= end)["t_ns"].head(1)
-    first = before.item() if before.len() else sleeps["t_ns"][0]
-    last = after.item() if after.len() else sleeps["t_ns"][-1]
-    return float(last - first) / 1e9
+    lists = decided["seq"].sort()
+    first = max(sleeps["seq"].search_sorted(lists[0], "right") - 1, 0)
+    last = min(sleeps["seq"].search_sorted(lists[-1], "left"), sleeps.height - 1)
+    return float(sleeps["t_ns"][last] - sleeps["t_ns"][first]) / 1e9
 
 
 def draw_stretch(folder: Path | str, decided: pl.DataFrame, lists: int) -> alt.ConcatChart:
     """Draw what each rule set decides after each list of the stretch with the most sleeps."""
     found = stretch(decided, lists)
-    seconds, of = (stretch_seconds(folder, each) or 0.0 for each in (found, decided))
+    seconds, of = (stretch_seconds(folder, each) for each in (found, decided))
     decision = first(
         ("forced", "sleep, up to 100 ms"),
         ("waits", "wait, if a device is congested"),
@@ -246,11 +242,15 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
 
 def _moved(measured: pl.DataFrame, metric: str) -> str:
     """Return how a figure changes with all eight patches."""
-    base, *_, last = STEPS
-    ends = claims.steps(measured, (base, last), [metric]).row(0, named=True)
-    if ends["seen"] == "either" or ends["base"] == 0:
-        return f"{HEADLINES[metric]} go neither way in all rounds"
-    return f"{HEADLINES[metric]} change by {_in_percent(ends)}"
+    ends = _ends(measured, metric)
+    change = f"change by {_in_percent(ends)}" if ends else "go neither way in all rounds"
+    return f"{HEADLINES[metric]} {change}"
+
+
+def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:
+    """Return the step from the base to all eight patches; None if it has no sure sign."""
+    ends = claims.steps(measured, (STEPS[0], STEPS[-1]), [metric]).row(0, named=True)
+    return None if ends["seen"] == "either" or ends["base"] == 0 else ends
 
 
 def _in_percent(ends: Mapping[str, Any]) -> str:
@@ -272,17 +272,14 @@ def _works(measured: pl.DataFrame) -> str:
 
 def _first_patches(measured: pl.DataFrame, metric: str) -> str | None:
     """Return the share of a figure's change that the first patches make; None without a change."""
-    base, *prefixes = STEPS
-    ends = claims.steps(measured, (base, prefixes[-1]), [metric]).row(0, named=True)
-    if ends["seen"] == "either" or ends["base"] == 0:
+    ends = _ends(measured, metric)
+    if ends is None:
         return None
-    change = ends["value"] - ends["base"]
-    values = dict(claims.steps(measured, STEPS, [metric]).select("policy", "value").iter_rows())
-    shares = {prefix: (values[prefix] - ends["base"]) / change for prefix in prefixes}
+    values = claims.steps(measured, STEPS, [metric])["value"]
+    shares = (values - ends["base"]) / (ends["value"] - ends["base"])
     # With nine tenths, the change from mmotm to the complete series counts as done.
-    there = next(prefix for prefix, share in shares.items() if share >= 0.9)
-    count = _NUMBERS[int(there.removeprefix("series-")) - 1]
-    return f"{100 * shares[there]:.0f} % is made by the first {count} of the eight patches"
+    there, share = next((n, share) for n, share in enumerate(shares) if share >= 0.9)
+    return f"{100 * share:.0f} % is made by the first {_NUMBERS[there]} of the eight patches"
 
 
 _NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")

@@ -176,9 +176,9 @@ def three_sources(
 ) -> pl.DataFrame:
     """Return three lines for each row of the mail: published, simulated and measured.
 
-    ``cells`` and ``judged`` are SIMULATED_CELLS and SIMULATED_VERDICTS, ``measured`` RESULTS of the
-    lab, which has no NFS. Simulated figures are "mean [lowest, highest]" over the seeds, measured
-    ones "median [low, high]"; there is a dash where a source has none.
+    ``cells`` and ``judged`` are those of `judgement`, ``measured`` RESULTS of the lab, without NFS.
+    Simulated figures are "mean [lowest, highest]" over the seeds, measured ones "median [low,
+    high]"; there is a dash where a source has none.
     """
     published = printed(target, rows)
     sources = {
