@@ -147,7 +147,7 @@ PUBLIC: dict[str, Callable[[], Any]] = {
     "by_patch": lambda: stall_decisions.charts.by_patch(STEPS, "T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
-    "rules_table": lambda: stall_decisions.charts.rules_table(SPANS, title="T"),
+    "rules_table": lambda: stall_decisions.charts.rules_table(SPANS),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
     "why": lambda: generations.charts.why(
         generations.timeline("generations-6.12-mixed-1", parts=9), title="T"
