@@ -104,6 +104,16 @@ def _buffer(item: Any, values: Any) -> Any:
     return ffi.from_buffer(f"{item.cname}[]", np.ascontiguousarray(array))
 
 
+def chunks(ends: np.ndarray[Any, Any], rows: int) -> Iterator[tuple[slice, slice]]:
+    """Yield runs of complete lists of about so many rows, and their rows; lists by their ends."""
+    first, begin = 0, 0
+    while first < len(ends):
+        last = max(int(np.searchsorted(ends, begin + rows, side="right")), first + 1)
+        end = int(ends[last - 1])
+        yield slice(first, last), slice(begin, end)
+        first, begin = last, end
+
+
 def records(struct: str, count: int) -> tuple[np.ndarray[Any, Any], Any]:
     """Return an array of structs of zeros, and the pointer by which the library fills it."""
     array = np.zeros(count, dtype=dtype_of(struct))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Binding of ``removal.h``: from lists of pages to outcomes and holds of the lock."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES
 from swapsim.ffi.headers import problem
-from swapsim.ffi.structs import check, columns, config, frame_of, new, pointers, records
+from swapsim.ffi.structs import check, chunks, columns, config, frame_of, new, pointers, records
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 
@@ -68,13 +68,12 @@ def remove_lists(
     )
     reclaimer = new(lib.sws_removal_new, made, trees, free=lib.sws_removal_free)
     outcomes, holds = [], []
-    for first, last in _chunks(ends):
-        begin = int(ends[first - 1]) if first else 0
-        part = rows.slice(begin, int(ends[last - 1]) - begin)
-        outcome, found = _process(reclaimer, part, ends[first:last] - begin, lists[first:last])
+    for some, part in chunks(ends, CHUNK_ROWS):
+        own_ends = ends[some] - np.uint64(part.start)
+        outcome, found = _process(reclaimer, rows[part], own_ends, lists[some])
         outcomes.append(outcome)
         holds.append(found)
-        tick(part.height)
+        tick(part.stop - part.start)
     counts = lib.sws_removal_counts(reclaimer)
     return Removed(
         outcomes=pl.concat(outcomes),
@@ -109,16 +108,6 @@ def _numbered(pages: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
     )
     file = pl.when(pl.col("mapping").is_null()).then(none).when("swap").then(swap).otherwise("file")
     return numbered.with_columns(file=file), files
-
-
-def _chunks(ends: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of lists, each of about CHUNK_ROWS rows: the first, and one past the last."""
-    first = 0
-    while first < len(ends):
-        begin = int(ends[first - 1]) if first else 0
-        last = int(np.searchsorted(ends, begin + CHUNK_ROWS, side="right"))
-        yield first, max(last, first + 1)
-        first = max(last, first + 1)
 
 
 def _process(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Columns of lists, passes and rounds, decided by the C library (``stall_replay.h``)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Final
 
@@ -82,7 +82,7 @@ def decide_lists(
     branches = np.zeros(folios.height, dtype=np.uint8)
     config = structs.config(lib.sws_stall_replay_config_init, None, set=number_of(rules))
     replay = structs.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
-    for some, part in _chunks(ends):
+    for some, part in structs.chunks(ends, CHUNK_ROWS):
         given = structs.pointers("struct sws_stall_rows", _part(of_folios, part))
         own_ends = ends[some] - np.uint64(part.start)
         others = {"ends": own_ends, "node_flags": node_flags}
@@ -113,17 +113,6 @@ def _ends(folios: pl.DataFrame, lists: pl.DataFrame) -> Numbers:
             field="list",
         )
     return runs["len"].cast(pl.UInt64).cum_sum().to_numpy()
-
-
-def _chunks(ends: Numbers) -> Iterator[tuple[slice, slice]]:
-    """Yield runs of lists of about CHUNK_ROWS rows, and the rows of each run."""
-    first, begin = 0, 0
-    while first < len(ends):
-        last = int(np.searchsorted(ends, begin + CHUNK_ROWS, side="right"))
-        last = max(last, first + 1)
-        end = int(ends[last - 1])
-        yield slice(first, last), slice(begin, end)
-        first, begin = last, end
 
 
 def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:

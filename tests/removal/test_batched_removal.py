@@ -196,10 +196,3 @@ def test_file_deletions_are_sufficient(tmp_path: Path) -> None:
     rows = derived(folder)
     assert rows.height == 11551
     assert not rows["swap"].any()
-
-
-def test_the_command_prints_a_row_per_kernel(capsys: pytest.CaptureFixture[str]) -> None:
-    """A table with each kernel's acquisitions, page by page and batched."""
-    assert main(["replay", "batched-removal", str(DERIVED["swap-w-seq"])]) == 0
-    printed = capsys.readouterr().out
-    assert all(word in printed for word in (*MAPPING_KERNELS, "34023", "4114", "4151"))

@@ -337,59 +337,6 @@ def test_flags_are_cleared_as_the_oracle_s(rules: str, why: str) -> None:
     assert found == oracle.clears(rules, why)
 
 
-def recording(context: oracle.Context, pages: list[oracle.Page]) -> list[oracle.Row]:
-    """Return the rows that a kernel of these rules would have recorded of these pages."""
-    reclaim = oracle.Reclaim(context, oracle.Counts(taken=1), flags=context.flags)
-    rows = []
-    for page in pages:
-        flags = reclaim.flags
-        result = reclaim.process(page)
-        again = replace(page, under_writeback=page.writeback)
-        if result.waited:
-            rows.append(oracle.Row(again, "writeback_3", flags=flags))
-            answer = None if page.fs_writeback is None else False
-            again = replace(again, writeback=False, under_writeback=False, fs_writeback=answer)
-        in_case = result.branch.startswith("case")
-        written = result.branch == "write" or (in_case and not result.marked)
-        if result.branch == "case-1" and not (result.slept and context.rules == "mmotm"):
-            step = "writeback_1"
-        elif result.branch == "case-2":
-            step = "writeback_2"
-        elif not page.arrives:
-            step = "reference_keep"
-        elif not page.dirty_late:
-            step = "freed"
-        elif written:
-            step = "pageout_keep" if page.kept else "written"
-        else:
-            step = "dirty"
-        rows.append(oracle.Row(again, step, flags=flags))
-    return rows
-
-
-@given(context=contexts(), pages=st.lists(pages_of_a_list(), min_size=1, max_size=20))
-def test_a_recording_by_its_own_rules_gives_what_was_counted(
-    context: oracle.Context, pages: list[oracle.Page]
-) -> None:
-    """A kernel's record of a list gives its counters and decisions; nothing is unrecorded.
-
-    A page that mmotm continues with under writeback is left out: no column says how it goes on.
-    """
-    pages = [replace(page, still=False) for page in pages]
-    results, end = stall.process_pages(context_of(context), page_table(pages), unseen=1)
-    decided, decided_branches = _native_columns.decide_lists(
-        folio_table([recording(context, pages)]),
-        list_table([(context, True, end["taken"])]),
-        context.rules,
-    )
-    found = decided.row(0, named=True)
-    assert {name: found[name] for name in end if name in found} == {
-        name: value for name, value in end.items() if name in found
-    }
-    assert found["unrecorded"] == 0
-    assert len(decided_branches) == results.height + results["waited"].sum()
-
-
 @given(page=st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=40), data=st.data())
 def test_no_column_crashes_c(page: list[int], data: st.DataObject) -> None:
     """Any values in all columns: decided, or refused with a row, a list and a problem."""
