@@ -50,6 +50,9 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 _SELDOM: Final = frozenset({"gen_age", "gen_age_end", "gen_abort", "gen_abort_end"})
 """Events that may not have occurred."""
 
+_BATCH: Final = dict.fromkeys(("gen_choice", "gen_evict"), ("nr",))
+"""Fields that 6.12 does not have."""
+
 _RULES: Final = {38: "6.12", 40: "7.3"}
 """Numbers of a controller's array: 6.12 has no protected pages of the first tier."""
 
@@ -98,8 +101,10 @@ def _required(frames: Frames) -> dict[str, pl.DataFrame]:
         )
     head = frames["gen_choice"].select("seq", "t_ns", "cpu", "pid").clear()
     return {
-        name: frames.get(
-            name, head.with_columns(pl.lit(None, pl.Int64).alias(each) for each in fields)
+        name: frames.get(name, head).with_columns(
+            pl.lit(None, pl.Int64).alias(each)
+            for each in (*fields, *_BATCH.get(name, ()))
+            if name not in frames or each not in frames[name].columns
         )
         for name, fields in _FIELDS.items()
     }
@@ -211,7 +216,7 @@ def _choices(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
     found = _gather(begun, at).with_columns(
         pl.lit(rules).alias("rules"),
         (pl.col("gfp").cast(pl.Int64) & _GFP_IO != 0).alias("io"),
-        pl.col("nr").alias("batch") if "nr" in begun.columns else pl.lit(None).alias("batch"),
+        pl.col("nr").alias("batch"),
         *(pl.Series(f"min_seq_{each}", min_seq[:, n][at]) for n, each in enumerate(TYPES)),
         _gather(frames["gen_choice_end"], end)["scanned"].alias("result"),
     )
@@ -263,37 +268,33 @@ def _steps(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
         & (pl.col("target") != pl.col("memcg")),
     )
     call = _gather(begun, at["gen_shrink"]).with_columns(_rows_of(rows, "call").alias("call"))
-    before = _first(sizes, {"gen_abort": at["before"], "gen_shrink": at["gen_shrink"]})
-    head = _heads(frames, at)
+    begins = {"gen_abort": at["before"], "gen_shrink": at["gen_shrink"]}
+    before = _first(sizes, begins)
+    heads = {name: frames[name].select("seq", "t_ns", "cpu") for name in begins if name in sizes}
+    head = _first(heads, begins)
     acts = _first(sizes, {"gen_age": at["gen_age"], "gen_evict": at["gen_evict"]})
-    ended = _gather(frames["gen_shrink_end"], at["gen_shrink_end"])["t_ns"]
-    later = _later(frames, sizes, pl.DataFrame([ended.fill_null(head["t_ns"]), call["lruvec"]]))
+
+    def of(event: str, field: str) -> pl.Series:
+        return _gather(frames[event], at[event])[field]
+
+    ended = of("gen_shrink_end", "t_ns").fill_null(head["t_ns"])
+    later = _later(frames, sizes, pl.DataFrame([ended, call["lruvec"]]))
     acts = acts.select(pl.coalesce(pl.col(name), later[name]) for name in acts.columns)
-    batch = frames["gen_evict"]["nr"] if "nr" in frames["gen_evict"].columns else None
-    asked = _gather(frames["gen_abort"], at["gen_abort"])
     found = call.select(
         *("pid", "lruvec", "priority", "call", "root", "online", "shielded")
     ).with_columns(
         *head.get_columns(),
-        pl.lit("7.3" if batch is not None else "6.12").alias("rules"),
-        _gather(frames["gen_swappiness"], at["gen_swappiness"])["value"].alias("swappiness"),
-        at["gen_age"].is_not_null().alias("aged"),
-        (_gather(frames["gen_age_end"], at["gen_age_end"])["aged"] != 0)
-        .fill_null(value=False)
-        .alias("grew")
-        if frames["gen_age"].height
-        else pl.lit(value=False).alias("grew"),
-        at["gen_evict"].is_not_null().alias("evicted"),
-        batch.gather(at["gen_evict"]).alias("batch")
-        if batch is not None
-        else pl.lit(None).alias("batch"),
-        _gather(frames["gen_evict_end"], at["gen_evict_end"])["scanned"]
-        .fill_null(0)
-        .alias("scanned"),
-        (_gather(frames["gen_abort_end"], at["gen_abort_end"])["abort"] != 0).alias("stop"),
-        asked["reclaimed"].alias("freed"),
-        asked["wanted"],
-        asked["order"],
+        rules=pl.lit("7.3" if frames["gen_evict"]["nr"].count() else "6.12"),
+        swappiness=of("gen_swappiness", "value"),
+        aged=at["gen_age"].is_not_null(),
+        grew=(of("gen_age_end", "aged") != 0).fill_null(value=False),
+        evicted=at["gen_evict"].is_not_null(),
+        batch=of("gen_evict", "nr"),
+        scanned=of("gen_evict_end", "scanned").fill_null(0),
+        stop=of("gen_abort_end", "abort") != 0,
+        freed=of("gen_abort", "reclaimed"),
+        wanted=of("gen_abort", "wanted"),
+        order=of("gen_abort", "order"),
     )
     named = [before, acts.rename(lambda name: f"{name}_acts")]
     return _typed(pl.concat([found, *named], how="horizontal"), GENERATION_STEPS.schema)
@@ -323,20 +324,8 @@ def _later(frames: Frames, sizes: Frames, turns: pl.DataFrame) -> pl.DataFrame:
 
 
 def _first(sizes: Frames, at: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Return the state of the first of these events that a row has."""
+    """Return what is known of the first of these events that a row has."""
     parts = [_gather(sizes[name], rows) for name, rows in at.items() if name in sizes]
-    return parts[0].select(
-        pl.coalesce(pl.col(name), *(part[name] for part in parts[1:])) for name in parts[0].columns
-    )
-
-
-def _heads(frames: Frames, at: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Return seq, time and CPU of each row's first event: a turn's begin, or its call's."""
-    parts = [
-        _gather(frames[name].select("seq", "t_ns", "cpu"), at[row])
-        for name, row in (("gen_abort", "before"), ("gen_shrink", "gen_shrink"))
-        if frames[name].height
-    ]
     return parts[0].select(
         pl.coalesce(pl.col(name), *(part[name] for part in parts[1:])) for name in parts[0].columns
     )
