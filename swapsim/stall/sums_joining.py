@@ -34,6 +34,10 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 """The events, and their fields."""
 
 _NEEDED: Final = ("stall_pass", "stall_list", "stall_pass_end")
+_AFTER_LISTS: Final = frozenset(
+    {"stall_sums", "stall_throttle", "stall_pass_end", "stall_direct_end", "stall_ready"}
+)
+"""Events after which a wake-up is not that of the task's last list."""
 _BY_RECLAIM: Final = 1
 """WB_REASON_VMSCAN (include/linux/backing-dev-defs.h)."""
 _HOPELESS: Final = 16
@@ -135,7 +139,35 @@ class _Walk:
 
     def take(self, row: _Row) -> None:
         """Take the next event."""
-        getattr(self, f"_{row['event']}")(row, self._tasks[row["pid"]])
+        task, event = self._tasks[row["pid"]], row["event"]
+        if event in _AFTER_LISTS:
+            task.last = {}
+        match event:
+            case "stall_pass":
+                self._begin(row, task)
+            case "stall_list":
+                self._list(row, task)
+            case "stall_wake" if row["reason"] == _BY_RECLAIM and task.last:
+                task.last["woken"] = True
+            case "stall_sums" if row["tree"] and task.turn:
+                self._repeat(row, task)
+                task.turn |= {"decided": True, "flags_before": _flags(row, task.turn)}
+                task.turn |= {name: row[name] for name in ("t_ns", "seq", "cpu")}
+            case "stall_throttle" if task.turn and row["reason"] in _DECIDED_BY:
+                task.turn["throttle"] = STALL_SLEEPS[row["reason"]]
+            case "mm_vmscan_throttled" if task.turn:
+                reason = row["reason"].removeprefix("VMSCAN_THROTTLE_").lower()
+                if reason == task.turn["throttle"]:
+                    task.turn["slept_us"] = row["usect_delayed"]
+            case "stall_pass_end":
+                if task.turn:
+                    self._end(row, task)
+                task.turn = {}
+            case "stall_ready" if row["ready"] and row["failures"] < _HOPELESS:
+                self._balanced.append(row["t_ns"])
+        is_over = event == "stall_direct_end" or (event == "stall_ready" and row["ready"])
+        if is_over and (span := self._active.pop(row["pid"], None)):
+            span[1] = row["t_ns"]
 
     def decided(self) -> list[_Row]:
         """Return the passes in the order in which they decide, with what happened meanwhile."""
@@ -149,7 +181,8 @@ class _Walk:
             )
         return passes
 
-    def _stall_pass(self, row: _Row, task: _Task) -> None:
+    def _begin(self, row: _Row, task: _Task) -> None:
+        """Begin the pass of a task, which is active from its first one on."""
         memcg = self._numbers.setdefault(row["target"], len(self._numbers))
         task.turn = row | {
             "memcg": memcg,
@@ -171,7 +204,8 @@ class _Walk:
             self._close(row, task, flags_after=None)
             self._open(task)
 
-    def _stall_list(self, row: _Row, task: _Task) -> None:
+    def _list(self, row: _Row, task: _Task) -> None:
+        """Take a list: its counts, and the sums of its pass."""
         self._repeat(row, task)
         counts = dict(zip(_COUNTS, _array(row["counts"]), strict=True))
         before = _array(row["sums"])
@@ -191,40 +225,18 @@ class _Walk:
                 value + whole[name] for name, value in zip(SUMMED, before, strict=True)
             ]
 
-    def _stall_wake(self, row: _Row, task: _Task) -> None:
-        if row["reason"] == _BY_RECLAIM and task.last:
-            task.last["woken"] = True
-
-    def _stall_sums(self, row: _Row, task: _Task) -> None:
-        task.last = {}
-        if row["tree"] and task.turn:
-            self._repeat(row, task)
-            task.turn |= {"decided": True, "flags_before": _flags(row, task.turn)}
+    def _end(self, row: _Row, task: _Task) -> None:
+        """End a pass; one without decisions has the flags of its end."""
+        if not task.turn["decided"]:
+            if task.turn["memcg"]:
+                raise InputError(
+                    f"the pass of a cgroup that ends at seq {row['seq']} has no sums: it was "
+                    "asked for by memory.reclaim, whose decisions the probes do not show"
+                )
             task.turn |= {name: row[name] for name in ("t_ns", "seq", "cpu")}
-
-    def _stall_throttle(self, row: _Row, task: _Task) -> None:
-        task.last = {}
-        if task.turn and row["reason"] in _DECIDED_BY:
-            task.turn["throttle"] = STALL_SLEEPS[row["reason"]]
-
-    def _mm_vmscan_throttled(self, row: _Row, task: _Task) -> None:
-        reason = row["reason"].removeprefix("VMSCAN_THROTTLE_").lower()
-        if task.turn and reason == task.turn["throttle"]:
-            task.turn["slept_us"] = row["usect_delayed"]
-
-    def _stall_pass_end(self, row: _Row, task: _Task) -> None:
-        if task.turn:
-            if not task.turn["decided"]:
-                if task.turn["memcg"]:
-                    raise InputError(
-                        f"the pass of a cgroup that ends at seq {row['seq']} has no sums: it was "
-                        "asked for by memory.reclaim, whose decisions the probes do not show"
-                    )
-                task.turn |= {name: row[name] for name in ("t_ns", "seq", "cpu")}
-                task.turn["flags_before"] = _flags(row, task.turn)
-            task.turn["sums"] = _array(row["sums"])
-            self._close(row, task, flags_after=_flags(row, task.turn))
-        task.turn, task.last = {}, {}
+            task.turn["flags_before"] = _flags(row, task.turn)
+        task.turn["sums"] = _array(row["sums"])
+        self._close(row, task, flags_after=_flags(row, task.turn))
 
     def _close(self, row: _Row, task: _Task, flags_after: int | None) -> None:
         number = len(self._passes) + 1
@@ -233,18 +245,6 @@ class _Walk:
         sums = zip(SUMMED, task.turn["sums"], strict=True)
         ends = {"pass": number, "flags_after": flags_after, "end": row["t_ns"]}
         self._passes.append(task.turn | ends | dict(sums))
-
-    def _stall_direct_end(self, row: _Row, task: _Task) -> None:
-        task.last = {}
-        if span := self._active.pop(row["pid"], None):
-            span[1] = row["t_ns"]
-
-    def _stall_ready(self, row: _Row, task: _Task) -> None:
-        task.last = {}
-        if row["ready"] and row["failures"] < _HOPELESS:
-            self._balanced.append(row["t_ns"])
-        if row["ready"]:
-            self._stall_direct_end(row, task)
 
 
 def _flags(row: _Row, turn: _Row) -> int:
