@@ -150,7 +150,7 @@ def keep(struct: Any, *memory: Any) -> Any:
 
 
 def dtype_of(struct: str) -> np.dtype[np.void]:
-    """Return the numpy type of a struct of numbers, arrays and structs, with its offsets."""
+    """Return the numpy type of a struct of numbers and of structs, with its fields' offsets."""
     fields: list[tuple[str, Any]] = ffi.typeof(struct).fields
     return np.dtype(
         {
@@ -165,6 +165,4 @@ def dtype_of(struct: str) -> np.dtype[np.void]:
 def _type(field: Any) -> Any:
     if field.kind == "struct":
         return dtype_of(field.cname)
-    if field.kind == "array":
-        return _type(field.item), (field.length,)
     return "bool" if field.cname == "_Bool" else field.cname.removesuffix("_t")

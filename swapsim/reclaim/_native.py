@@ -260,11 +260,15 @@ _Columns = dict[str, np.ndarray[Any, Any]]
 
 def _fields(struct: str, values: Sequence[Any]) -> tuple[_Columns, _Columns]:
     """Return the fields of structs of a kind, those of one number and those of several."""
-    copies = b"".join(bytes(ffi.buffer(ffi.addressof(value))) for value in values)
-    array = np.frombuffer(copies, dtype=facts.structs.dtype_of(struct))
-    columns = {name: np.ascontiguousarray(array[name]) for name in array.dtype.names or ()}
-    one = {name: values for name, values in columns.items() if values.ndim == 1}
-    return one, {name: values for name, values in columns.items() if name not in one}
+    one, several = _Columns(), _Columns()
+    for name, field in ffi.typeof(struct).fields:
+        is_array = field.type.kind == "array"
+        kind = (field.type.item if is_array else field.type).cname
+        found = [getattr(value, name) for value in values]
+        numbers = [list(each) for each in found] if is_array else found
+        column = np.array(numbers, "bool" if kind == "_Bool" else kind.removesuffix("_t"))
+        (several if is_array else one)[name] = column
+    return one, several
 
 
 def _rounds(self: Any, config: ReclaimConfig) -> pl.DataFrame:
