@@ -207,7 +207,8 @@ def test_each_shipped_decision_is_that_of_the_rules(
 ) -> None:
     """All lists, passes and throttles, by the command."""
     assert main(["verify", "stalls", str(folder)]) == 0
-    assert "decided " in capsys.readouterr().out.splitlines()[-1]
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "decided " in last or "no decision to compare" in last
 
 
 def test_the_open_loop_finds_the_flags_of_a_kernel_that_decides_for_all_of_memory() -> None:
