@@ -306,7 +306,7 @@ def test_rounds_end_as_the_oracles_do(
     context: oracle.Context, scanned: int, reclaimed: int, wanted: int
 ) -> None:
     """The nap of 2013 and NOPROGRESS of 6.1; a round that could compact needs no more pages."""
-    pages = {"scanned": scanned, "reclaimed": reclaimed, "wanted": wanted}
+    pages = {"scanned": scanned, "reclaimed": reclaimed, "wanted": wanted or 32}
     found = decide_round(context, pages, ready=wanted == 0)
     expected = oracle.decide_round(context, scanned, reclaimed, wanted)
     assert [found] == (expected or [None])
