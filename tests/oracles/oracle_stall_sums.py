@@ -3,7 +3,7 @@
 
 It is written from the facts about 7.3, without code of C. Counts of a list are a dictionary; a pass
 has pid, kswapd, memcg (0: all of memory), lists, and, of kswapd, whether it then finds the node
-balanced.
+balanced: 0, 1, or 2 after so many failures that the node keeps its flags.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,8 +87,9 @@ class Machine:
         array = f"{{{','.join(map(str, summed(lists).values()))}}}"
         self.event(turn, "stall_pass_end", sums=array, **self.flags(memcg))
         if turn["kswapd"]:
-            self.event(turn, "stall_ready", ready=int(turn["balanced"]), failures=0)
-            if turn["balanced"]:
+            found = turn["balanced"]
+            self.event(turn, "stall_ready", ready=int(found > 0), failures=16 * (found == 2))
+            if found == 1:
                 self.node.clear()
                 self.lruvec.get(0, set()).clear()
         else:
@@ -153,6 +154,6 @@ def open_loop(rules: str, turns: Sequence[Pass]) -> list[dict[str, Any]]:
             for reason in found[2]:
                 row[reason] += 1
         rows.append(row)
-        if turn["kswapd"] and turn["balanced"]:
+        if turn["kswapd"] and turn["balanced"] == 1:
             flags.clear()
     return rows

@@ -61,7 +61,7 @@ def passes(draw: Any) -> list[dict[str, Any]]:
             "pid": st.sampled_from([7, 21, 22, 31, 32]),
             "lists": st.lists(counts(immediate=False), max_size=3),
             "again": st.none() | st.lists(counts(immediate=False), max_size=2),
-            "balanced": st.sampled_from([False, False, True]),
+            "balanced": st.sampled_from([0, 0, 1, 2]),
         }
     )
     memcgs = {7: 0, 21: 0, 22: 0, 31: 1, 32: 2}
@@ -189,7 +189,7 @@ def test_a_recording_that_cannot_be_is_refused(old: str, new: str, why: str) -> 
     """One line says what and why."""
     turn = {
         "again": None,
-        "balanced": False,
+        "balanced": 0,
         "pid": 31,
         "kswapd": False,
         "memcg": 1,
