@@ -8,6 +8,7 @@ kernels, and a probability of 0.24 to 0.28 for the loss with three threads.
 
 import math
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -35,12 +36,12 @@ _LEAST_OF_SEVEN: Final = 1.3521783756
 _MINIMA: Final = ("kswapd-stall base", "kswapd-stall")
 
 
-def workload() -> pl.DataFrame:
+def workload(root: Path | None = None) -> pl.DataFrame:
     """Read the workload of patch B's mail from usemem.csv (WORKLOAD).
 
     InputError is raised if a row does not fit, or a value is outside of its own range.
     """
-    path = data_root() / FILE
+    path = (data_root() if root is None else root) / FILE
     frame = read_csv(path, WORKLOAD)
     for row in frame.iter_rows(named=True):
         if not row["low"] <= row["value"] <= row["high"]:
