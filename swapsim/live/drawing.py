@@ -22,6 +22,20 @@ def rows(**where: str) -> alt.Chart:
     return chart
 
 
+def over_seeds(chart: alt.Chart, value: str, *by: str) -> alt.Chart:
+    """Return the least, median and greatest value over the seeds, for each value of ``by``."""
+    low, middle, high = (f"{statistic}({value})" for statistic in ("min", "median", "max"))
+    return chart.transform_aggregate(
+        low=low, middle=middle, high=high, groupby=[*by] or alt.Undefined
+    )
+
+
+def by_name(column: str, colour: Mapping[str, str]) -> alt.Color:
+    """Return the colour of a column of names, with a legend below the chart."""
+    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
+    return alt.Color(f"{column}:N", title=None, scale=scale, legend=legend([*colour]))
+
+
 def change(
     metric: str, case: str, base: str, value: str, published: Mapping[str, float], title: str
 ) -> alt.LayerChart:
@@ -29,12 +43,12 @@ def change(
 
     ``case`` is the column that names cases. The published changes are lines with their names.
     """
-    summed = (
+    changes = (
         rows(metric=metric)
         .transform_pivot(case, value="value", groupby=["seed"])
         .transform_calculate(change=f"100 * (datum[{value!r}] / datum[{base!r}] - 1)")
-        .transform_aggregate(low="min(change)", middle="median(change)", high="max(change)")
     )
+    summed = over_seeds(changes, "change")
     band = summed.mark_bar(height=12, opacity=0.35, color=colours.PATCHED).encode(
         x=alt.X("low:Q", title=title), x2="high:Q"
     )
@@ -64,8 +78,8 @@ def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.
     of = alt.LookupData(alt.InlineData(table), key="site", fields=["lock"])
     is_whole = f"datum.metric === {whole!r}"
     words = "(slice(datum.metric, 0, 4) === 'wait' ? ', waited for' : ', held')"
-    names = [name for name in colours.PARTS if name in {_REST, *metrics.values()}]
-    scale = alt.Scale(domain=names, range=[colours.PARTS[name] for name in names])
+    drawn = {_REST, *metrics.values()}
+    colour = {name: shade for name, shade in colours.PARTS.items() if name in drawn}
     chart: alt.Chart = (
         rows()
         .transform_calculate(site="slice(datum.metric, 5)")
@@ -77,7 +91,7 @@ def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.
         )
         .transform_flatten(["part", "sign"])
         .transform_calculate(
-            signed="datum.value * datum.sign / 1000", order=f"indexof({names}, datum.part)"
+            signed="datum.value * datum.sign / 1000", order=f"indexof({[*colour]}, datum.part)"
         )
         .transform_aggregate(sum="sum(signed)", groupby=[case, "seed", "part", "order"])
         .transform_aggregate(mean="mean(sum)", groupby=[case, "part", "order"])
@@ -85,7 +99,7 @@ def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.
         .encode(
             x=alt.X("sum(mean):Q", title=title),
             y=alt.Y(f"{case}:N", title=None, sort=None),
-            color=alt.Color("part:N", title=None, scale=scale, legend=legend(names)),
+            color=by_name("part", colour),
             order="order:Q",
             tooltip=["part:N", alt.Tooltip("mean:Q", format=".2f", title=title)],
         )
@@ -111,16 +125,7 @@ def curves(
     """
     column, words = x
     across = alt.X(f"{column}:Q", title=words, scale=alt.Scale(type="log", base=2))
-    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
-    summed = (
-        rows()
-        .transform_aggregate(
-            low="min(value)", middle="median(value)", high="max(value)", groupby=[column, by]
-        )
-        .encode(
-            x=across, color=alt.Color(f"{by}:N", title=None, scale=scale, legend=legend([*colour]))
-        )
-    )
+    summed = over_seeds(rows(), "value", column, by).encode(x=across, color=by_name(by, colour))
     band = summed.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
     tips = [alt.Tooltip(f"{name}:Q", format=".3~g") for name in (column, *_RANGE)]
     line = summed.mark_line(point=True).encode(y="middle:Q", tooltip=[f"{by}:N", *tips])
@@ -155,7 +160,6 @@ def areas(x: tuple[str, str], y: str, by: str, case: str, colour: Mapping[str, s
     """
     formula, words = x
     heading = alt.Header(labelOrient="top", labelAnchor="start", labelPadding=2)
-    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
     chart: alt.Chart = (
         rows()
         .transform_filter(f"indexof({[*colour]}, datum.{by}) >= 0")
@@ -165,7 +169,7 @@ def areas(x: tuple[str, str], y: str, by: str, case: str, colour: Mapping[str, s
         .encode(
             x=alt.X("time:Q", title=words, axis=alt.Axis(tickCount=4)),
             y=alt.Y("mean:Q", title=y, stack="zero"),
-            color=alt.Color(f"{by}:N", title=None, scale=scale, legend=legend([*colour])),
+            color=by_name(by, colour),
             order="order:Q",
             row=alt.Row(f"{case}:N", title=None, sort=None, header=heading),
             tooltip=["time:Q", f"{by}:N", alt.Tooltip("mean:Q", format=".1f", title=y)],
@@ -184,22 +188,15 @@ def groups(
     """
     words = [{"name": name, "word": word} for name, word in x.items()]
     of = alt.LookupData(alt.InlineData(words), key="name", fields=["word"])
-    scale = alt.Scale(domain=[*colour], range=[*colour.values()])
-    summed = (
-        rows(metric=metric)
-        .transform_lookup("name", of)
-        .transform_aggregate(
-            low="min(value)", middle="median(value)", high="max(value)", groupby=["word", case]
-        )
-        .encode(
-            x=alt.X("word:N", title=None, sort=[*x.values()], axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset(f"{case}:N", sort=[*colour]),
-        )
+    of_words = rows(metric=metric).transform_lookup("name", of)
+    summed = over_seeds(of_words, "value", "word", case).encode(
+        x=alt.X("word:N", title=None, sort=[*x.values()], axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset(f"{case}:N", sort=[*colour]),
     )
     tips = [alt.Tooltip(f"{name}:Q", format=".1f") for name in _RANGE]
     bars = summed.mark_bar().encode(
         y=alt.Y("middle:Q", title=y),
-        color=alt.Color(f"{case}:N", title=None, scale=scale, legend=legend([*colour])),
+        color=by_name(case, colour),
         tooltip=["word:N", f"{case}:N", *tips],
     )
     ends = summed.mark_rule(strokeWidth=2, color="gray").encode(y="low:Q", y2="high:Q")

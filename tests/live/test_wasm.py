@@ -46,11 +46,11 @@ AGED = slots.ChurnConfig(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
 FIRST: engines.Settings = [
     ("machine", machine.setting(MachineConfig(writers=8, **SHORT))),
-    ("locks", locks.setting(seeds=(1, 2))),
+    ("locks", locks.setting() | {"seeds": [1, 2]}),
     ("slots", live_slots.setting(slots.SlotsConfig(slots=2**16), AGED)),
-    ("stall", stall.setting(*LIST, flags=["writeback"], meetings=2)),
-    ("clusters", clusters.setting(orders={4: 3, 9: 1}, stages=12)),
-    ("generations", generations.setting()),
+    ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
+    ("clusters", clusters.SETTING | {"orders": [[4, 3], [9, 1]], "stages": 12}),
+    ("generations", generations.SETTING),
 ]
 """One setting of each model."""
 
@@ -99,14 +99,16 @@ def draw_machine(rng: Random) -> dict[str, Any]:
 
 def draw_locks(rng: Random) -> dict[str, Any]:
     """Draw a closed loop."""
-    made = locks.setting(
-        rng.sample(LOCK_KINDS, 2),
-        rng.sample(anchors.PLACEMENTS, 2),
-        rng.sample(range(1, 65), 3),
-        [rng.randrange(2**53)],
-    )
-    made |= {"think_ns": rng.randrange(5000), "hold_ns": rng.randrange(1, 2000)}
-    return made | {"travels": {name: rng.randrange(1, 900) for name in made["travels"]}}
+    made = locks.setting()
+    return made | {
+        "kinds": rng.sample(LOCK_KINDS, 2),
+        "placements": rng.sample(anchors.PLACEMENTS, 2),
+        "threads": rng.sample(range(1, 65), 3),
+        "seeds": [rng.randrange(2**53)],
+        "think_ns": rng.randrange(5000),
+        "hold_ns": rng.randrange(1, 2000),
+        "travels": {name: rng.randrange(1, 900) for name in made["travels"]},
+    }
 
 
 def draw_slots(rng: Random) -> dict[str, Any]:
@@ -145,46 +147,45 @@ def draw_stall(rng: Random) -> dict[str, Any]:
         + rng.choice(["", "", f" {rng.choice(of_file_system)}"])
         for _ in range(rng.randint(1, 6))
     ]
-    return stall.setting(
-        *kinds,
-        rules=rng.sample(STALL_RULES, rng.randint(1, 4)),
-        priority=rng.randint(0, 12),
-        kswapd=rng.random() < 0.5,
-        flags=rng.sample([*STALL_FLAGS], rng.randint(0, 3)),
-        meetings=rng.randint(1, 3),
-    )
+    return stall.setting(*kinds) | {
+        "rules": rng.sample(STALL_RULES, rng.randint(1, 4)),
+        "priority": rng.randint(0, 12),
+        "kswapd": rng.random() < 0.5,
+        "flags": rng.sample([*STALL_FLAGS], rng.randint(0, 3)),
+        "meetings": rng.randint(1, 3),
+    }
 
 
 def draw_clusters(rng: Random) -> dict[str, Any]:
     """Draw a device and folios."""
-    orders = {order: rng.randint(1, 9) for order in rng.sample(range(1, 10), rng.randint(1, 3))}
-    return clusters.setting(
-        rng.sample(CLUSTER_RULES, 2),
-        slots=512 * rng.randint(4, 24),
-        cpus=rng.randint(1, 16),
-        fill_percent=rng.randint(20, 95),
-        large_percent=rng.randint(0, 100),
-        orders=orders,
-        switches=rng.choice([{}, {"nonfull_first": True}, {"frag_tries": rng.randint(1, 9)}]),
-        return_cache=rng.random() < 0.5,
-        stages=rng.randint(1, 8),
-        seed=rng.getrandbits(64),
-    )
+    orders = rng.sample(range(1, 10), rng.randint(1, 3))
+    return clusters.SETTING | {
+        "rules": rng.sample(CLUSTER_RULES, 2),
+        "slots": 512 * rng.randint(4, 24),
+        "cpus": rng.randint(1, 16),
+        "fill_percent": rng.randint(20, 95),
+        "large_percent": rng.randint(0, 100),
+        "orders": [[order, rng.randint(1, 9)] for order in orders],
+        "switches": rng.choice([{}, {"nonfull_first": True}, {"frag_tries": rng.randint(1, 9)}]),
+        "return_cache": rng.random() < 0.5,
+        "stages": rng.randint(1, 8),
+        "seed": str(rng.getrandbits(64)),
+    }
 
 
 def draw_generations(rng: Random) -> dict[str, Any]:
     """Draw both refault rates, and what else decides."""
-    return generations.setting(
-        rng.sample(GENERATION_RULES, rng.randint(1, 2)),
-        anon_percent=rng.randint(0, 100),
-        file_percent=rng.randint(0, 100),
-        upper_percent=rng.randint(0, 100),
-        swappiness=rng.choice([0, 1, 200, 201, rng.randint(2, 199)]),
-        anon_generations=rng.randint(2, 4),
-        file_generations=rng.randint(2, 4),
-        io=rng.random() < 0.7,
-        anon_percents=sorted(rng.sample(range(101), 5)),
-    )
+    return generations.SETTING | {
+        "rules": rng.sample(GENERATION_RULES, rng.randint(1, 2)),
+        "anon_percent": rng.randint(0, 100),
+        "file_percent": rng.randint(0, 100),
+        "upper_percent": rng.randint(0, 100),
+        "swappiness": rng.choice([0, 1, 200, 201, rng.randint(2, 199)]),
+        "anon_generations": rng.randint(2, 4),
+        "file_generations": rng.randint(2, 4),
+        "io": rng.random() < 0.7,
+        "anon_percents": sorted(rng.sample(range(101), 5)),
+    }
 
 
 DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {

@@ -5,7 +5,7 @@ CPUs map folios of several sizes and swap them out at once. When the device is f
 a random one is given back first. The draws are those of the library's generator.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,37 +23,21 @@ _COUNTED: Final = ("swapped_out", "fallbacks")
 SINGLES: Final = 16  # single pages that are mapped in one step
 
 
-def setting(
-    rules: Sequence[str] = CLUSTER_RULES,
-    *,
-    slots: int = 64 * CLUSTER,
-    cpus: int = 8,
-    fill_percent: int = 80,
-    large_percent: int = 75,
-    orders: Mapping[int, int] | None = None,
-    switches: Mapping[str, bool | int] | None = None,
-    return_cache: bool = True,
-    stages: int = 24,
-    seed: int = 1,
-) -> dict[str, Any]:
-    """Return a device and its folios as a setting.
-
-    ``fill_percent`` is the share of the device's slots that stays in use, ``large_percent`` that of
-    large folios in the pages mapped, and ``orders`` has the shares of their orders in relation to
-    each other (default: 64 KiB). A stage is a quarter of the device swapped out.
-    """
-    return {
-        "rules": [*rules],
-        "slots": slots,
-        "cpus": cpus,
-        "fill_percent": fill_percent,
-        "large_percent": large_percent,
-        "orders": [[order, share] for order, share in (orders or {4: 1}).items()],
-        "switches": dict(switches or {}),
-        "return_cache": return_cache,
-        "stages": stages,
-        "seed": str(seed),
-    }
+SETTING: Final[dict[str, Any]] = {
+    "rules": [*CLUSTER_RULES],
+    "slots": 64 * CLUSTER,
+    "cpus": 8,
+    "fill_percent": 80,
+    "large_percent": 75,
+    "orders": [[4, 1]],
+    "switches": {},
+    "return_cache": True,
+    "stages": 24,
+    "seed": "1",
+}
+"""A device and its folios: ``fill_percent`` is the share of the device's slots that stays in use,
+``large_percent`` that of large folios in the pages mapped. ``orders`` has their orders, each with
+its share in relation to the others. A stage is a quarter of the device swapped out."""
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The type that reclaim takes first by the refault rates of both: where the choice turns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import polars as pl
@@ -13,33 +13,19 @@ _EVICTED: Final = 10_000
 _PER_PERCENT: Final = _EVICTED // 100
 
 
-def setting(
-    rules: Sequence[str] = GENERATION_RULES,
-    *,
-    anon_percent: int = 4,
-    file_percent: int = 12,
-    upper_percent: int = 0,
-    swappiness: int = 60,
-    anon_generations: int = 3,
-    file_generations: int = 3,
-    io: bool = True,
-    anon_percents: Sequence[int] = range(0, 51, 2),
-) -> dict[str, Any]:
-    """Return both refault rates, and what else decides, as a setting.
-
-    ``upper_percent`` is the part of refaulted file pages that are not of the first tier.
-    """
-    return {
-        "rules": [*rules],
-        "anon_percent": anon_percent,
-        "file_percent": file_percent,
-        "upper_percent": upper_percent,
-        "swappiness": swappiness,
-        "anon_generations": anon_generations,
-        "file_generations": file_generations,
-        "io": io,
-        "anon_percents": [*anon_percents],
-    }
+SETTING: Final[dict[str, Any]] = {
+    "rules": [*GENERATION_RULES],
+    "anon_percent": 4,
+    "file_percent": 12,
+    "upper_percent": 0,
+    "swappiness": 60,
+    "anon_generations": 3,
+    "file_generations": 3,
+    "io": True,
+    "anon_percents": [*range(0, 51, 2)],
+}
+"""Both refault rates, and what else decides; ``upper_percent`` is the part of refaulted file pages
+that are not of the first tier."""
 
 
 def _takes_file(values: Mapping[str, Any], rules: str, anon: int, file: int) -> bool:

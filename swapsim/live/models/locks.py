@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CPUs that take one lock in a loop, as `machine.anchors.lock_rates` runs them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -16,18 +16,13 @@ def _on_socket(placement: str, threads: int) -> int:
     return {"one socket": threads, "mixed": -(-threads // 2), "all remote": 1}[placement]
 
 
-def setting(
-    kinds: Sequence[str] = anchors.FAIR,
-    placements: Sequence[str] = anchors.PLACEMENTS,
-    threads: Sequence[int] = anchors.THREADS,
-    seeds: Sequence[int] = (1,),
-) -> dict[str, Any]:
+def setting() -> dict[str, Any]:
     """Return the closed loop of the anchors as a setting."""
     return {
-        "kinds": [*kinds],
-        "placements": [*placements],
-        "threads": [*threads],
-        "seeds": [*seeds],
+        "kinds": [*anchors.FAIR],
+        "placements": [*anchors.PLACEMENTS],
+        "threads": [*anchors.THREADS],
+        "seeds": [1],
         "travels": {name: ns for name, ns in costs_by_name().items() if name in TRAVELS},
         "think_ns": anchors.THINK_NS,
         "hold_ns": anchors.HOLD_NS,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One list of reclaim, decided by each rule set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import polars as pl
@@ -15,14 +15,7 @@ _COUNTS: Final = (
 )
 
 
-def setting(
-    *kinds: str,
-    rules: Sequence[str] = STALL_RULES,
-    priority: int = 12,
-    kswapd: bool = True,
-    flags: Sequence[str] = (),
-    meetings: int = 1,
-) -> dict[str, Any]:
+def setting(*kinds: str) -> dict[str, Any]:
     """Return a list of pages in words (`make_list`) and its context as a setting.
 
     ``counts`` has the number of pages of each kind, in the order in which they are scanned: a
@@ -33,15 +26,8 @@ def setting(
         number, words = kind.split(maxsplit=1)
         counts[words] = counts.get(words, 0) + int(number)
     pages = {words: make_list(f"1 {words}").drop("place").row(0, named=True) for words in counts}
-    return {
-        "counts": counts,
-        "kinds": pages,
-        "rules": [*rules],
-        "priority": priority,
-        "kswapd": kswapd,
-        "flags": [*flags],
-        "meetings": meetings,
-    }
+    context = {"priority": 12, "kswapd": True, "flags": [], "meetings": 1}
+    return {"counts": counts, "kinds": pages, "rules": [*STALL_RULES], **context}
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:

@@ -72,9 +72,7 @@ def _published() -> list[dict[str, Any]]:
 def _bands(rows: alt.Chart, title: str) -> alt.LayerChart:
     """Draw a figure of each policy: its median, least and greatest over the seeds."""
     scale = alt.Scale(domain=[*_POLICIES], range=[colours.POLICIES[policy] for policy in _POLICIES])
-    base = rows.transform_aggregate(
-        low="min(shown)", middle="median(shown)", high="max(shown)", groupby=["policy"]
-    ).encode(
+    base = drawing.over_seeds(rows, "shown", "policy").encode(
         y=alt.Y("policy:N", title=None, sort=[*_POLICIES]),
         color=alt.Color("policy:N", scale=scale, legend=None),
     )

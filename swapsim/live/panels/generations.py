@@ -39,7 +39,7 @@ def panel() -> Panel:
         "the next state becomes. 6.12 has no swappiness 201, anonymous pages only. It is exact: "
         "the rules themselves, without chance.",
         model="generations",
-        base=model.setting(),
+        base=model.SETTING,
         controls=(
             *(
                 slider(name, label, values, FIRST[name], field)

@@ -29,7 +29,7 @@ _MIXES: Final = {
     "2 MiB": (9,),
 }
 _CLUSTERS: Final = 64
-_STAGES: Final = 8
+_WRITTEN: Final = {"cpus": 4, "stages": 8}
 
 
 def panel() -> Panel:
@@ -56,10 +56,10 @@ def panel() -> Panel:
         question="Which list first?",
         notebook="07-newer-kernels",
         limits=f"A device of {_CLUSTERS} clusters (128 MiB) from empty on, written "
-        f"{_STAGES // 4} times by four CPUs that give back random folios: sizes and fill of "
-        "notebook 07's harder test, but not its requests, and nothing is read back.",
+        f"{_WRITTEN['stages'] // 4} times by four CPUs that give back random folios: sizes and "
+        "fill of notebook 07's harder test, but not its requests, and nothing is read back.",
         model="clusters",
-        base=model.setting([_NEW], slots=_CLUSTERS * CLUSTER, cpus=4, stages=_STAGES),
+        base={**model.SETTING, "rules": [_NEW], "slots": _CLUSTERS * CLUSTER, **_WRITTEN},
         cases=(
             ({"case": _OLD}, {"rules": [_OLD], **kept[_OLD]}),
             ({"case": _NEW}, kept[_NEW]),

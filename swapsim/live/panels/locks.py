@@ -57,7 +57,7 @@ def panel() -> Panel:
         "no preemption, no other traffic. The published points are of other processors, "
         "at a hold and a think time of their own.",
         model="locks",
-        base=model.setting(["queued"], threads=_THREADS),
+        base=model.setting() | {"kinds": ["queued"], "threads": [*_THREADS]},
         controls=(
             choice("kind", "kind of lock", _KINDS, "queued lock"),
             slider("hold", "hold, ns", _HOLDS, anchors.HOLD_NS, "hold_ns"),

@@ -70,7 +70,8 @@ def panel() -> Panel:
     kinds = [f"{number} {words}" for words, number in _OTHERS[_USUAL].items()]
     none = dict.fromkeys(_OTHERS[_USUAL], 0)
     others = {name: {"counts": none | some} for name, some in _OTHERS.items()}
-    base = model.setting(*_LIST, *kinds, priority=10, flags=["writeback"], meetings=2)
+    base = model.setting(*_LIST, *kinds)
+    base |= {"priority": 10, "flags": ["writeback"], "meetings": 2}
     names = ("metric", "column", "means", "text")
     cells = [dict(zip(names, cell, strict=True)) for cell in _CELLS]
     dark = [_SLEEP, "written", "freed", "freed under writeback"]
