@@ -11,9 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from swapsim._core import ffi
 from swapsim.errors import SwapsimError
-from swapsim.ffi import structs
 from swapsim.io.paths import repository_root
 
 RUNS = 5
@@ -88,16 +86,6 @@ def require(holds: object, wrong: str) -> None:
     """Require a result that a benchmark measures."""
     if not holds:
         raise SwapsimError(f"{wrong}: run 'make test'")
-
-
-def struct_of(name: str, **arrays: Any) -> Any:
-    """Return a struct of the C library whose fields point to arrays of their types."""
-    made = ffi.new(f"struct {name} *")
-    for field, kind in ffi.typeof(made).item.fields:
-        if field in arrays:
-            arrays[field] = ffi.from_buffer(f"{kind.type.item.cname}[]", arrays[field])
-            setattr(made, field, arrays[field])
-    return structs.keep(made, arrays)
 
 
 def digits(value: float) -> float:

@@ -52,7 +52,7 @@ def removals_a_second(mode: str) -> float:
     reclaimer = structs.new(lib.sws_removal_new, config, mappings, free=lib.sws_removal_free)
     spent, removed = 0.0, np.zeros(CHUNK, dtype=np.uint8)
     holds, _ = structs.records("struct sws_removal_hold", CHUNK)
-    results = harness.struct_of("sws_removal_results", removed=removed, holds=holds)
+    results = structs.pointers("struct sws_removal_results", {"removed": removed, "holds": holds})
     ends = np.arange(LIST_PAGES, CHUNK + 1, LIST_PAGES, dtype=np.uint64)
     last = ffi.from_buffer("uint64_t[]", ends)
     for chunk in pages.iter_slices(CHUNK):

@@ -44,26 +44,24 @@ class Lists:
         """Draw the kinds of pages, the same each time."""
         self.kinds = np.random.default_rng(1).choice(len(KINDS), size=PAGES, p=SHARES)
         bits, steps = zip(*KINDS.values(), strict=True)
-        self.rows = harness.struct_of(
-            "sws_stall_rows",
-            page=np.array(bits, dtype=np.uint16)[self.kinds],
-            step=np.array(list(map(STALL_STEPS.index, steps)), dtype=np.uint8)[self.kinds],
+        self.rows = structs.pointers(
+            "struct sws_stall_rows",
+            {
+                "page": np.array(bits, dtype=np.uint16)[self.kinds],
+                "step": np.array(list(map(STALL_STEPS.index, steps)), dtype=np.uint8)[self.kinds],
+            },
         )
         ends = np.arange(LIST_PAGES, PAGES + 1, LIST_PAGES, dtype=np.uint64)
         caller = lib.SWS_STALL_KSWAPD | lib.SWS_STALL_IO | lib.SWS_STALL_FS
         self.count = len(ends)
-        self.lists = harness.struct_of(
-            "sws_stall_lists",
-            ends=ends,
-            caller=np.full(self.count, caller, dtype=np.uint8),
-            priority=np.full(self.count, lib.SWS_STALL_PRIORITY_MAX, dtype=np.uint8),
-            file=np.ones(self.count, dtype=np.uint8),
-            flags=np.zeros(self.count, dtype=np.uint8),
-            taken=np.full(self.count, LIST_PAGES, dtype=np.uint32),
-        )
+        same = {"caller": caller, "priority": lib.SWS_STALL_PRIORITY_MAX, "file": 1, "flags": 0}
+        columns = {name: np.full(self.count, value, dtype=np.uint8) for name, value in same.items()}
+        columns["taken"] = np.full(self.count, LIST_PAGES, dtype=np.uint32)
+        self.lists = structs.pointers("struct sws_stall_lists", columns | {"ends": ends})
         self.found, _ = structs.records("struct sws_stall_result", self.count)
-        self.results = harness.struct_of(
-            "sws_stall_results", lists=self.found, branches=np.zeros(PAGES, dtype=np.uint8)
+        self.results = structs.pointers(
+            "struct sws_stall_results",
+            {"lists": self.found, "branches": np.zeros(PAGES, dtype=np.uint8)},
         )
         rules = STALL_RULES.index(RULES)
         config = structs.config(lib.sws_stall_replay_config_init, None, set=rules)

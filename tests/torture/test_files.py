@@ -48,11 +48,23 @@ def test_tables(verb: str, signed: bool, tmp_path: Path, seeds: Iterator[int]) -
     attack.for_a_while(flip, seeds)
 
 
+def imported(data: bytes, folder: Path, *, on: bool) -> None:
+    """Import a text or recording, which is refused, or read without the parts that are counted."""
+    source, made = folder / "source", folder / "trace"
+    source.write_bytes(data)
+    shutil.rmtree(made, ignore_errors=True)
+    code = attack.answer("import", str(source), "-o", str(made), *["--keep-going"] * on)
+    assert made.exists() == (code == 0)
+    assert {path.name for path in folder.iterdir()} <= {"source", "trace"}
+    if not code:
+        attack.answer("info", str(made))
+
+
 @pytest.mark.parametrize(
     "name", ["tracefs-6.1.txt", "trace-cmd-6.1.txt", "clusters-6.12.txt", "clusters-7.3.txt"]
 )
 def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A damaged text is refused, or read without the lines that are counted."""
+    """Bytes of a text are changed, its end is cut off, and lines change places."""
     lines = (TEXTS / name).read_bytes().splitlines(keepends=True)[:300]
 
     @given(
@@ -67,14 +79,7 @@ def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
         moved = list(lines)
         for here, there in moves:
             moved[here % len(moved)] = lines[there % len(lines)]
-        text, folder = tmp_path / "text", tmp_path / "trace"
-        text.write_bytes(attack.flipped(b"".join(moved), changes, keep))
-        shutil.rmtree(folder, ignore_errors=True)
-        code = attack.answer("import", str(text), "-o", str(folder), *["--keep-going"] * on)
-        assert folder.exists() == (code == 0)
-        assert {path.name for path in tmp_path.iterdir()} <= {"text", "trace"}
-        if not code:
-            attack.answer("info", str(folder))
+        imported(attack.flipped(b"".join(moved), changes, keep), tmp_path, on=on)
 
     attack.for_a_while(flip, seeds)
 
@@ -94,7 +99,7 @@ RECORDINGS: dict[str, Callable[[list[recordings.Event]], bytes]] = {
 
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_recordings(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A damaged recording of another program is refused, or read without the parts counted."""
+    """Bytes of a recording of another program are changed, and its end is cut off."""
     if name == "trace.dat" and not shutil.which("trace-cmd"):
         pytest.skip("needs trace-cmd")
     events = recordings.events_of((TEXTS / "tracefs-6.1.txt").read_text())
@@ -102,14 +107,7 @@ def test_recordings(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
 
     @given(attack.flips(), st.floats(0, 1), st.booleans())
     def flip(changes: list[tuple[float, int]], keep: float, on: bool) -> None:
-        source, folder = tmp_path / "source", tmp_path / "trace"
-        source.write_bytes(attack.flipped(good, changes, keep))
-        shutil.rmtree(folder, ignore_errors=True)
-        code = attack.answer("import", str(source), "-o", str(folder), *["--keep-going"] * on)
-        assert folder.exists() == (code == 0)
-        assert {path.name for path in tmp_path.iterdir()} <= {"source", "trace"}
-        if not code:
-            attack.answer("info", str(folder))
+        imported(attack.flipped(good, changes, keep), tmp_path, on=on)
 
     attack.for_a_while(flip, seeds)
 
