@@ -5,12 +5,13 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from swapsim import traces
-from swapsim.io.paths import data_root, shipped_traces
+from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
 
 CAPTURE = data_root() / "capture"
 SHIPPED = shipped_traces()
@@ -23,11 +24,17 @@ def test_each_shipped_trace_has_its_workload() -> None:
     assert {line.split(":")[0] for line in listed.splitlines()} == set(SHIPPED)
 
 
-@pytest.mark.parametrize("name", list(SHIPPED))
-def test_a_trace_was_made_by_the_sources_that_are_here(name: str) -> None:
-    """The hashes in trace.toml are those of workload, events and programs today."""
-    sources = traces.provenance(SHIPPED[name])["sources"]
-    assert len(sources) >= 4
+MADE = {name: traces.provenance(path) for name, path in SHIPPED.items()} | {
+    name: tomllib.loads((path / "measured.toml").read_text())
+    for name, path in shipped_measurements().items()
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_recording_was_made_by_the_sources_that_are_here(name: str) -> None:
+    """The hashes in trace.toml or measured.toml are those of the files today."""
+    sources = MADE[name]["sources"]
+    assert len(sources) >= (4 if name in SHIPPED else 1)
     for path, sha256 in sources.items():
         assert hashlib.sha256((CAPTURE / path).read_bytes()).hexdigest() == sha256, path
 
