@@ -2,7 +2,6 @@
 """Wrong arguments of public functions and configs: one SwapsimError of a line, with the remedy."""
 
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
@@ -302,15 +301,3 @@ def test_a_machine_that_does_not_swap_says_so() -> None:
     assert [str(each.message).count("\n") for each in said] == [0]
     assert "frames=40000" in str(said[0].message)
     assert said[0].filename == __file__
-
-
-def test_packages_show_what_can_be_used() -> None:
-    """`dir`, which completion shows, has submodules and functions, and nothing of Python's own."""
-    assert {"traces", "machine", "policy"} <= {*dir(swapsim)}
-    for _, name, is_package in pkgutil.iter_modules(swapsim.__path__, "swapsim."):
-        if is_package and name not in ("swapsim.cli", "swapsim.io", "swapsim.site"):
-            module = import_module(name)
-            shown = [each for each in dir(module) if not hasattr(module, each)]
-            assert not shown, name
-            if name in ("swapsim.machine", "swapsim.slots", "swapsim.study", "swapsim.traces"):
-                assert not {"TYPE_CHECKING", "submodules"} & {*dir(module)}

@@ -22,7 +22,6 @@ DRAWN = 12
 """Settings of each panel that are drawn, next to its first one."""
 
 PAGE = """
-const panel = JSON.parse(text);
 settings.map((setting) => {
   try {
     const rows = swapsim.configs.run(core, panel, setting, 1);
@@ -66,11 +65,9 @@ def test_a_page_says_what_python_says(name: str) -> None:
     """
     shown = live.panel(name)
     chosen = list(settings(shown))
-    text = json.dumps(shown.for_page())
     parts = [script.text(part) for part in ("configs.js", "panel.js")]
-    found = engines.evaluated(
-        "\n".join((*parts, f"const text = {json.dumps(text)};")), PAGE, chosen
-    )
+    parts.append(f"const panel = {json.dumps(shown.for_page())};")
+    found = engines.in_node(chosen, "\n".join(parts), PAGE)
     expected = [natively(shown, setting) for setting in chosen]
     assert [plain(each) for each in found] == [plain(each) for each in expected]
 

@@ -2,13 +2,11 @@
 """The C core in WebAssembly: it is of these sources, and its models return the native rows."""
 
 import json
-import pkgutil
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,10 +27,8 @@ from swapsim.ffi import (
     STALL_RULES,
 )
 from swapsim.io.paths import repository_root
-from swapsim.live import panels
 from swapsim.live.models import MODELS, clusters, generations, locks, machine, stall
 from swapsim.live.models import slots as live_slots
-from swapsim.live.panel import configs
 from swapsim.machine import MachineConfig, anchors
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.patches.stall_decisions.lists import WORDS
@@ -198,19 +194,11 @@ DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
 }
 
 
-def of_panels() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the runs of each panel's first state."""
-    for module in pkgutil.iter_modules(panels.__path__, f"{panels.__name__}."):
-        made = import_module(module.name).panel()
-        for _, config in configs(made, made.first, 1):
-            yield made.model, dict(config)
-
-
 @cache
 def native(seed: int) -> tuple[engines.Settings, list[list[dict[str, Any]]]]:
     """Return first and drawn settings, without those that the library refuses, and their rows."""
     rng = Random(seed)
-    settings = [*FIRST, *of_panels()]
+    settings = [*FIRST]
     rows = [MODELS[model](setting).to_dicts() for model, setting in settings]
     end = len(settings) + DRAWN
     while len(settings) < end:
@@ -243,7 +231,7 @@ def run(
 def test_each_model_returns_the_rows_of_the_native_library(
     run: Callable[[engines.Settings], list[dict[str, Any]]],
 ) -> None:
-    """First states of models and panels and drawn settings have the same rows, bit for bit."""
+    """First and drawn settings have the same rows, bit for bit."""
     settings, wanted = native(SEED)
     for (model, setting), rows, found in zip(settings, wanted, run(settings), strict=True):
         assert rows, model

@@ -64,14 +64,12 @@ _LONG_STUDIES: Final = (
 class Try:
     """What one interrupt did."""
 
-    number: int
     kind: str
     command: str
     to: str
     """Who got the signal: the process, its group, or by a terminal; a kernel for a cell."""
-    after: str
-    """From what the moment is measured: the start of the handling, or the end of the file."""
     moment_s: float
+    """Since the start of the handling, or the end of the file."""
     status: int | str
     """The exit status; of a cell, its reply."""
     took_s: float
@@ -248,11 +246,9 @@ def _command(number: int, kind: str, rng: random.Random, folder: Path, work: Wor
     if verdict in GOOD and (left or files):
         verdict = "processes left" if left else "files left"
     return Try(
-        number=number,
         kind=kind,
         command=kind if script else " ".join(Path(each).name for each in given[2:]),
         to=to,
-        after="file" if marked else "start",
         moment_s=round(moment, 4),
         status=status,
         took_s=round(took, 2),
@@ -465,11 +461,9 @@ def _cell(number: int, rng: random.Random, folder: Path) -> Try:
         manager.shutdown_kernel(now=True)
     left += _stayed(lambda: with_mark(f"{MARK}={mark}"))
     return Try(
-        number=number,
         kind="cell",
         command=kind,
         to="kernel",
-        after="start",
         moment_s=round(moment, 4),
         status=status,
         took_s=round(took, 2),
