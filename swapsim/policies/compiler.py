@@ -11,9 +11,11 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from swapsim import interrupt
 from swapsim.errors import InputError
 
 PARAMETERS: Final = (
@@ -77,6 +79,34 @@ def callback(function: Callable[..., int]) -> Any:
     pointer = types.CPointer(integer)  # type: ignore[no-untyped-call]
     signature = integer(*[integer] * 8, pointer, integer, pointer)
     return cfunc(signature)(scope["callback"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compiled:
+    """A user's function of integers alone, and its machine code."""
+
+    name: str
+    function: Callable[..., int]
+    address: int = field(compare=False)
+    _callback: Any = field(repr=False, compare=False)
+
+
+Kind = TypeVar("Kind", bound=Compiled)
+
+
+def decorator(
+    kind: type[Kind], parameters: Sequence[str], **fields: object
+) -> Callable[[Callable[..., int]], Kind]:
+    """Return a decorator that makes a policy of this kind of a function of these parameters."""
+
+    @interrupt.recording()
+    def decorate(function: Callable[..., int]) -> Kind:
+        made = choice_callback(function, parameters)
+        name = function.__name__
+        given = {"name": name, "function": function, "address": made.address, "_callback": made}
+        return kind(**given | fields)
+
+    return decorate
 
 
 def choice_callback(function: Callable[..., int], parameters: Sequence[str]) -> Any:

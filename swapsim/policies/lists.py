@@ -6,13 +6,12 @@ a kernel has.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
-from swapsim import interrupt
 from swapsim.checks import check_choice, checked
 from swapsim.ffi import CLUSTER_CHOICES, CLUSTER_RULES
-from swapsim.policies.compiler import choice_callback
+from swapsim.policies.compiler import Compiled, decorator
 
 FREE: Final = CLUSTER_CHOICES.index("FREE")
 """The first cluster of the free list."""
@@ -43,7 +42,7 @@ OWNERS: Final = ("cpu", "task", "group")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ListPolicy:
+class ListPolicy(Compiled):
     """A user's own choice of lists, made by `list_policy`.
 
     ``name`` is the function's; all but the choice of lists follows ``rules`` (CLUSTER_RULES). The
@@ -53,12 +52,8 @@ class ListPolicy:
 
     IN_WORDS: ClassVar = "function decorated with @swapsim.list_policy()"
 
-    name: str
     rules: str
     owner: str
-    function: Callable[..., int]
-    address: int = field(compare=False)
-    _callback: Any = field(repr=False, compare=False)
 
 
 @checked
@@ -120,17 +115,4 @@ def list_policy(
     """
     check_choice("rules", rules, CLUSTER_RULES)
     check_choice("owner", owner, OWNERS)
-
-    @interrupt.recording()
-    def decorate(function: Callable[..., int]) -> ListPolicy:
-        compiled = choice_callback(function, CHOICE_PARAMETERS)
-        return ListPolicy(
-            name=function.__name__,
-            rules=rules,
-            owner=owner,
-            function=function,
-            address=compiled.address,
-            _callback=compiled,
-        )
-
-    return decorate
+    return decorator(ListPolicy, CHOICE_PARAMETERS, rules=rules, owner=owner)

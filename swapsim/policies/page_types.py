@@ -6,13 +6,12 @@ has.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
-from swapsim import interrupt
 from swapsim.checks import check_choice, checked
 from swapsim.ffi import GENERATION_RULES, GENERATION_TYPES
-from swapsim.policies.compiler import choice_callback
+from swapsim.policies.compiler import Compiled, decorator
 
 ANON: Final = GENERATION_TYPES.index("anon")
 """Anonymous pages."""
@@ -29,28 +28,17 @@ TYPE_PARAMETERS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TypePolicy:
+class TypePolicy(Compiled):
     """A user's own choice between anonymous and file pages, made by `type_policy`.
 
-    Attributes
-    ----------
-    name : str
-        The function's name.
-    rules : str
-        Of GENERATION_RULES; everything but the choice of the type is theirs.
-    function : callable
-        The Python function itself, to be called by hand.
-    address : int
-        The address of its machine code, valid as long as this object exists.
+    ``name`` is the function's; all but the choice of the type follows ``rules`` (GENERATION_RULES).
+    The machine code at ``address`` is valid as long as this object exists; ``function`` can be
+    called by hand.
     """
 
     IN_WORDS: ClassVar = "function decorated with @swapsim.type_policy()"
 
-    name: str
     rules: str
-    function: Callable[..., int]
-    address: int = field(compare=False)
-    _callback: Any = field(repr=False, compare=False)
 
 
 @checked
@@ -77,22 +65,10 @@ def type_policy(*, rules: str = "7.3") -> Callable[[Callable[..., int]], TypePol
     rules : str
         Of GENERATION_RULES; everything but the choice of the type is theirs.
 
-    Returns
-    -------
-    callable
-        The decorator: takes the function, returns the TypePolicy.
-
-    Raises
-    ------
-    ConfigError
-        rules has another value.
-    InputError
-        Naming the file or cell and the line: the function cannot be compiled, has another
-        parameter or does not return an integer.
-
     Notes
     -----
-    It carries nothing over from one call to the next. A call that never returns hangs.
+    It carries nothing over from one call to the next. A call that never returns hangs. What cannot
+    be compiled is an InputError with its file or cell and line.
 
     Examples
     --------
@@ -105,16 +81,4 @@ def type_policy(*, rules: str = "7.3") -> Callable[[Callable[..., int]], TypePol
     ...     return FILE if file_refaulted * anon_total <= anon_refaulted * file_total else ANON
     """
     check_choice("rules", rules, GENERATION_RULES)
-
-    @interrupt.recording()
-    def decorate(function: Callable[..., int]) -> TypePolicy:
-        compiled = choice_callback(function, TYPE_PARAMETERS)
-        return TypePolicy(
-            name=function.__name__,
-            rules=rules,
-            function=function,
-            address=compiled.address,
-            _callback=compiled,
-        )
-
-    return decorate
+    return decorator(TypePolicy, TYPE_PARAMETERS, rules=rules)
