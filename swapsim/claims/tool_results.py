@@ -20,7 +20,6 @@ import lzma
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -201,7 +200,7 @@ def _differences(path: Path) -> Counter[str]:
             continue
         key, _, value = line.partition(" ")
         if sign and value.strip():
-            sums[key] += sign * _count(value, path, number)
+            sums[key] += sign * counter_of(value.strip(), path, number)
     return sums
 
 
@@ -279,16 +278,15 @@ def _states(path: Path, test: str) -> tuple[dict[str, int], dict[str, int], floa
             if line.startswith(f"time :: {test}"):
                 seconds = _seconds(words[7:8], path, number)
         elif reading in states and len(words) == 2:
-            states[reading][words[0]] = _count(words[1], path, number)
+            states[reading][words[0]] = counter_of(words[1], path, number)
     return states["start"], states["end"], seconds
 
 
-def _count(text: str, path: Path, line: int) -> int:
+def counter_of(text: str, path: Path, line: int | None) -> int:
     """Return a kernel's counter of 64 bits."""
-    with suppress(ValueError):
-        if abs(counted := int(text)) < 1 << 64:
-            return counted
-    raise InputError(f"{text[:40]!r} is no count: fix it", path=path, line=line)
+    if not re.fullmatch(r"[0-9]{1,20}", text) or (counted := int(text)) >> 64:
+        raise InputError(f"{text[:40]!r} is no count: copy it again", path=path, line=line)
+    return counted
 
 
 def _seconds(words: list[str], path: Path, line: int) -> float:
