@@ -268,9 +268,16 @@ def test_counters_alone_decide_a_list(context: oracle.Context, counts: oracle.Co
 
 
 @MANY
-@given(context=contexts(), counts=sums(least=0))
-def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Counts) -> None:
+@given(
+    context=contexts(),
+    rules=st.sampled_from([*STALL_RULES, *["6.1"] * len(STALL_RULES)]),
+    counts=sums(least=0),
+)
+def test_sums_decide_a_pass_of_6_1(
+    context: oracle.Context, rules: str, counts: oracle.Counts
+) -> None:
     """One by one, and as columns; by the older rules nothing is decided there."""
+    context = replace(context, rules=rules)
     found = stall.decide(context_of(context), asdict(counts), "pass")
     expected = oracle.decide_pass(context, counts).decided()
     assert found == {name: expected[name] for name in found}
