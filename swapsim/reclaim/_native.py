@@ -275,12 +275,11 @@ def _rounds(self: Any, config: ReclaimConfig) -> pl.DataFrame:
     numbers = range(len(config.files))
     ended = [lib.sws_reclaim_round_of(self, number) for number in numbers]
     found, _ = _fields("struct sws_reclaim_round", ended)
-    known = {"round": numbers, "file_pages": config.files, **found}
+    # numpy rounds a quotient once; polars multiplies by the reciprocal of a constant.
+    rate = found["ops"] / (config.serve_ns / 1e9)
+    known = {"round": numbers, "file_pages": config.files, **found, "ops_per_second": rate}
     rows = pl.DataFrame(known, schema_overrides={"round": pl.UInt32, "file_pages": pl.UInt32})
-    rate = pl.col("ops") / (config.serve_ns / 1e9)
-    return rows.filter((pl.col("round") == 0) | (pl.col("begin_ns") > 0)).with_columns(
-        ops_per_second=rate
-    )
+    return rows.filter((pl.col("round") == 0) | (pl.col("begin_ns") > 0))
 
 
 def _zones(self: Any, config: ReclaimConfig) -> pl.DataFrame:
