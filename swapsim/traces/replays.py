@@ -118,9 +118,9 @@ def shipped_traces() -> pl.DataFrame:
     >>> frames.show(traces.shipped_traces().head(3))
     kernel: 6.12.117+deb12-cloud-amd64
     trace                    cpus     rows  replays
+    clusters-6.12-build-2       2   53,283  clusters
     clusters-6.12-devices-4     4  220,245  clusters
     clusters-6.12-file-2        2  113,943  clusters
-    clusters-6.12-full-4        4  116,710  clusters
     """
     rows = []
     for name, folder in paths.shipped_traces().items():

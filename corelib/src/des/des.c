@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* des/des.c - the clock and the queue of events. */
-#include "des/layout.h"
+#include "des/queue.h"
 
 #include <string.h>
 
@@ -87,17 +87,6 @@ void sws_des_free(struct sws_des *self)
 uint64_t sws_des_now(const struct sws_des *self)
 {
 	return self->now;
-}
-
-uint32_t sws_des__shift_blocks(struct sws_des *self, uint32_t end, uint64_t time)
-{
-	uint32_t *queue = self->queue;
-	uint32_t at = end;
-
-	while (at >= BLOCK && self->cpus[queue[at - BLOCK]].until <= time)
-		at -= BLOCK;
-	memmove(&queue[at + 1], &queue[at], (end - at) * sizeof(*queue));
-	return at;
 }
 
 bool sws_des_peek(const struct sws_des *self, uint64_t *time)

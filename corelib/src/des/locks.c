@@ -24,7 +24,7 @@
  * sum to 300 with either lock, and the cost of the lock is in the waits. The kernel's queue is
  * kernel/locking/qspinlock.c (4.2 on).
  */
-#include "des/layout.h"
+#include "des/queue.h"
 
 int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n, uint32_t *first)
 {
