@@ -40,15 +40,24 @@ needs_node = pytest.mark.skipif(engines.NODE is None, reason="node is not instal
 SHORT = {"warmup_ns": 1_000_000, "duration_ns": 2_000_000}
 AGED = slots.ChurnConfig(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
+FEW_STEPS = {
+    "slots": 2048,
+    "orders": [[9, 8]],
+    "fill_percent": 26,
+    "large_percent": 49,
+    "stages": 1,
+}
+FEW_STEPS |= {"cpus": 7, "seed": "8408010775950842519"}
 FIRST: engines.Settings = [
     ("machine", machine.setting(MachineConfig(writers=8, **SHORT))),
     ("locks", locks.setting() | {"seeds": [1, 2]}),
     ("slots", live_slots.setting(slots.SlotsConfig(slots=2**16), AGED)),
     ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
     ("clusters", clusters.SETTING | {"orders": [[4, 3], [9, 1]], "stages": 12}),
+    ("clusters", clusters.SETTING | FEW_STEPS),
     ("generations", generations.SETTING),
 ]
-"""One setting of each model."""
+"""One setting of each model, and one in which the last CPUs have no step."""
 
 DRAWN = 200
 """Drawn settings, over all models."""

@@ -80,7 +80,7 @@
     return core.config("sws_cluster_folios_rows", null, Object.fromEntries(made));
   }
 
-  function device(core, setting, rules, pages) {
+  function device(core, setting, rules, { pages, cpus }) {
     const set = core.indexOf(core.names("sws_cluster_rule_set_name"), rules);
     const switches = core.alloc("sws_cluster_rules");
     core.call("sws_cluster_rules_init", set, switches);
@@ -88,7 +88,7 @@
     const devices = core.config("sws_clusters_device", null, { slots: setting.slots });
     const config = core.config("sws_cluster_folios_config", "sws_cluster_folios_config_init", {
       clusters: {
-        rules: core.read("sws_cluster_rules", switches), devices, n_devices: 1, cpus: setting.cpus,
+        rules: core.read("sws_cluster_rules", switches), devices, n_devices: 1, cpus,
       },
       pages,
       no_return_cache: !setting.return_cache,
@@ -99,14 +99,16 @@
   models.clusters = function (core, setting) {
     const kinds = kindsOf(setting);
     const made = requestsOf(core, setting, kinds);
-    const end = (rows) => rows.reduce((most, row) => Math.max(most, row[4] + row[5]), 0);
-    const pages = Math.max(...made.map(end));
+    const most = (of) => made.flat().reduce((all, row) => Math.max(all, of(row)), 0);
+    const pages = most(([, , , , page, n]) => page + n);
+    // As for a recorded stream: slot caches need free slots for each CPU that occurs.
+    const cpus = 1 + most(([, cpu]) => cpu);
     const stages = made.map((rows) => [columns(core, rows), rows.length]);
     const lists = core.names("sws_cluster_list_name").map((name) => name.replace(/\d+$/, ""));
     const totals = core.alloc("sws_cluster_folios_totals");
     const found = [];
     for (const rules of setting.rules) {
-      const handle = device(core, setting, rules, pages);
+      const handle = device(core, setting, rules, { pages, cpus });
       const clusters = core.call("sws_cluster_folios_clusters", handle);
       let before = { swapped_out: Array(10).fill(0), fallbacks: Array(10).fill(0) };
       stages.forEach(([rows, count], n) => {
