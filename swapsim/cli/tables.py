@@ -137,6 +137,9 @@ def shows(
                 )
             found = command(**given)
             tables = [each for each in found.tables if table in (None, each.name)]
+            if not tables:
+                names = ", ".join(each.name for each in found.tables)
+                raise click.UsageError(f"this input gives no table {table!r}: there are {names}")
             frame = tables[0].frame if found.in_file is None else found.in_file
             if form:
                 print_alone(frame, form)

@@ -45,7 +45,7 @@ def locate(trace: Path | str) -> Path:
     hint = f"there is {nearest[0]}" if nearest else "'swapsim info' lists those"
     raise InputError(
         f"no such trace folder, and no shipped trace has this name ({hint}): "
-        "import a text to make one",
+        "'swapsim import TEXT -o DIR' makes one, also of 'sample'",
         path=path,
     )
 
