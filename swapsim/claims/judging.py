@@ -238,7 +238,11 @@ def _opposite() -> pl.Expr:
 
 
 def _measured_verdict() -> pl.Expr:
-    """Return the MEASURED_VERDICT of each claim by its kind."""
+    """Return the MEASURED_VERDICT of each claim by its kind.
+
+    A kernel that counts nothing without the patch and with it, where the mail counts something,
+    has not done what the claim is about.
+    """
     held, cases = pl.col("held"), pl.col("cases")
     figure = pl.col("kind") == "figure"
     verdict = first(
@@ -246,6 +250,7 @@ def _measured_verdict() -> pl.Expr:
         (cases == 0, "open"),
         (held == cases, "confirmed"),
         (cases.is_not_null(), "contradicted"),
+        ((pl.col("base") > 0) & (pl.col("measured_base") == 0) & (pl.col("measured") == 0), "open"),
         (figure & _within("measured"), "confirmed"),
         (figure, "contradicted"),
         (pl.lit(value=True), _by_interval("measured_", "measured", "confirmed", "contradicted")),

@@ -180,6 +180,19 @@ def test_a_measured_change_is_judged_by_its_direction_next_to_its_size(
 
 
 @pytest.mark.parametrize(
+    ("base", "measured_base", "verdict"),
+    [(18.0, 0.0, "open"), (18.0, 1.0, "confirmed"), (0.0, 0.0, "confirmed")],
+)
+def test_a_kernel_that_counts_nothing_confirms_no_change(
+    base: float, measured_base: float, verdict: str
+) -> None:
+    """It has not done what the claim is about, unless the mail counts nothing either."""
+    fields = {"figure": 0.0, "low": 0.0, "high": 0.0, "rounds": 5, "base": measured_base}
+    found = judged("change", answer(source="measured", **fields), base=base, value=base, change=0.0)
+    assert found["measured_verdict"] == verdict
+
+
+@pytest.mark.parametrize(
     ("held", "cases", "verdict"), [(7, 7, "confirmed"), (6, 7, "contradicted"), (0, 0, "open")]
 )
 def test_a_statement_on_code_holds_in_all_cases(held: int, cases: int, verdict: str) -> None:
