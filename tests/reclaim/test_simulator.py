@@ -276,6 +276,11 @@ def test_a_writer_waits_for_memory_in_use(enough: bool) -> None:
     assert oracle.counts["dirtied"] == (sum(config.files) if enough else 0)
 
 
+def test_a_zone_scanned_for_exactly_its_target_is_scanned_enough() -> None:
+    """When kswapd has scanned 32 pages for a target of 32, its priority stays, as the oracle's."""
+    compare(dataclasses.replace(SMALL, normal_pages=100, min_free_pages=80), 600)
+
+
 def test_out_of_memory_is_an_end() -> None:
     """A pool above memory and swap ends the simulation, which reports it."""
     config = dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,))
