@@ -89,6 +89,7 @@ def three_columns(
         .join(_of(answers, "simulated", ""), on="claim", how="left", maintain_order="left")
         .join(_of(answers, "measured", "measured_"), on="claim", how="left", maintain_order="left")
         .with_columns(
+            tolerance=pl.coalesce("tolerance", "nothing"),
             unit=pl.when("relative").then(pl.lit("%")).otherwise("unit"),
             claimed=pl.coalesce("claimed", _direction_of_change()),
         )
@@ -179,10 +180,18 @@ def _within(figure: str) -> pl.Expr:
     return (
         pl.when(tolerance.is_not_null())
         .then((pl.col(figure) - published).abs() <= tolerance)
-        .when(published == 0)
-        .then(one <= pl.col("nothing").fill_null(0.0))
         .otherwise((one <= FACTOR * other) & (other <= FACTOR * one))
     )
+
+
+def _base_not_reproduced() -> pl.Expr:
+    """Return whether the simulated base is another than the published one.
+
+    A printed base of zero is judged by what counts as zero in its row.
+    """
+    ratio = pl.col("base_ratio")
+    other = (ratio > FACTOR) | (ratio < 1 / FACTOR)
+    return other | ((pl.col("base") == 0) & (pl.col("simulated_base") > pl.col("tolerance")))
 
 
 def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
@@ -213,11 +222,11 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
 def _simulated_verdict() -> pl.Expr:
     """Return the SIMULATED_VERDICT of each claim by its kind."""
     over_constants = pl.col("range_over").is_in(["open constants", "ages"])
-    ratio, judged = pl.col("base_ratio"), pl.col("kind").is_in(["change", "figure"])
+    judged = pl.col("kind").is_in(["change", "figure"])
     verdict = first(
         (pl.col("simulated_there").is_null(), "not simulated"),
         (pl.col("kind").is_in(_BY_INTERVAL), _by_interval("", "simulated", "reproduced", "missed")),
-        (judged & ((ratio > FACTOR) | (ratio < 1 / FACTOR)), "base not reproduced"),
+        (judged & _base_not_reproduced(), "base not reproduced"),
         (pl.col("chance") > NOT_DETERMINABLE_ABOVE, "not determinable"),
         (over_constants & (range_verdict("low", "high") == "open"), "open"),
         (_within("simulated") & ~_opposite(), "reproduced"),
@@ -286,18 +295,18 @@ def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
 
 @checked
 def range_verdict(low: str, high: str) -> pl.Expr:
-    """Judge a range, of two columns, by the columns ``published`` and ``tolerance``.
+    """Say how a range, of two columns, lies to the columns ``published`` and ``tolerance``.
 
-    It is *missed* if the figure lies farther outside than its tolerance; else *open* if it is wider
-    than OPEN_BEYOND tolerances; else *reproduced*. Null without a figure or a tolerance.
+    It *misses* a figure that lies farther outside than its tolerance; else it is *open* if it is
+    wider than OPEN_BEYOND tolerances; else it *holds* a figure inside, or is *near* it. The verdict
+    on a claim is that of the figure in the middle of its range. Null without a figure or a
+    tolerance.
     """
     figure, tolerance = pl.col("published"), pl.col("tolerance")
-    within_tolerance = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
+    near = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
     too_wide = pl.col(high) - pl.col(low) > OPEN_BEYOND * tolerance
-    verdict = first(
-        (~within_tolerance, "missed"), (too_wide, "open"), (within_tolerance, "reproduced")
-    )
-    return verdict.cast(tables.SIMULATED_VERDICT.dtype)
+    inside = figure.is_between(pl.col(low), pl.col(high))
+    return first((~near, "misses"), (too_wide, "open"), (inside, "holds"), (near, "near"))
 
 
 def agreement(within: pl.Expr) -> pl.Expr:

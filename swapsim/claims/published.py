@@ -80,6 +80,9 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
     A-swap-out  01-writeback-tags  A-no-writeback-tags-with-diff
     """
     stated = _read(root, "claims.csv", tables.CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
+    base, value = pl.col("base"), pl.col("value")
+    of_figures = pl.when(base != 0).then(100 * (value - base) / base)
+    stated = stated.with_columns(change=pl.coalesce("change", of_figures))
     return stated if superseded else _in_force(stated, root)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.checks import checked
+from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.tables import (
     CLAIM_TEXTS,
     MEASURED_VERDICT,
@@ -33,8 +34,8 @@ COUNTED: Final = tuple(
 def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
     """Return a figure with its unit; empty without a figure.
 
-    A change has its sign and one decimal, or is a factor from +1000 % on; any other figure has
-    three significant digits, and no decimals from 100 on.
+    A change has its sign and one decimal (two next to 0 and -100 %), or is a factor from +1000 %
+    on; any other figure has three significant digits, and no decimals from 100 on.
     """
     if value is None:
         return ""
@@ -62,9 +63,16 @@ def range_text(low: float | None, high: float | None, unit: str, *, relative: bo
 
 
 def _change(percent: float) -> str:
-    """Return a change in percent with its sign; zero has none."""
+    """Return a change in percent with its sign; zero has none.
+
+    A second decimal tells a small change from none, and almost all from all.
+    """
     text = f"{percent:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
+    if text not in ("+0.0", "-0.0", "-100.0"):
+        return text
+    if abs(percent) < NO_PERCENT:
+        return "0.0"
+    return text if percent <= NO_PERCENT - 100 else f"{percent:+.2f}"
 
 
 @checked
@@ -173,13 +181,17 @@ def _simulated_rests(row: dict[str, Any]) -> str:
 def _measured_rests(row: dict[str, Any]) -> str:
     """Return what a measured verdict rests on."""
     rounds = row["measured_rounds"]
-    parts = (row["measured_what"], f"{rounds} rounds" if rounds else None)
+    stays = row["kind"] == "change" and row["claimed"] == "stays"
+    within = f"stays: within {STAYS_WITHIN_PERCENT:.0f} %" if stays and rounds else None
+    parts = (row["measured_what"], f"{rounds} rounds" if rounds else None, within)
     return "; ".join(part for part in parts if part)
 
 
 def _tolerance(row: dict[str, Any]) -> str | None:
     if row["tolerance"] is None:
         return None
+    if row["published"] == 0 and not row["relative"]:
+        return f"up to {figure_text(row['tolerance'], row['unit'], relative=False)} counts as zero"
     unit = "points" if row["relative"] else row["unit"]
     return f"tolerance {figure_text(row['tolerance'], unit, relative=False)}"
 
@@ -203,7 +215,7 @@ def _measured(row: dict[str, Any], how: Mapping[str, Any]) -> str:
 def _simulated_verdict(row: dict[str, Any]) -> str:
     """Return the simulated verdict with the reason for a missing answer, or a base's quotient."""
     verdict = str(row["simulated_verdict"])
-    if verdict == "base not reproduced":
+    if verdict == "base not reproduced" and row["base_ratio"] is not None:
         return f"{verdict} (\u00d7{row['base_ratio']:.2g})"
     return _with_reason(verdict, row["simulated_reason"])
 

@@ -15,7 +15,10 @@ from swapsim.claims.texts import figure_text, range_text
         (None, "%", True, ""),
         (26.3407, "%", True, "+26.3 %"),
         (-15.95, "%", True, "-15.9 %"),
-        (-0.04, "%", True, "0.0 %"),
+        (-0.004, "%", True, "0.0 %"),
+        (-0.04, "%", True, "-0.04 %"),
+        (-99.96, "%", True, "-99.96 %"),
+        (-100.0, "%", True, "-100.0 %"),
         (999.9, "%", True, "+999.9 %"),
         (44175.0, "%", True, "\u00d7443"),
         (1706.0, "%", True, "\u00d718.1"),
@@ -30,7 +33,7 @@ from swapsim.claims.texts import figure_text, range_text
 def test_a_figure_has_its_digits_and_unit(
     value: float | None, unit: str, relative: bool, text: str
 ) -> None:
-    """A change has a sign and a decimal, any other figure three significant digits."""
+    """A change has a sign and a decimal, two next to nothing and all; else three digits."""
     assert figure_text(value, unit, relative=relative) == text
 
 

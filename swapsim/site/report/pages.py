@@ -45,6 +45,7 @@ def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
         {
             **text,
             "section": row["section"],
+            "repeats": row["repeats"],
             "letters": row["claim"].partition("-")[0],  # they stand for one mail, or for several
             "published": _typeset(text["published"]),
             "simulated": _figure(text, row, "simulated", text["range"]),
