@@ -65,7 +65,7 @@ def range_text(low: float | None, high: float | None, unit: str, *, relative: bo
 def _change(percent: float) -> str:
     """Return a change in percent with its sign; zero has none.
 
-    A second decimal tells a small change from none, and almost all from all.
+    Next to zero and to -100 % it has two decimals.
     """
     text = f"{percent:+.1f}"
     if text not in ("+0.0", "-0.0", "-100.0"):
