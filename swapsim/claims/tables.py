@@ -515,7 +515,11 @@ FOUR_COLUMNS: Final = Table(
     Column("yours", pl.Float64, "change of the means over the user's runs", "%"),
     Column("spread", pl.Float64, "its standard deviation; null with one run of a kernel", "points"),
     Column("tolerance", pl.Float64, "largest difference from the published change", "points"),
-    Column("your_verdict", SIMULATED_VERDICT.dtype, "how the user's change compares with it"),
+    Column(
+        "your_verdict",
+        SIMULATED_VERDICT.dtype,
+        "how the user's change compares with it; open: a kernel has too few runs",
+    ),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),
     Column("simulated", pl.Float64, "change of the model", "%"),

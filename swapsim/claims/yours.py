@@ -9,10 +9,17 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.claims.judging import agreement
+from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import require_unique
-from swapsim.claims.tables import CLAIMS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
+from swapsim.claims.tables import (
+    CLAIMS,
+    FOUR_COLUMNS,
+    SIMULATED_VERDICT,
+    THREE_COLUMNS,
+    UNMATCHED,
+    YOUR_RUNS,
+)
 from swapsim.claims.tool_results import lkp_rows, mmtests_rows
 from swapsim.errors import InputError
 from swapsim.frames import columns
@@ -43,6 +50,7 @@ _MAY_LACK: Final = ("test", "unit")
 _SUGGESTED: Final = 50
 """Metrics without a claim up to which similar names are looked for: tools report thousands."""
 _ALIKE: Final = 0.8  # least similarity of a name that is suggested (difflib's ratio)
+_SIZED: Final = r"^[kKMGTmun]i?(B/s|s)$"  # units in which a change in percent is the same
 _TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
 _TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
 
@@ -64,7 +72,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         return _folder(path)
     if not path.exists():
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
-    head = io.read_text(path).partition("\n")[0].strip().replace('"', "")
+    head = _head(path)
     if head == ",".join(_BOTH_SIDES.schema):
         sides = read_csv(path, _BOTH_SIDES, _MAY_LACK)
         require_unique(sides, ["metric"], path, _TWO_METRICS)
@@ -81,6 +89,18 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     require_unique(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)
     _require_one_unit(frame, path)
     return frame
+
+
+def _head(path: Path) -> str:
+    return io.read_text(path).partition("\n")[0].strip().replace('"', "")
+
+
+def _line(path: Path | str | None, row: int, rows: int) -> int | None:
+    """Return the line of a row of `your_runs` in its CSV file; None for a folder."""
+    if path is None or Path(path).is_dir():
+        return None
+    both = _head(Path(path)) == ",".join(_BOTH_SIDES.schema)
+    return 2 + (row % (rows // 2) if both else row)
 
 
 def _require_one_unit(runs: pl.DataFrame, path: Path) -> None:
@@ -143,9 +163,11 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
     base, patched = BASE if base is None else base, PATCHED if patched is None else patched
     for field, name in (("base", base), ("patched", patched)):
         if name not in known:
-            some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
+            some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED) or "none"
+            two = f"base={known[0]!r} and patched={known[1]!r}" if len(known) > 1 else ""
+            remedy = f"name yours, as {two}" if two else "give runs of two kernels"
             raise InputError(
-                f"no runs of a kernel {name!r}; there are: {some or 'none'}", field=field
+                f"no runs of a kernel {name!r}; there are: {some}: {remedy}", field=field
             )
     if base == patched:
         raise InputError(f"{base!r} would be compared with itself: name another", field="patched")
@@ -153,12 +175,15 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
 
 
 @checked
-def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
+def fitting(
+    runs: pl.DataFrame, claims: pl.DataFrame, path: Path | str | None = None
+) -> pl.DataFrame:
     """Return the claims that a user's metrics fit.
 
     A metric fits the claim of its name; the claims that metrics.csv lists for it and its test, or
     for all tests if the user's rows name none; and if metrics.csv does not list it, the claims
-    with that metric.
+    with that metric. An InputError names the row, with its line in the file at ``path``, that is
+    below zero or has the unit of another quantity than the claim.
     """
     known = read_csv(data_root() / "published" / "metrics.csv", _METRICS)
     named = CLAIMS.check(claims).select("claim", "metric")
@@ -174,12 +199,29 @@ def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
     pairs = pl.concat(
         [each.select("test", "metric", "claim") for each in (by_name, by_metric, listed)]
     )
-    below = runs.filter(pl.col("value") < 0).join(pairs, on=["test", "metric"], how="semi")
-    for kernel, _, metric, value, _, run in below.head(1).rows():
+    theirs = runs.with_row_index("row").join(pairs, on=["test", "metric"], maintain_order="left")
+    for row in theirs.filter(pl.col("value") < 0).head(1).iter_rows(named=True):
         raise InputError(
-            f"{value:.15g} with kernel {kernel!r}, run {run}, and it cannot be below zero: fix or "
-            "remove it",
-            field=metric,
+            "{value:.15g} with kernel {kernel!r}, run {run}, and it cannot be below zero: fix or "
+            "remove it".format(**row),
+            path=path,
+            line=_line(path, row["row"], runs.height),
+            field=row["metric"],
+        )
+    printed = claims.filter(pl.col("change").is_not_null()).select("claim", printed="unit")
+    same = _quantity("unit") == _quantity("printed")
+    for row in (
+        theirs.join(printed, on="claim", maintain_order="left")
+        .filter(pl.col("unit") != "", ~same.any().over("row"))
+        .head(1)
+        .iter_rows(named=True)
+    ):
+        raise InputError(
+            "{metric} in {unit!r} is another quantity than that of {claim}, in {printed!r}: "
+            "convert it, or leave its unit empty".format(**row),
+            path=path,
+            line=_line(path, row["row"], runs.height),
+            field="unit",
         )
     order = claims.select("claim", "patch", has_change=pl.col("change").is_not_null())
     return (
@@ -188,6 +230,11 @@ def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
         .sort("place", "test", "metric")
         .select("test", "metric", "claim", "patch", "has_change")
     )
+
+
+def _quantity(unit: str) -> pl.Expr:
+    """Return what a unit measures, whatever its size: KiB/s and MB/s are both B/s."""
+    return pl.col(unit).str.split(" ").list.first().str.replace(_SIZED, "$1")
 
 
 @checked
@@ -201,13 +248,16 @@ def four_columns(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
-    The change of the means over the runs, in percent, is judged by the claim's tolerance. A claim
-    that repeats the figure of another one in the comparison is left out.
+    The change of the means over the runs, in percent, is judged by the claim's tolerance; with
+    fewer than FEWEST_ROUNDS runs of a kernel it is open. A claim that repeats the figure of another
+    one in the comparison is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place")
     near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
+    few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
+    verdict = first((few, "open"), (near, "reproduced"), (~near, "missed"))
     fitted = (
         fitting.filter("has_change")
         .drop("patch")
@@ -219,7 +269,7 @@ def four_columns(
         fitted.join(stated, on=stated.columns, how="anti")
         .join(order, on="claim")
         .sort("place", "test", "metric")
-        .with_columns(your_metric="metric", metric="row", your_verdict=agreement(near))
+        .with_columns(your_metric="metric", metric="row", your_verdict=verdict.cast(SIMULATED_VERDICT.dtype))
         .select(FOUR_COLUMNS.names())
     )
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()

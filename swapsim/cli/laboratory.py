@@ -176,6 +176,7 @@ def bench(only: Sequence[str]) -> None:
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
 @shows(only=("compared", "unmatched", "shares"))
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
+    from swapsim.claims.judging import FEWEST_ROUNDS
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
     from swapsim.site import overview
 
@@ -193,4 +194,6 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     if not found.shares.is_empty():
         title = "large folios that were split when they were swapped out, percent"
         printed.append(Printed("shares", found.shares, FALLBACK_SHARES.by_name, title=title))
-    return Found(printed)
+    opened = found.columns.filter(your_verdict="open").height
+    few = f"{opened} of your verdicts are open, with fewer than {FEWEST_ROUNDS} runs of a kernel"
+    return Found(printed, lines=[few] if opened else [])

@@ -10,6 +10,7 @@
 """
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -27,6 +28,7 @@ from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
+from swapsim.policies.policy import Policy
 from swapsim.study import summary
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -136,7 +138,7 @@ def report(metric: str, trial: Trial) -> pl.DataFrame:
 def run(
     cases: Sequence[Case],
     fits: Mapping[str, pl.DataFrame],
-    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str | Policy],
     *,
     metric: str = "swap_out",
     seeds: Sequence[int] = (1, 2),
@@ -144,18 +146,18 @@ def run(
 ) -> pl.DataFrame:
     """Run each case under each policy, with each set of constants and each seed.
 
-    ``policies`` are names with the fields that a machine then has, or policies of the slots, the
-    base first. There are two rows for each run, the metric (of METRICS) and the waits: the names of
+    ``policies`` are names with the fields that a machine then has, or policies of the slots, built
+    in or your own, the base first. There are two rows for each run, the metric (of METRICS) and the waits: the names of
     the case, ``policy, fit, seed, metric, value``. The other arguments are those of `study.run`.
     """
-    points = trials(cases, fits, policies, seeds)
+    points = trials(cases, fits, _with_fields(policies), seeds)
     return study.table(partial(report, metric), points, batch_points=2, **how)
 
 
 @checked
 def gain(
     machine: MachineConfig,
-    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str | Policy],
     constants: pl.DataFrame | None = None,
     *,
     metric: str = "swap_out",
@@ -167,7 +169,7 @@ def gain(
     Parameters
     ----------
     machine : MachineConfig
-    policies : mapping of str to mapping, or sequence of str
+    policies : mapping of str to mapping, or sequence of str or Policy
         The base first, as in `run`.
     constants : polars.DataFrame, optional
         The costs (CONSTANTS); default: those of data/costs.csv.
@@ -183,7 +185,8 @@ def gain(
         A row for each policy but the first: ``policy``, its gain in percent (``low``, ``middle``
         and ``high`` over seeds), the shares of busy time in lock waits without it and with it, in
         percent (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
-        (``flips``).
+        (``flips``). A UserWarning says that scan bases were not used, as on a machine whose devices
+        have free clusters.
 
     Examples
     --------
@@ -196,15 +199,36 @@ def gain(
                            %       %     %           %              %
     percpu-rerandomise  13.6    13.8  14.2        30.3           21.1  no
     """
-    if len(policies) < 2:
+    fields = _with_fields(policies)
+    if len(fields) < 2:
         raise InputError("a gain is that of one policy over another: give the base and others")
     METRICS[metric]  # before the machines run
     fits = {"costs": costs() if constants is None else constants}
     how = study.How(executor=study.SerialExecutor()) | how
-    rows = run([Case({}, machine)], fits, policies, metric=metric, seeds=seeds, **how)
-    return gains(rows).select(
+    rows = run([Case({}, machine)], fits, fields, metric=metric, seeds=seeds, **how)
+    gained = gains(rows).select(
         "policy", "low", "middle", "high", "base_waits", "patched_waits", "flips"
     )
+    same = gained.filter(low=0.0, high=0.0)["policy"].to_list()
+    unused = [name for name in same if "policy" in fields[name]]
+    if unused and not machine.fragmented:
+        warnings.warn(
+            f"{', '.join(unused)}: no gain, for a call that gets a free cluster ignores the scan "
+            "base; give the machine fragmented=True, which leaves no cluster free, and some walkers",
+            stacklevel=3,  # one level is that of `checked`
+        )
+    return gained
+
+
+def _with_fields(
+    policies: Mapping[str, Mapping[str, Any]] | Sequence[str | Policy],
+) -> Mapping[str, Mapping[str, Any]]:
+    """Return the fields that a machine has under each policy, by its name."""
+    if isinstance(policies, Mapping):
+        return policies
+    return {
+        each.name if isinstance(each, Policy) else each: {"policy": each} for each in policies
+    }
 
 
 def by_trunk_size(machine: MachineConfig, shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:

@@ -460,9 +460,9 @@ def compare(
     [(22.3, 22.293817634888804)]
     """
     runs = claims.your_runs(path)
-    kernels = claims.two_kernels(runs, base, patched)
     with errors_of(path):
-        fitting = claims.fitting(runs, claims.published_claims())
+        kernels = claims.two_kernels(runs, base, patched)
+    fitting = claims.fitting(runs, claims.published_claims(), path)
     patches = [patch for patch in PATCHES if patch.PATCH in fitting["patch"]]
     columns, unmatched = claims.four_columns(
         judged(patches, simulate=simulate), runs, fitting, base=kernels[0], patched=kernels[1]

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from swapsim import claims
+from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import ANSWERS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
 from swapsim.io.paths import data_root
@@ -64,11 +65,11 @@ def test_what_is_written_as_csv_is_read(tmp_path: Path, rows: list[tuple[Any, ..
 
 
 @given(
-    base=st.lists(st.floats(1, 1e9), min_size=1, max_size=5),
-    patched=st.lists(st.floats(1, 1e9), min_size=1, max_size=5),
+    base=st.lists(st.floats(1, 1e9), min_size=1, max_size=6),
+    patched=st.lists(st.floats(1, 1e9), min_size=1, max_size=6),
 )
 def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]) -> None:
-    """Spread is the quotient's deviation, and empty with one run of a kernel."""
+    """Spread is the quotient's deviation, empty with one run of a kernel; few runs decide nothing."""
     rows = [
         (kernel, "vm-scalability", "vm-scalability.throughput", value, "KiB/s", run)
         for kernel, values in (("base", base), ("patched", patched))
@@ -82,7 +83,8 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
     assert row["claim"] == "A-throughput"
     assert row["yours"] == pytest.approx(change, rel=1e-6, abs=1e-6)
     assert (row["base_runs"], row["patched_runs"]) == (len(base), len(patched))
-    assert row["your_verdict"] == ("reproduced" if abs(row["yours"] - 28.1) <= 9.33 else "missed")
+    near = "reproduced" if abs(row["yours"] - 28.1) <= 9.33 else "missed"
+    assert row["your_verdict"] == (near if min(len(base), len(patched)) >= FEWEST_ROUNDS else "open")
     if min(len(base), len(patched)) == 1:
         assert row["spread"] is None
         return
@@ -300,9 +302,25 @@ BAD: list[tuple[dict[str, str], str]] = [
         "line 3, field 'unit': .* 'ms' here and 's'",
     ),
     (table(SIDES, "a,1,"), "line 2"),
-    (table(SIDES, "A-swap-out,1,-2.5,"), "'A-swap-out': -2.5 with kernel 'patched', run 1"),
+    (
+        table(SIDES, "a,1,1,", "A-swap-out,1,-2.5,"),
+        "line 3, field 'A-swap-out': -2.5 with kernel 'patched', run 1",
+    ),
+    (
+        table(LONG, "base,,a,1,,1", "patched,,A-swap-out,-1,,1", "base,,a,1,,2"),
+        "line 3, field 'A-swap-out'",
+    ),
+    (
+        table(LONG, "base,,a,1,,1", "patched,,A-swap-out,1,MB/h,1"),
+        "line 3, field 'unit': A-swap-out in 'MB/h' .* 'KiB/s': convert it",
+    ),
+    (table(SIDES, "syst-1,1,2,KiB/s"), "line 2, field 'unit': syst-1 in 'KiB/s' .* 's'"),
+    (
+        table(LONG, "4.8,,a,1,,1", "4.9,,a,1,,1"),
+        "runs.csv, field 'base': .*: 4.8, 4.9: name yours, as --base 4.8 and --patched 4.9",
+    ),
     (table(SIDES, "a,1,2,", "a,1,2,"), "line 3, field 'metric'"),
-    (table(LONG, "base,,a,1,,1"), "'patched'; there are: base"),
+    (table(LONG, "base,,a,1,,1"), "'patched'; there are: base: give runs of two"),
     ({}, "known results"),
     ({STATS: "{"}, "JSON"),
     ({STATS: "[]"}, "JSON object"),

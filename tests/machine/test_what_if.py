@@ -12,6 +12,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
 from swapsim.machine.what_if import Case
+from swapsim.policies.policy import Policy, policy
 from swapsim.study import SerialExecutor
 from swapsim.study.summary import against
 
@@ -32,6 +33,17 @@ SMALL = MachineConfig(
 def case(*, setting: float = 4, **costs: int) -> Case:
     """Return a case by hand."""
     return Case(what_if.at(setting, f"{setting:g} writers"), SMALL, costs)
+
+
+@pytest.fixture
+def own() -> Policy:
+    """Give a policy of one's own: a base for each CPU, as the kernel stores it."""
+
+    @policy(base_of="cpu")
+    def mine(next: int) -> int:
+        return next
+
+    return mine
 
 
 NO_TAGS = {"base": {}, "patched": {"swap_writeback_tags": False}}
@@ -90,6 +102,21 @@ def test_what_cannot_gain_is_named() -> None:
     for metric in ("tides", "accesses"):
         with pytest.raises(InputError, match=f"no {metric} to gain on.*4 writers"):
             what_if.run([case()], fits, NO_TAGS, metric=metric, executor=SERIAL)
+
+
+def test_scan_bases_gain_only_where_no_cluster_is_free(own: Policy) -> None:
+    """A machine with free clusters says so in one line; a policy of one's own stands in a list."""
+    scattered, seeds = MachineConfig(kernel="6.1", walkers=4, fragmented=True), [1]
+    free = replace(scattered, fragmented=False)
+    with pytest.warns(UserWarning, match="mine, percpu: no gain.* fragmented=True") as said:
+        gained = what_if.gain(free, ["shared", own, "percpu"], seeds=seeds)
+    assert [str(each.message).count("\n") for each in said] == [0]
+    assert said[0].filename == __file__
+    assert gained.select("policy", "low", "high").rows() == [("mine", 0, 0), ("percpu", 0, 0)]
+    named = {"shared": {"policy": "shared"}, "mine": {"policy": own}}
+    gained = what_if.gain(scattered, ["shared", own], seeds=seeds)
+    assert gained.equals(what_if.gain(scattered, named, seeds=seeds))
+    assert gained["middle"].item() > 0
 
 
 def test_ranges_go_over_fits_and_seeds() -> None:
