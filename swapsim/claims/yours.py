@@ -269,7 +269,9 @@ def four_columns(
         fitted.join(stated, on=stated.columns, how="anti")
         .join(order, on="claim")
         .sort("place", "test", "metric")
-        .with_columns(your_metric="metric", metric="row", your_verdict=verdict.cast(SIMULATED_VERDICT.dtype))
+        .with_columns(
+            your_metric="metric", metric="row", your_verdict=verdict.cast(SIMULATED_VERDICT.dtype)
+        )
         .select(FOUR_COLUMNS.names())
     )
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()

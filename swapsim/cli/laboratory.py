@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Final
 
 import click
+import polars as pl
 
 from swapsim.cli.arguments import TraceFolder
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
+from swapsim.frames.table import Column
 
 
 @click.command(
@@ -106,15 +108,22 @@ def claims(which: str | None, verdicts: Sequence[str], unseen: bool) -> Found:
     from swapsim.site import overview
 
     chosen = overview.of_claims(overview.judged(), which, verdicts, unseen=unseen)
-    texts = claim_texts(chosen).select(
-        *("claim", "published", "simulated", "simulated_verdict", "measured", "measured_verdict")
+    answers = {
+        "simulated": "figure and verdict of the model, or why there is none",
+        "measured": "figure and verdict of a real kernel, or why there is none",
+    }
+    both = (
+        pl.concat_str(each, f"{each}_verdict", separator=": ").str.strip_prefix(": ").alias(each)
+        for each in answers
     )
+    texts = claim_texts(chosen).select("claim", "published", *both)
+    columns = {name: Column(name, pl.String, meaning) for name, meaning in answers.items()}
     said = (overview.standing, overview.shown_before)
     lines = [] if chosen.is_empty() else [text for each in said if (text := each(chosen))]
     twice = chosen["repeats"].count()
     if twice:
         lines.append(f"{twice} of the rows repeat a figure of another one, and count once.")
-    printed = Printed("claims", texts, CLAIM_TEXTS.by_name, title="claims")
+    printed = Printed("claims", texts, CLAIM_TEXTS.by_name | columns, title="claims")
     return Found([printed], lines=lines, in_file=chosen)
 
 
@@ -150,6 +159,12 @@ def bench(only: Sequence[str]) -> None:
 
     for row in benchmarks.run(only):
         click.echo(json.dumps(row))
+
+
+_COMPARED: Final = (
+    *("claim", "published", "yours", "spread", "your_verdict", "simulated", "measured"),
+)
+_SHARES: Final = ("size", "published_base", "published_patched", "base", "patched", "table")
 
 
 @click.command(
@@ -188,12 +203,15 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
             FOUR_COLUMNS.by_name,
             title=f"changes from {found.base} to {found.patched}, in percent",
             in_order=True,
+            brief=_COMPARED,
         ),
         Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
     ]
     if not found.shares.is_empty():
         title = "large folios that were split when they were swapped out, percent"
-        printed.append(Printed("shares", found.shares, FALLBACK_SHARES.by_name, title=title))
+        printed.append(
+            Printed("shares", found.shares, FALLBACK_SHARES.by_name, title=title, brief=_SHARES)
+        )
     opened = found.columns.filter(your_verdict="open").height
     few = f"{opened} of your verdicts are open, with fewer than {FEWEST_ROUNDS} runs of a kernel"
     return Found(printed, lines=[few] if opened else [])

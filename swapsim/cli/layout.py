@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Text for a terminal: nothing is dropped, and no line is longer than the terminal is wide.
 
-A table that is too wide continues below itself: each part repeats the columns that distinguish the
+In a table that is too wide, texts continue in further lines of their cells; if that does not
+suffice, the table continues below itself, and each part repeats the columns that distinguish the
 rows. Where the width is not known, as in a pipe, tables have `WIDTH`, and lines of text stay as
 they are, because scripts search them. The variable COLUMNS sets a width for both.
 """
@@ -81,6 +82,7 @@ def laid_out(
     columns = [_Column(frame[name], heads[name], units.get(name, "")) for name in names]
     keys = columns[: _distinguishing(frame, names)]
     most = width() if most is None else most
+    _narrow_texts(columns, most)
     parts = _parts(columns, keys, most)
     return "\n\n".join("\n".join(_part(part, 1 + has_units)) for part in parts)
 
@@ -92,6 +94,13 @@ class _Column:
         self.cells = [*heads, *cells(column, unit)]
         self.width = max(map(len, self.cells))
         self.right = column.dtype.is_numeric()
+        self._heads = heads
+
+    @property
+    def least(self) -> int:
+        """Return how wide it is if its texts are broken between words, and its head is not."""
+        words = (word for cell in self.cells for word in cell.split())
+        return self.width if self.right else max(map(len, [*words, *self._heads]))
 
     def narrow(self, most: int) -> None:
         """Let no cell be wider; it continues in further lines."""
@@ -102,6 +111,18 @@ class _Column:
         cell = self.cells[row]
         lines = [cell] if len(cell) <= self.width else _broken(cell, self.width)
         return [line.rjust(self.width) if self.right else line.ljust(self.width) for line in lines]
+
+
+def _narrow_texts(columns: Sequence[_Column], most: int) -> None:
+    """Let the widest texts continue below themselves, if all columns then fit."""
+    least = {column: column.least for column in columns} if _wide(columns) > most else {}
+    if sum(least.values()) + 3 * len(columns) + 1 > most:
+        return
+    while _wide(columns) > most:
+        widest = max(
+            (each for each in columns if each.width > least[each]), key=lambda of: of.width
+        )
+        widest.narrow(widest.width - 1)
 
 
 def _distinguishing(frame: pl.DataFrame, names: Sequence[str]) -> int:

@@ -40,6 +40,8 @@ class Printed:
     """Printed above it."""
     in_order: bool = False
     """Whether columns of one value stay at their places."""
+    brief: Sequence[str] = ()
+    """The columns that are printed, if not all: the others are named below them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +177,13 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
         if table.title:
             say(f"{printable(table.title)}:")
         heads = {name: each.head for name, each in columns.items()}
-        click.echo(laid_out(table.frame, heads, in_order=table.in_order))
+        frame = table.frame.select(table.brief or pl.all())
+        click.echo(laid_out(frame, heads, in_order=table.in_order))
         if explain:
-            names = table.frame.columns if table.in_order else varied_first(table.frame)
+            names = frame.columns if table.in_order else varied_first(frame)
             click.echo("\n".join(_explanation([columns[name] for name in names])))
+        if others := [name for name in table.frame.columns if name not in frame.columns]:
+            say(f"with --format, or in a file (-o), also: {', '.join(others)}")
 
 
 def print_alone(frame: pl.DataFrame, form: str) -> None:

@@ -21,26 +21,23 @@ folios, can stand in place of the file; ``swapsim compare --help`` has their for
 ```console
 $ swapsim compare runs.csv
 changes from base to patched, in percent:
-| claim      | your_metric    | published | yours | spread | tolerance | your_verdict | base_runs |
-|            |                |         % |     % | points |    points |              |           |
-|------------|----------------|-----------|-------|--------|-----------|--------------|-----------|
-| A-swap-out | vmstat.swap.so |      22.3 |    22 |   1.22 |      11.3 | reproduced   |         2 |
-| claim      | patched_runs | simulated |  low | high | simulated_verdict | measured |
-|            |              |         % |      |      |                   |        % |
-|------------|--------------|-----------|------|------|-------------------|----------|
-| A-swap-out |            2 |      22.8 | 16.5 | 35.3 | reproduced        |        - |
-| claim      | measured_verdict | patch             | metric         |
-|------------|------------------|-------------------|----------------|
-| A-swap-out | not measured     | 01-writeback-tags | vmstat.swap.so |
+| claim      | published | yours | spread | your_verdict | simulated | measured |
+|            |         % |     % | points |              |         % |        % |
+|------------|-----------|-------|--------|--------------|-----------|----------|
+| A-swap-out |      22.3 |    22 |   1.22 | open         |      22.8 |        - |
+with --format, or in a file (-o), also: your_metric, tolerance, base_runs, patched_runs, low,
+  high, simulated_verdict, measured_verdict, patch, metric
 metrics that fit no claim:
 | test           | metric         | unit | runs | why           |
 |----------------|----------------|------|------|---------------|
 | vm-scalability | meminfo.Active | kB   |    1 | fits no claim |
+1 of your verdicts are open, with fewer than 5 runs of a kernel
 ```
 
 ``spread`` is one standard deviation over your runs. *Reproduced* says that your change lies within
 the tolerance which was stored for this claim before any result; *yours* has no error bar of the
-mail's in it. A claim that repeats another one's figure, as a mail's text does its table's, is left
+mail's in it. With fewer runs than the last line says your verdict is *open*, as are a few rounds of
+a real kernel. A claim that repeats another one's figure, as a mail's text does its table's, is left
 out. In Python:
 
 >>> from swapsim import frames
@@ -49,7 +46,7 @@ out. In Python:
 >>> frames.show(compared.columns.select("claim", "published", "yours", "your_verdict"))
 claim       published  yours  your_verdict
                     %      %
-A-swap-out       22.3     22  reproduced
+A-swap-out       22.3     22  open
 >>> compared.unmatched.select("metric", "why").rows()
 [('meminfo.Active', 'fits no claim')]
 
@@ -64,12 +61,9 @@ kernels answer:
 ```console
 $ swapsim claims A-swap-out
 claims:
-| claim      | published | simulated | simulated_verdict | measured |
-|------------|-----------|-----------|-------------------|----------|
-| A-swap-out | +22.3 %   | +22.8 %   | reproduced        |          |
-| claim      | measured_verdict                   |
-|------------|------------------------------------|
-| A-swap-out | not measured: time under emulation |
+| claim      | published | simulated           | measured                           |
+|------------|-----------|---------------------|------------------------------------|
+| A-swap-out | +22.3 %   | +22.8 %: reproduced | not measured: time under emulation |
 Of 1 claims the models decide 1 (1 reproduced); undecided: 0 with a reason.
 Of 1 claims real kernels decide 0; undecided: 1 with a reason.
 Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.

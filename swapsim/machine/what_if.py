@@ -147,8 +147,9 @@ def run(
     """Run each case under each policy, with each set of constants and each seed.
 
     ``policies`` are names with the fields that a machine then has, or policies of the slots, built
-    in or your own, the base first. There are two rows for each run, the metric (of METRICS) and the waits: the names of
-    the case, ``policy, fit, seed, metric, value``. The other arguments are those of `study.run`.
+    in or your own, the base first. There are two rows for each run, the metric (of METRICS) and the
+    waits: the names of the case, ``policy, fit, seed, metric, value``. The other arguments are
+    those of `study.run`.
     """
     points = trials(cases, fits, _with_fields(policies), seeds)
     return study.table(partial(report, metric), points, batch_points=2, **how)
@@ -214,7 +215,7 @@ def gain(
     if unused and not machine.fragmented:
         warnings.warn(
             f"{', '.join(unused)}: no gain, for a call that gets a free cluster ignores the scan "
-            "base; give the machine fragmented=True, which leaves no cluster free, and some walkers",
+            "base; give the machine fragmented=True, so that none is free, and some walkers",
             stacklevel=3,  # one level is that of `checked`
         )
     return gained
@@ -226,9 +227,7 @@ def _with_fields(
     """Return the fields that a machine has under each policy, by its name."""
     if isinstance(policies, Mapping):
         return policies
-    return {
-        each.name if isinstance(each, Policy) else each: {"policy": each} for each in policies
-    }
+    return {each.name if isinstance(each, Policy) else each: {"policy": each} for each in policies}
 
 
 def by_trunk_size(machine: MachineConfig, shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:

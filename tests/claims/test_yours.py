@@ -69,7 +69,7 @@ def test_what_is_written_as_csv_is_read(tmp_path: Path, rows: list[tuple[Any, ..
     patched=st.lists(st.floats(1, 1e9), min_size=1, max_size=6),
 )
 def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]) -> None:
-    """Spread is the quotient's deviation, empty with one run of a kernel; few runs decide nothing."""
+    """Spread is the quotient's deviation, empty with one run; few runs decide nothing."""
     rows = [
         (kernel, "vm-scalability", "vm-scalability.throughput", value, "KiB/s", run)
         for kernel, values in (("base", base), ("patched", patched))
@@ -84,7 +84,9 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
     assert row["yours"] == pytest.approx(change, rel=1e-6, abs=1e-6)
     assert (row["base_runs"], row["patched_runs"]) == (len(base), len(patched))
     near = "reproduced" if abs(row["yours"] - 28.1) <= 9.33 else "missed"
-    assert row["your_verdict"] == (near if min(len(base), len(patched)) >= FEWEST_ROUNDS else "open")
+    assert row["your_verdict"] == (
+        near if min(len(base), len(patched)) >= FEWEST_ROUNDS else "open"
+    )
     if min(len(base), len(patched)) == 1:
         assert row["spread"] is None
         return

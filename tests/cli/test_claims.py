@@ -75,8 +75,11 @@ def test_unseen_claims_are_decided_by_an_older_rule(
     assert 0 < len(rows) < judged.filter(measured_verdict="confirmed").height
 
 
-def test_a_printed_table_ends_with_its_counts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_printed_table_ends_with_its_counts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The reason stands in place of an answer."""
+    monkeypatch.setenv("COLUMNS", "120")
     assert main(["claims", "B-pwrite"]) == 0
     out = capsys.readouterr().out
     assert "not simulated: this test is not simulated" in out

@@ -40,7 +40,7 @@ def own() -> Policy:
     """Give a policy of one's own: a base for each CPU, as the kernel stores it."""
 
     @policy(base_of="cpu")
-    def mine(next: int) -> int:
+    def mine(next: int) -> int:  # noqa: A002
         return next
 
     return mine
