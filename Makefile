@@ -7,7 +7,7 @@ BIN := .venv/bin
 # A change in the C core rebuilds the extension. A Python file that was added, removed or moved does,
 # too: the editable installation knows the place of each module.
 CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.py')
-PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
+PACKAGES := $(shell find swapsim corelib/src corelib/include -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md SECURITY.md CONTRIBUTING.md patches notebooks
 # The texts in which words of tests/style/words.txt are errors, too. Other files of data/capture keep
