@@ -22,6 +22,7 @@ LADDER = (
     {"claims", "policies"},
     {"__init__"},
     {"mapping", "removal", "slots", "clusters", "stall", "generations", "machine", "reclaim"},
+    {"export"},
     {"patches"},
     {"live"},
     {"site", "guide"},

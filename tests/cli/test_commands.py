@@ -78,6 +78,7 @@ def test_each_output_fits_100_columns(
     assert main(["verify", "stalls", "stalls-nfs-1"]) == 0
     text = Path(__file__).parent.parent / "data" / "clusters-7.3.txt"
     assert main(["import", str(text), "-o", str(tmp_path / "trace"), "--explain"]) == 0
+    assert main(["export", str(tmp_path / "trace"), "-o", str(tmp_path / "trace.json")]) == 0
     assert main(["notebooks", str(tmp_path / "notebooks")]) == 0
     lines = capsys.readouterr().out.splitlines()
     long = [line for line in lines if len(line) > 100]

@@ -12,7 +12,6 @@ from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.life import live
 from swapsim.machine.run import run
 from swapsim.policies.policy import policy
 
@@ -152,16 +151,3 @@ def test_batched_removals_save_acquisitions_and_lengthen_holds() -> None:
     assert batched[f"longest_hold.{site}"] == 32 * one[f"longest_hold.{site}"]
     add = "longest_wait.tree_lock.add_to_swap_cache.shrink_page_list"
     assert batched[add] > batched[f"longest_hold.{site}"] > one[add]
-
-
-def test_a_window_outside_of_a_life_is_refused() -> None:
-    """Where nothing is swapped out there is no phase of swapping, and no other window either."""
-    life = live(MachineConfig(writers=1, accesses=500, frames=4096, kernel="4.8"), costs())
-    assert life.swapped == 0
-    assert life.throughput > 0
-    with pytest.raises(InputError, match=r"field 'window': 'swap' is outside of the run"):
-        life.metrics("swap")
-    with pytest.raises(InputError, match=r"field 'window': 'write' has no counts"):
-        life.metrics("write")
-    with pytest.raises(ConfigError, match="accesses=0"):
-        live(MachineConfig(writers=1))
