@@ -3,14 +3,14 @@
 
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_SLEEPS, check, structs
+from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, check, structs
 from swapsim.frames.files import require_values
 from swapsim.stall._native import (
     CALLER,
@@ -140,24 +140,22 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     flags. The sleep depends on the flags that its test read, so that counters by which a pass only
     sets flags are left out for it.
     """
-    known = passes.select(RECLAIM_PASSES.names())
-    no_pages = pl.lit(0, dtype=pl.UInt32)
-    unset = dict.fromkeys(("dirty", "unqueued_dirty", "congested"), no_pages)
-    at_test = known.with_columns(flags_before="flags_after", **unset)
-    sleeps = _sleeps(_decide_passes(at_test, rules)["acts"], rules, "pass")
-    flags_set = np.ascontiguousarray(_decide_passes(known, rules)["set"])
-    return pl.DataFrame({"flags_set": flags_set, "throttle": sleeps.list.first()})
+    known = RECLAIM_PASSES.check(passes.select(RECLAIM_PASSES.names()))
+    require_values(known, [name for name in known.columns if name != "throttle"])
+    callers = _caller_columns(known, "memcg")
+    unset = known.drop("dirty", "unqueued_dirty", "congested")
+    acts = _decide_passes(unset, rules, flags=known["flags_after"], **callers)["acts"]
+    flags_set = _decide_passes(known, rules, flags=known["flags_before"], **callers)["set"]
+    throttle = _sleeps(acts, rules, "pass").list.first()
+    return pl.DataFrame({"flags_set": np.ascontiguousarray(flags_set), "throttle": throttle})
 
 
-def _decide_passes(passes: pl.DataFrame, rules: str) -> Numbers:
-    """Return ``struct sws_stall_decision`` for each row of RECLAIM_PASSES."""
-    RECLAIM_PASSES.check(passes)
-    require_values(passes, [name for name in passes.columns if name != "throttle"])
-    given = summed(passes, flags=passes["flags_before"], **_caller_columns(passes, "memcg"))
+def _decide_passes(passes: pl.DataFrame, rules: str, **others: Any) -> Numbers:
+    """Return ``struct sws_stall_decision`` for each pass; a counter without a column is 0."""
     found, decisions = structs.records("struct sws_stall_decision", passes.height)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
     by_rules = number_of(rules), PLACES["pass"], passes.height
-    lib.sws_stall_replay_counts(*by_rules, given, decisions, row, problem)
+    lib.sws_stall_replay_counts(*by_rules, summed(passes, **others), decisions, row, problem)
     if problem[0] != lib.SWS_STALL_NO_PROBLEM:
         refuse_problem(problem[0], f"pass {passes['pass'][row[0]]}: ")
     return found
@@ -188,16 +186,17 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
     THROTTLES.check(throttles)
     of_2013 = ("congested_devices", "flags")
     require_values(throttles, [name for name in throttles.columns if name not in of_2013])
-    sleeper, timeout = ffi.new("struct sws_stall_sleeper *"), ffi.new("uint64_t *")
-    skipped = ffi.new("enum sws_stall_skip *")
-    sleeper.hz = hz
+    known = throttles.with_columns(pl.col(of_2013).fill_null(0))
+    sleepers, given = structs.records("struct sws_stall_sleeper", throttles.height)
+    sleepers["hz"] = hz
+    for name in ("kthread", "failures", "reclaimable", "write_pending", *of_2013):
+        sleepers[name] = known[name].to_numpy()
+    timeout, skipped = ffi.new("uint64_t *"), ffi.new("enum sws_stall_skip *")
     found = []
-    for number, row in enumerate(throttles.iter_rows(named=True)):
-        for name in ("kthread", "failures", "reclaimable", "write_pending", *of_2013):
-            setattr(sleeper, name, row[name] or 0)
-        reason = STALL_SLEEPS.index(row["reason"])
-        if lib.sws_stall_sleep_length(reason, sleeper, timeout, skipped) != lib.SWS_OK:
-            raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
+    for number, reason in enumerate(throttles["reason"].to_physical()):
+        if lib.sws_stall_sleep_length(reason, given + number, timeout, skipped) != lib.SWS_OK:
+            flags = throttles["flags"][number]
+            raise InputError(f"row {number}: flags {flags} at {hz} ticks a second cannot be")
         found.append(timeout[0])
     return pl.Series("timeout_us", found, dtype=pl.UInt32)
 
@@ -207,9 +206,8 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
 
 def _caller_columns(rows: pl.DataFrame, target: str) -> dict[str, Numbers]:
     """Return callers and their priorities; one below 0 becomes one that C refuses."""
-    known = rows.with_columns(memcg=pl.col(target) != 0)
-    names = [name for name in CALLER if name in known.columns]
-    caller = caller_bits({name: known[name].to_numpy() for name in names})
+    known = {name: rows[name].to_numpy() for name in CALLER if name in rows.columns}
+    caller = caller_bits({**known, "memcg": rows[target].to_numpy() != 0})
     priority = rows["priority"].to_numpy()
     return {
         "caller": caller.astype(np.uint8),
@@ -223,5 +221,5 @@ def _part(columns: Mapping[str, Numbers], rows: slice) -> dict[str, Numbers]:
 
 def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
     """Return in order the sleeps that acts requested."""
-    known = [sleeps_of(rules, place, done) for done in range(1 << lib.SWS_STALL_ACTS_MAX)]
+    known = [sleeps_of(rules, place, done) for done in range(int(acts.max(initial=0)) + 1)]
     return pl.Series(known, dtype=pl.List(THROTTLE.dtype)).gather(acts)

@@ -71,47 +71,48 @@ def gather(rows: ReclaimRows) -> Recording:
     folios = rows.folios
     if not folios["list"].is_sorted():
         folios = folios.sort("list", maintain_order=True)
-    lists = _groups(folios).join(rows.lists, on="list", how="full", coalesce=True).sort("list")
+    ended = rows.lists.select("list", "pass", "pid", "seq", "taken")
+    lists = (
+        _groups(folios)
+        .join(ended, on="list", how="full", coalesce=True)
+        .with_columns(pl.col("rows", "pages").fill_null(0))
+        .sort("list")
+    )
     _check_ends(lists, rows)
     moments = _moments(rows, lists)
-    for number in _ENDS:
-        _check_open(moments, number)
     begun = {number: _begun(moments, number) for number in _ENDS}
     heads = {number: _at_the_head(begun[number], number) for number in _ENDS}
     # Numbers count from 1 as a recording begins: if list 1 is complete, nothing was lost.
     if lists.filter((pl.col("list") == 1) & (pl.col("pages") == pl.col("taken"))).height:
         heads = {number: head.clear() for number, head in heads.items()}
-    inside = ~lists["list"].is_in(heads["list"].implode()) & lists["seq"].is_not_null()
-    counted = lists.with_columns(pl.col("pages").fill_null(0))
+    inside = pl.col("seq").is_not_null() & ~pl.col("list").is_in(heads["list"].implode())
+    lists = lists.with_columns(complete=inside)
+    complete = lists.filter("complete")
     refuse(
-        counted.filter(inside & (pl.col("pages") != pl.col("taken"))),
+        complete.filter(pl.col("pages") != pl.col("taken")),
         "the trace lacks folios: list {list} at seq {seq} took {taken} pages, and its folios have "
         "{pages}",
     )
-    lists = (
-        lists.with_columns(complete=inside)
-        .drop("first")
-        .join(begun["list"].drop("pid"), on="list", how="left", maintain_order="left")
-    )
-    with_rows = lists.filter(pl.col("rows").is_not_null())
-    kept = np.repeat(with_rows["complete"].to_numpy(), with_rows["rows"].to_numpy())
-    complete, passes = lists.filter("complete"), _passes(rows, begun["pass"], heads["pass"])
-    ended = pl.col("kind").is_in(_ENDS["pass"]).any()
-    of_passes = moments.filter(pl.col("pass") > 0).group_by("pass").agg(ended=ended)
+    kept = np.repeat(lists["complete"].to_numpy(), lists["rows"].to_numpy())
+    passes = _passes(rows, begun["pass"], heads["pass"])
+    not_ended = lists["seq"].null_count()
+    first = begun["list"].select("list", "first", "after")
     return Recording(
         rows=rows,
         folios=folios if kept.all() else folios.filter(pl.Series(kept)),
         ends=complete["rows"].cast(pl.UInt64).cum_sum().to_numpy(),
-        lists=complete,
+        lists=complete.select("list", "rows", "last")
+        .join(first, on="list", how="left", maintain_order="left")
+        .join(rows.lists, on="list", how="left", maintain_order="left"),
         passes=passes,
         moments=moments,
         left_out={
-            "lists that may have begun before the recording": int(
-                (~lists["complete"] & lists["seq"].is_not_null()).sum()
+            "lists that may have begun before the recording": (
+                lists.height - not_ended - complete.height
             ),
-            "lists not ended in it": int(lists["seq"].is_null().sum()),
+            "lists not ended in it": not_ended,
             "passes that may have begun before the recording": rows.passes.height - passes.height,
-            "passes not ended in it": int((~of_passes["ended"]).sum()),
+            "passes not ended in it": int((~begun["pass"]["ended"]).sum()),
         },
     )
 
@@ -132,10 +133,9 @@ def _groups(folios: pl.DataFrame) -> pl.DataFrame:
             "first": seq[starts],
             "last": seq[ends - 1],
             "task": pid[starts],
-            "other_task": np.maximum.reduceat(other_task, starts) if len(starts) else [],
-            "pages": np.add.reduceat(pages, starts) if len(starts) else [],
-        },
-        schema_overrides={"other_task": pl.Boolean, "pages": pl.UInt32},
+            "other_task": np.logical_or.reduceat(other_task, starts),
+            "pages": np.add.reduceat(pages, starts, dtype=np.uint32),
+        }
     )
 
 
@@ -153,10 +153,12 @@ def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
     )
     same = {name: f"{name}_of_pass" for name in ("pid", "nid", "kswapd", "priority")}
     same["target"] = "memcg_of_pass"
-    owners = rows.lists.filter(pl.col("pass") > 0).join(rows.passes, on="pass", suffix="_of_pass")
     differs = (pl.col(name) != pl.col(other) for name, other in same.items())
+    owners = rows.lists.filter(pl.col("pass") > 0)
     refuse(
-        owners.filter(pl.any_horizontal(*differs, pl.col("seq") > pl.col("seq_of_pass"))),
+        owners.join(rows.passes, on="pass", suffix="_of_pass", maintain_order="left")
+        .filter(pl.any_horizontal(*differs, pl.col("seq") > pl.col("seq_of_pass")))
+        .select("list", "seq", "pass", "seq_of_pass"),
         "list {list} at seq {seq} contradicts its pass {pass} at seq {seq_of_pass} (task, node, "
         "caller, priority or order)",
     )
@@ -169,10 +171,10 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
     opened = pl.when(pl.col("seq").is_null()).then(kinds["open"]).otherwise(kinds["first"])
     parts = [
         lists.filter(pl.col("first").is_not_null()).select(
-            pl.col("first").alias("seq"),
             pl.coalesce("pid", "task").alias("pid"),
             "list",
             pl.col("pass").fill_null(0),
+            seq="first",
             kind=opened,
         ),
         rows.lists.with_columns(kind=kinds["list"]),
@@ -190,40 +192,41 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _check_open(moments: pl.DataFrame, number: str) -> None:
-    """Refuse a task with two lists or passes open at once, and one that leaves one open."""
-    named = moments.filter(pl.col(number) > 0)
-    begins = (pl.col(number) != pl.col(number).shift()) | (pl.col("pid") != pl.col("pid").shift())
-    runs = named.filter(begins.fill_null(value=True))
+def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
+    """Return the first and last row of each list or pass, and the row of its task before it.
+
+    Refuses a task with two of them open at once, and one that leaves one open and goes on.
+    """
+    ends = pl.col("kind").is_in(_ENDS[number])
+    named = moments.filter(pl.col(number) > 0).with_columns(ends=ends)
+    begins = np.ones(named.height, dtype=bool)
+    pid, of = (named[name].to_numpy() for name in ("pid", number))
+    begins[1:] = (pid[1:] != pid[:-1]) | (of[1:] != of[:-1])
+    starts = np.flatnonzero(begins)
+    lasts = np.append(starts, named.height)[1:] - 1
+    begun = named[starts].select(
+        *("pid", number),
+        first="seq",
+        after="before",
+        last=named["seq"][lasts],
+        ended=pl.Series(np.logical_or.reduceat(named["ends"].to_numpy(), starts)),
+    )
     refuse(
-        runs.filter(pl.col(number).is_duplicated()).sort(number, maintain_order=True),
+        begun.filter(pl.col(number).is_duplicated()).sort(number, maintain_order=True),
         f"{number} {{{number}}} of task {{pid}} is open at the same time as another one of this "
         "task, so rows are out of order, or those of two tasks",
     )
-    ended = named.filter(pl.col("kind").is_in(_ENDS[number]))[number]
     ignored = ["clear"] if number == "list" else ["clear", "open"]
     others = moments.filter(~pl.col("kind").is_in(ignored))
-    stopped = (
-        named.filter(~pl.col(number).is_in(ended.implode()))
-        .group_by(number, "pid")
-        .agg(last=pl.col("seq").max())
-        .join(others.group_by("pid").agg(ends=pl.col("seq").max()), on="pid")
-        .filter(pl.col("ends") > pl.col("last"))
-        .sort("last")
-    )
     refuse(
-        stopped,
+        begun.filter(~pl.col("ended"))
+        .join(others.group_by("pid").agg(goes_on=pl.col("seq").max()), on="pid")
+        .filter(pl.col("goes_on") > pl.col("last"))
+        .sort("last"),
         f"{number} {{{number}}} of task {{pid}}, last seen at seq {{last}}, has no end though its "
         "task goes on",
     )
-
-
-def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
-    """Return the first row of each list or pass, and the row of its task before it."""
-    named = moments.filter(pl.col(number) > 0)
-    return named.filter(pl.col(number).is_first_distinct()).select(
-        "pid", number, first="seq", after="before"
-    )
+    return begun
 
 
 def _at_the_head(begun: pl.DataFrame, number: str) -> pl.Series:
@@ -231,16 +234,18 @@ def _at_the_head(begun: pl.DataFrame, number: str) -> pl.Series:
 
     Such a one is its task's first, and its number was given out before any task's second.
     """
-    order = begun.group_by("pid", maintain_order=True)
-    first, second = (order.agg(pl.col(number).get(nth, null_on_oob=True))[number] for nth in (0, 1))
-    return first if second.min() is None else first.filter(first < second.min())
+    order = begun.group_by("pid", maintain_order=True).agg(
+        first=pl.col(number).first(), second=pl.col(number).get(1, null_on_oob=True)
+    )
+    second = pl.col("second").min()
+    return order.filter(second.is_null() | (pl.col("first") < second))["first"]
 
 
 def _passes(rows: ReclaimRows, begun: pl.DataFrame, head: pl.Series) -> pl.DataFrame:
     """Return complete passes, with the moments around what they saw and decided."""
+    passes, first = rows.passes, begun.select("pass", "first", "after")
     # A pass decides before its own sleeps; its round comes after it.
-    ends = rows.passes.select("pass", end="seq")
-    own_sleeps = rows.throttles.join(ends, on="pass").filter(
+    own_sleeps = rows.throttles.join(passes.select("pass", end="seq"), on="pass").filter(
         (pl.col("list") == 0)
         & ~pl.col("reason").is_in(["writeback", "congested"])
         & (pl.col("seq") < pl.col("end"))
@@ -248,9 +253,9 @@ def _passes(rows: ReclaimRows, begun: pl.DataFrame, head: pl.Series) -> pl.DataF
     before = pl.concat([part.select("pass", "seq") for part in (rows.lists, own_sleeps)])
     last = before.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
     return (
-        rows.passes.join(begun.drop("pid"), on="pass", how="left", maintain_order="left")
+        passes.filter(~pl.col("pass").is_in(head.implode()))
+        .join(first, on="pass", how="left", maintain_order="left")
         .join(last, on="pass", how="left", maintain_order="left")
-        .filter(~pl.col("pass").is_in(head.implode()))
         .with_columns(decides=pl.coalesce("last", "after"))
         .drop("last")
     )

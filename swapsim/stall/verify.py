@@ -7,6 +7,7 @@ gets the rules' values next to the kernel's, in columns that end in ``_rules``.
 """
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -187,6 +188,18 @@ def _verified(folder: Path) -> dict[str, object]:
 
 
 def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> Verdict:
+    # The flags need nothing of the rest, and most of both is work of numpy, which frees Python.
+    with ThreadPoolExecutor(1) as pool:
+        flags = pool.submit(judge_flags, recording, by_pass=rules.by_pass)
+        tables, folios, missing = _compare(recording, rules, hz=hz, progress=progress)
+        judged = {name: _judge(name, frame, flags.result()) for name, frame in tables.items()}
+    return _verdict(recording, judged, folios, missing=missing)
+
+
+def _compare(
+    recording: Recording, rules: Rules, *, hz: int, progress: bool
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, int]:
+    """Return tables with the rules' values, the folios, and how many calls the rules alone make."""
     lists, folios = _compare_lists(recording, rules, progress=progress)
     asked = decide_rounds(recording.rows.rounds, rules.name)
     rounds = recording.rows.rounds.with_columns(throttle_rules=asked)
@@ -208,9 +221,7 @@ def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> V
             flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
         ),
     }
-    flags = judge_flags(recording, by_pass=rules.by_pass)
-    judged = {name: _judge(name, frame, flags) for name, frame in tables.items()}
-    return _verdict(recording, judged, folios, missing=int(missing["calls"].sum()))
+    return tables, folios, int(missing["calls"].sum())
 
 
 def _verdict(
@@ -435,13 +446,9 @@ def _requested(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) 
 
 def _kind(recording: Recording, rules: Rules) -> pl.Expr:
     """Return the kind of a call that no row explains, null for all others."""
-    rows = recording.rows
     isolated = pl.col("reason").is_in(["isolated", rules.isolated])
-    # The last rows of runs of a task are enough, and few.
-    last = (pl.col("pid") != pl.col("pid").shift(-1)).fill_null(value=True)
-    others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
-    known = pl.concat([part.select("pid", "seq").filter(last) for part in others])
-    ends = known.group_by("pid").agg(pl.col("seq").max())["seq"]
+    rows = recording.moments.filter(pl.col("kind") != "clear")
+    ends = rows.group_by("pid").agg(pl.col("seq").max())["seq"]
 
     def among(column: str, known: pl.Series) -> pl.Expr:
         return pl.col(column).is_in(known.implode())
