@@ -110,6 +110,8 @@ class ChurnConfig:
     to_the_last_slot : bool
         Fill the device to the last slot, where all bases meet; default: until no cluster is free.
     swap_in : {"synchronous", "asynchronous"}
+        Whether pages are swapped in past the swap cache, which frees the slot, or through it: then
+        a page retains its slot while less than half of the device is in use.
     threads_per_address_space : int
         Tasks that share an address space, from 1.
     tasks : int or None

@@ -140,6 +140,8 @@ def _prepare(module: Module, found: Mapping[str, Module]) -> None:
     public = (each for each in module.members if not each.startswith("_") or each[1] == "_")
     vars(module)["members"] = {name: module.members[name] for name in public}
     for member in _members(module):
+        if isinstance(member, Class):
+            vars(member)["own_members"] = _shown_members(member, found)
         if isinstance(member, Function):
             vars(member)["signature"] = _readable(member.signature)
         elif isinstance(member, Variable) and not _is_literal(member.default_value):
@@ -160,6 +162,15 @@ def _members(of: Namespace[Any]) -> Iterator[Doc[Any]]:
         yield member
         if isinstance(member, Class):
             yield from _members(member)
+
+
+def _shown_members(of: Class, found: Mapping[str, Module]) -> list[Doc[Any]]:
+    """Return what a class has of its own, or of a base of ours whose module has no page."""
+    without = (base for base, _ in of.inherited_members if base not in found)
+    bases = {base for base in without if base.startswith("swapsim.")}
+    own = {each.qualname for each in of.own_members}
+    members = of.members.values()
+    return [each for each in members if each.qualname in own or each.taken_from[0] in bases]
 
 
 class _Omitted:
