@@ -46,6 +46,21 @@ for _command in (*_TRACES, *_LABORATORY):
     cli.add_command(_command)
 
 
+def _remedy(usage: click.ClickException) -> str:
+    """Return what to write in place of a usage that click refuses without a suggestion."""
+    context = getattr(usage, "ctx", None)
+    match usage:
+        case click.MissingParameter(param=click.Option() as option):
+            return f": add {option.opts[0]} {option.metavar}"
+        case click.MissingParameter() if context:
+            return f": write '{context.get_usage().removeprefix('Usage: ')}'"
+        case click.NoSuchOption(possibilities=[]) if context:
+            return f": '{context.command_path} --help' lists its options"
+        case click.UsageError() if context and "extra argument" in usage.message:
+            return f": write '{context.get_usage().removeprefix('Usage: ')}'"
+    return ""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -73,7 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(interrupt.TEXT, err=True)
         return interrupt.CODE
     except click.ClickException as usage:
-        click.echo(f"swapsim: {' '.join(usage.format_message().split())}", err=True)
+        said = usage.format_message().rstrip(".") + _remedy(usage)
+        click.echo(f"swapsim: {' '.join(said.split())}", err=True)
         return 2
     except BrokenPipeError:
         # The other end of the pipe (head, less) is closed: that is no error.

@@ -24,4 +24,13 @@ class TraceFolder(click.Path):
         return [*names, *super().shell_complete(ctx, param, incomplete)]
 
 
-trace_argument: Final = click.argument("folder", type=TraceFolder(), metavar="DIR")
+def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
+    """Refuse a trace that cannot feed the command; what is no trace is refused by the command."""
+    from swapsim.traces.subjects import require_feeds
+
+    require_feeds(trace, str(ctx.command.name))
+    return trace
+
+
+trace_argument: Final = click.argument("folder", type=TraceFolder(), metavar="DIR", callback=_fed)
+slots_argument: Final = click.argument("file", type=TraceFolder(), metavar="DIR", callback=_fed)

@@ -42,7 +42,8 @@ def report(output: Path, check: bool, folder: Path | None) -> None:
             raise click.UsageError("--check is for the report of all notebooks, not for --trace")
         from swapsim.site import trace_page
 
-        click.echo(f"page written: {trace_page.write_trace_page(folder, output)}")
+        page = trace_page.write_trace_page(folder, output, progress=sys.stderr.isatty())
+        click.echo(f"page written: {page}")
         return
     from swapsim.site import report as reports
     from swapsim.site import simulated

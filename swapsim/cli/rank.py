@@ -31,9 +31,10 @@ _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
 @click.command(
     cls=Verb,
     help="Rank the policies of a file among the built-in ones, by throughput and by counts.\n\n"
-    "POLICY.py is Python and runs as you: each function that it decorates with "
-    "@swapsim.policy (the scan base, up to 6.11) or @swapsim.list_policy (lists of clusters, "
-    "from 6.12 on) is ranked. A rank has the places that the intervals allow, such as 1-3: "
+    "POLICY.py is Python and runs as you; what it prints goes to stderr. Each function that it "
+    "decorates is ranked: either all with @swapsim.policy (the scan base, up to 6.11), or all with "
+    "@swapsim.list_policy (lists of clusters, from 6.12 on), for the two are ranked on different "
+    "kernels. A rank has the places that the intervals allow, such as 1-3: "
     "policies whose intervals overlap are tied.",
 )
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")

@@ -21,8 +21,8 @@ from swapsim.cli.verbs import Verb
     "folder.\n\n"
     "TEXT is that of tracefs or of trace-cmd report, a perfetto trace, the JSON lines of bpftrace, "
     "or a trace.dat, compressed or not; - for standard input; sample for a short text that comes "
-    "with the laboratory. Lost events are counted; only a text with losses is imported without "
-    "--keep-going.\n\n"
+    "with the laboratory. Lost events are counted: a text that has some is imported, any other "
+    "recording only with --keep-going.\n\n"
     "A column of pointers has 64 bits: 0x1f and 31 are the same "
     "number, but 16 digits are those of %p, which are hexadecimal. Let a probe print such"
     " numbers with :x64.",
@@ -32,7 +32,8 @@ from swapsim.cli.verbs import Verb
 @click.option(
     "--keep-going",
     is_flag=True,
-    help="Skip and count lines that cannot be read; accept lost events.",
+    help="Skip and count lines that cannot be read; import a recording that is no text although it "
+    "lost events.",
 )
 @click.option(
     "--head",

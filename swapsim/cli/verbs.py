@@ -44,11 +44,16 @@ class Verbs(click.Group):
         except click.exceptions.NoSuchCommand as unknown:
             from swapsim.traces.subjects import also_called
 
+            above = ctx.command_path.removeprefix("swapsim").strip()
+            if swapped := [each for each in args[1:] if each in self.commands]:
+                order = f"{ctx.command_path} {swapped[0]} {args[0]}"
+                raise click.UsageError(
+                    f"No such command {args[0]!r}: write '{order}'", ctx
+                ) from None
             names = also_called(unknown.command_name)
             same = sorted(path for path in _paths(self) if path.split()[-1] in names)
             if unknown.possibilities and not same:
                 raise
-            above = ctx.command_path.removeprefix("swapsim").strip()
             hint = " or ".join(f"'{above} {path}'".replace("' ", "'") for path in same)
             hint = f"its name here is {hint}" if same else f"there are {', '.join(self.commands)}"
             message = f"No such command {unknown.command_name!r}: {hint}."

@@ -8,6 +8,7 @@ numba compiles and C calls in place of a built-in one.
 import inspect
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
@@ -172,8 +173,15 @@ def _unpickled(pickled: bytes) -> Policy:
 
 @interrupt.recording()
 def policies_in(path: Path | str) -> tuple[Policy | ListPolicy | TypePolicy, ...]:
-    """Run a Python file and return the policies that it makes, in order."""
+    """Run a Python file and return the policies that it makes, in order.
+
+    What it prints goes to stderr.
+    """
     path = Path(path)
+    if path.is_file() and path.suffix != ".py":
+        raise InputError(
+            "is no Python file, which would be run: give one whose name ends in .py", path=path
+        )
     kinds = Policy | ListPolicy | TypePolicy
     made = (each for each in _run(path).values() if isinstance(each, kinds))
     found = {id(each): each for each in made}
@@ -203,7 +211,8 @@ def _run(path: Path) -> dict[str, object]:
     # At the end, so that a file next to it cannot replace a library of the same name.
     sys.path.append(str(path.resolve().parent))
     try:
-        exec(code, names)
+        with redirect_stdout(sys.stderr):
+            exec(code, names)
         interrupt.check()
     except SwapsimError as error:
         if str(path) in str(error):

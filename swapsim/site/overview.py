@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -108,11 +109,20 @@ _ELSEWHERE: Final = (
 )
 
 
+_SUGGESTED: Final = 3  # names that an error suggests
+
+
 def _no_claims(which: str) -> str:
-    letters = {claim[0] for claim in claims.published_claims()["claim"]}
+    published = claims.published_claims()
+    names = [*published["claim"], *published["mail"].unique(maintain_order=True)]
+    near = [name for name in names if which.lower() in name.lower()]
+    near = near or get_close_matches(which, names, _SUGGESTED)
+    letters = sorted({name[0] for name in published["claim"]})
+    patches = ", ".join(patch.PATCH for patch in PATCHES)
+    hint = f"did you mean {' or '.join(near[:_SUGGESTED])}? " if near else ""
     return (
-        f"{which!r} is no patch, mail or beginning of a claim's name: choose one of "
-        f"{', '.join(patch.PATCH for patch in PATCHES)}, or {', '.join(sorted(letters))}"
+        f"{which!r} is no patch, mail or beginning of a claim's name: {hint}"
+        f"choose one of {patches}, or {', '.join(letters)}"
     )
 
 

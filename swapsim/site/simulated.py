@@ -30,7 +30,8 @@ def studies(names: Sequence[str] = ()) -> list[Study]:
         near = get_close_matches(unknown[0], found, 3, 0.4) or within[:3]
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(
-            f"{unknown[0]!r} is not a study: {hint}each file of data/simulated has the name of one"
+            f"{unknown[0]!r} is not a study: {hint}each file of data/simulated has the name of "
+            f"one, as {next(iter(found))}; without a name all are run"
         )
     return [each for name, each in found.items() if name in names or not names]
 

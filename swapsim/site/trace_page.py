@@ -18,8 +18,10 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import GENERATION_RULES
 from swapsim.io import write_atomically
+from swapsim.progress import TextBar
 from swapsim.site.report import shell
 from swapsim.site.report.cells import figure
+from swapsim.slots.workbench import same_rows
 
 if TYPE_CHECKING:
     import altair as alt
@@ -41,10 +43,11 @@ _EVENTS: Final = 12
 _MS: Final = 1000
 
 Blocks = Iterator[str]
+_Section = Callable[[Path], Blocks]
 
 
 @checked
-def write_trace_page(trace: Path | str, output: Path) -> Path:
+def write_trace_page(trace: Path | str, output: Path, *, progress: bool = False) -> Path:
     """Write the page of a trace folder, or of a shipped trace, and return its path.
 
     A replay that the trace feeds but that refuses its rows has its error in place of its figures.
@@ -53,32 +56,40 @@ def write_trace_page(trace: Path | str, output: Path) -> Path:
         raise InputError("is no name of a page: give it the suffix .html", path=output)
     folder = traces.locate(trace)
     described = traces.described(folder)
-    body = "\n".join(_blocks(folder, described))
-    page = shell.fill(
-        "trace",
-        title=f"Trace {folder.name}",
-        body=body,
-        style=shell.style(),
-        script=shell.bundle(),
-        made=shell.provenance(),
-    )
+    body = [*_contents(folder, described)]
+    sections = [*_sections(folder, described)]
+    total = len(sections) + 1
+    with TextBar(total=total, desc="page", unit=" parts", disable=not progress) as bar:
+        for title, section in sections:
+            bar.set_postfix_str(title)
+            body += _section(title, section, folder)
+            bar.update()
+        bar.set_postfix_str("Script of the charts")
+        page = shell.fill(
+            "trace",
+            title=f"Trace {folder.name}",
+            body="\n".join(body),
+            style=shell.style(),
+            script=shell.bundle(),
+            made=shell.provenance(),
+        )
+        bar.update()
     write_atomically(output, page.encode())
     return output
 
 
-def _blocks(folder: Path, described: Mapping[str, Any]) -> Blocks:
-    rows, origin = described["rows"], described["provenance"]
-    yield from _contents(folder, rows, origin, described["replays"])
-    for replay, (title, section) in _SECTIONS.items():
+def _sections(folder: Path, described: Mapping[str, Any]) -> Iterator[tuple[str, _Section]]:
+    """Yield the heading of each section that a trace can have, and what computes it."""
+    for replay, section in _SECTIONS.items():
         if not described["replays"][replay]:
-            yield from _section(title, section, folder)
+            yield section
     if stall.is_of_sums(folder):
-        yield from _section("Decisions to stall, for cgroups and for all of memory", _sums, folder)
-    if "mm_vmscan_throttled" in rows:
-        yield from _section("Stalls of reclaim", _stalls, folder)
+        yield "Decisions to stall, for cgroups and for all of memory", _sums
+    if "mm_vmscan_throttled" in described["rows"]:
+        yield "Stalls of reclaim", _stalls
 
 
-def _section(title: str, section: Callable[[Path], Blocks], folder: Path) -> Blocks:
+def _section(title: str, section: _Section, folder: Path) -> Blocks:
     yield f'<h2 id="{shell.heading_name(title)}">{escape(title)}</h2>'
     try:
         yield from list(section(folder))
@@ -89,12 +100,8 @@ def _section(title: str, section: Callable[[Path], Blocks], folder: Path) -> Blo
 # What is in it.
 
 
-def _contents(
-    folder: Path,
-    rows: Mapping[str, int],
-    origin: Mapping[str, Any],
-    lacking: Mapping[str, list[str]],
-) -> Blocks:
+def _contents(folder: Path, described: Mapping[str, Any]) -> Blocks:
+    rows, origin, lacking = (described[part] for part in ("rows", "provenance", "replays"))
     feeds = [replay for replay, missing in lacking.items() if not missing]
     kernel = origin.get("kernel", {}).get("release")
     cpus = origin.get("guest", {}).get("cpus")
@@ -354,6 +361,10 @@ def _removal(folder: Path) -> Blocks:
 
 
 def _slots(folder: Path) -> Blocks:
+    try:
+        yield _verdict(slots.verify_slots(folder))
+    except InputError as error:  # a trace of one's own may not say how its kernel was set up
+        yield _text(f"Not compared with the kernel: {error}")
     measured = slots.cluster_next(folder, seeds=_SEEDS)
     means = slots.means(measured, slots.LEADING).drop("factor", "setting")
     yield _text(f"The trace's requests under each scan base, means over {_SEEDS} seeds.")
@@ -361,6 +372,7 @@ def _slots(folder: Path) -> Blocks:
         slots.charts.moves_against_locality(measured, title="Moved lines against locality")
     )
     yield _table(means)
+    yield from map(_text, same_rows(means, folder))
 
 
 def _decisions(folder: Path) -> Blocks:
@@ -371,7 +383,7 @@ def _decisions(folder: Path) -> Blocks:
     yield _table(stall.requested_sleeps(decided, rounds), fold="Sleeps that the rules request")
 
 
-_SECTIONS: Final[Mapping[str, tuple[str, Callable[[Path], Blocks]]]] = {
+_SECTIONS: Final[Mapping[str, tuple[str, _Section]]] = {
     "clusters": ("Clusters of swap slots", _clusters),
     "generations": ("Choices of reclaim with generations", _generations),
     "writeback-tags": ("Lock acquisitions with tags and without", _tags),

@@ -24,6 +24,7 @@ from swapsim.slots.metrics import METRICS, QUOTIENTS, Quotient
 from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.study.ranking import CONFIDENCE, check_confidence
 from swapsim.study.summary import over, ranked, wide
+from swapsim.traces import scan_event
 
 _OF_ONE_RUN: Final = {
     name: dtype for name, dtype in SLOT_SWEEP.schema.items() if name not in ("factor", "setting")
@@ -334,3 +335,26 @@ def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
         if value < 1:
             raise InputError(f"{value} is too few: choose at least 1", field=name)
     return math.prod((trunks - taken) / trunks for taken in range(cpus))
+
+
+def same_rows(means: pl.DataFrame, folder: Path) -> list[str]:
+    """Return a line for each group of policies whose rows are equal on a trace, and why."""
+    cpus = scan_event(folder, "slot_events").select(pl.col("cpu").n_unique()).collect().item()
+    groups = means.group_by(pl.exclude("policy"), maintain_order=True).agg("policy")["policy"]
+    return [
+        f"{', '.join(names)} come out the same{_why_same(names, cpus)}"
+        for names in groups.to_list()
+        if len(names) > 1
+    ]
+
+
+def _why_same(names: Sequence[str], cpus: int) -> str:
+    begins = "a call that gets a free cluster ignores where its base begins"
+    if cpus == 1:
+        return f": one CPU takes slots and meets no other's base, and {begins}"
+    if {*names}.isdisjoint(_RERANDOMISE):
+        return f": each stores the next slot as its base, and {begins}"
+    return ": where a base went on leaving a trunk made no difference"
+
+
+_RERANDOMISE: Final = ("percpu-rerandomise", "avoid")  # they may store another slot than the next

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The other names of a replay: of its verification, its package and its mechanism.
+"""The other names of a replay: of its verification, its package, its mechanism and its patch.
 
-They are refused, with the name that is used. Stored results depend on `traces.replays`, and not on
-this.
+They are refused, with the name that is used, and so is a trace that cannot feed it. Stored results
+depend on `traces.replays`, and not on this.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from swapsim.errors import InputError
+from swapsim.io.paths import shipped_traces
+from swapsim.traces.folder import event_names
+from swapsim.traces.replays import ALL_REPLAYS, SUMS_TABLES, lacking_events
 
 _NAMES: Final = (
-    {"writeback-tags", "mapping", "tags"},
-    {"batched-removal", "removal"},
-    {"stall-decisions", "stalls", "stall"},
-    {"cluster-next", "slots", "scan-base"},
+    {"writeback-tags", "mapping", "tags", "a"},
+    {"batched-removal", "removal", "b"},
+    {"stall-decisions", "stalls", "stall", "c"},
+    {"cluster-next", "slots", "scan-base", "d"},
     {"clusters", "cluster"},
     {"generations", "mglru"},
 )
+
+_NAMED: Final = 3  # traces that an error names
 
 
 def also_called(name: str) -> set[str]:
@@ -32,3 +38,31 @@ def no_such_replay(name: str, known: Iterable[str]) -> InputError:
     same = [each for each in others if each in also_called(name)]
     hint = f"its name here is {same[0]}" if same else f"there are: {', '.join(others)}"
     return InputError(f"no such replay: {name!r}; {hint}")
+
+
+def require_feeds(trace: Path, name: str) -> None:
+    """Require that a trace can feed a replay or verification; name shipped ones that can.
+
+    What cannot be read, or has no tables, is left to the replay.
+    """
+    try:
+        present = event_names(trace)
+    except InputError:
+        return
+    if present and (missing := _lacking(name, present)):
+        fit = [each for each, at in shipped_traces().items() if not _lacking(name, event_names(at))]
+        feeds = [each for each in ALL_REPLAYS if not lacking_events(each, present)]
+        raise InputError(
+            f"{name} needs {', '.join(missing)}, and this trace feeds "
+            f"{', '.join(feeds) or 'no replay'}: take another, as "
+            f"{', '.join(fit[:_NAMED])}; 'swapsim info' lists all",
+            path=trace,
+        )
+
+
+def _lacking(name: str, present: Iterable[str]) -> tuple[str, ...]:
+    """Return the tables that are missing for a replay or verification."""
+    (replay,) = also_called(name) & {*ALL_REPLAYS}
+    if name == "stalls" and {*SUMS_TABLES} <= {*present}:
+        return ()
+    return lacking_events(replay, present)

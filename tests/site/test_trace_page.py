@@ -51,6 +51,14 @@ def test_a_trace_of_stalls_on_7_3_has_its_verdict_and_its_command(tmp_path: Path
     assert "verify stalls" not in traces.info("generations-7.3-held-1")
 
 
+def test_a_trace_of_slots_has_its_verdict_and_says_which_policies_are_equal(tmp_path: Path) -> None:
+    """As the commands print them."""
+    page = plain(page_of("slots-1-percpu-rerandomise", tmp_path))
+    assert "The model agrees with the kernel" in page
+    assert re.search(r"matched (\d+) of \1 slots", page)
+    assert "come out the same" in page
+
+
 @pytest.mark.parametrize("trace", ["clusters-6.12-devices-4", "clusters-7.3-odd-size-4"])
 def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) -> None:
     """Their number by order is that of the requests without a grant in the trace."""

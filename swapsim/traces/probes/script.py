@@ -74,6 +74,11 @@ def recording_script(
     return fitted_script(kernel_btf, replays, language=language).text
 
 
+def _kernels(replay: str) -> str:
+    """Return which kernels can feed a replay."""
+    return _BY_NAME.get(replay, "6.1 to 6.12")
+
+
 class FittedScript(NamedTuple):
     """A script, and what the caller has to know of it."""
 
@@ -99,13 +104,14 @@ def fitted_script(kernel_btf: Path, replays: Sequence[str], *, language: str) ->
     if unfed and (replays or len(unfed) == len(plans)):
         raise InputError(
             f"this kernel cannot feed {' and '.join(unfed)}: it has {_lacked(unfed.values())}; "
-            f"record on one that can, as {_BY_NAME.get(next(iter(unfed)), '6.1 to 6.12')}",
+            f"record on one that can, as {_kernels(next(iter(unfed)))}",
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
     plan = _plan(kernel_btf, [group for replay in fed for group in chosen[replay]])
     notes = tuple(
-        f"the script does not feed {replay}: this kernel has {_lacked([lacking])}"
+        f"the script does not feed {replay}: this kernel has {_lacked([lacking])}; "
+        f"record on one that can, as {_kernels(replay)}"
         for replay, lacking in unfed.items()
     )
     if language == "bpftrace":
