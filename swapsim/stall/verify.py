@@ -191,37 +191,29 @@ def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> V
     # The flags need nothing of the rest, and most of both is work of numpy, which frees Python.
     with ThreadPoolExecutor(1) as pool:
         flags = pool.submit(judge_flags, recording, by_pass=rules.by_pass)
-        tables, folios, missing = _compare(recording, rules, hz=hz, progress=progress)
+        lists, folios = _compare_lists(recording, rules, progress=progress)
+        asked = decide_rounds(recording.rows.rounds, rules.name)
+        rounds = recording.rows.rounds.with_columns(throttle_rules=asked)
+        passes = _compare_passes(recording, rounds, rules)
+        requested = _requested(lists, passes, rounds)
+        throttles = _compare_throttles(recording, requested, rules, hz=hz)
+        missing = _missing(throttles, requested)
+        of_list = pl.col("list") > 0
+        tables = {
+            "reclaim_lists": lists.with_columns(
+                not_called=pl.col("list").is_in(missing.filter(of_list)["list"].implode())
+            ),
+            "reclaim_passes": passes.with_columns(
+                not_called=pl.col("pass").is_in(missing.filter(~of_list)["pass"].implode())
+            ),
+            "throttles": throttles,
+            "reclaim_rounds": rounds,
+            "reclaim_clears": recording.rows.clears.with_columns(
+                flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
+            ),
+        }
         judged = {name: _judge(name, frame, flags.result()) for name, frame in tables.items()}
-    return _verdict(recording, judged, folios, missing=missing)
-
-
-def _compare(
-    recording: Recording, rules: Rules, *, hz: int, progress: bool
-) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, int]:
-    """Return tables with the rules' values, the folios, and how many calls the rules alone make."""
-    lists, folios = _compare_lists(recording, rules, progress=progress)
-    asked = decide_rounds(recording.rows.rounds, rules.name)
-    rounds = recording.rows.rounds.with_columns(throttle_rules=asked)
-    passes = _compare_passes(recording, rounds, rules)
-    requested = _requested(lists, passes, rounds)
-    throttles = _compare_throttles(recording, requested, rules, hz=hz)
-    missing = _missing(throttles, requested)
-    of_list = pl.col("list") > 0
-    tables = {
-        "reclaim_lists": lists.with_columns(
-            not_called=pl.col("list").is_in(missing.filter(of_list)["list"].implode())
-        ),
-        "reclaim_passes": passes.with_columns(
-            not_called=pl.col("pass").is_in(missing.filter(~of_list)["pass"].implode())
-        ),
-        "throttles": throttles,
-        "reclaim_rounds": rounds,
-        "reclaim_clears": recording.rows.clears.with_columns(
-            flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
-        ),
-    }
-    return tables, folios, int(missing["calls"].sum())
+    return _verdict(recording, judged, folios, missing=int(missing["calls"].sum()))
 
 
 def _verdict(

@@ -3,7 +3,8 @@
 
 The trace has kswapd's lists of 32 folios, which oracle_stall_recording.py generates by the rules of
 6.1, repeated. The verification compares each row with others, counts the lists, decides them and
-the passes, and explains every recorded flag. Its peer only counts, from precomputed rows.
+the passes, and explains every recorded flag, the flags on a second core. Its peer only counts, from
+precomputed rows, on one core.
 """
 
 import time
