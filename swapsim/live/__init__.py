@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Live panels: a model of the C core that runs in the reader's page.
 
-``live.panel("tags")`` shows a panel in a notebook. A panel is data (`panel.Panel`): its question,
-its controls, the configs that they make, and a chart. The models (`models`) exist twice, in Python
-and for the page, and return the same rows; ``corelib/web`` makes the WebAssembly.
+``live.panel("tags")`` shows a panel in a notebook, `knobs` lists all. A panel is data
+(`panel.Panel`): its question, its controls, the configs that they make, and a chart. The models
+(`models`) exist twice, in Python and for the page, and return the same rows; ``corelib/web`` makes
+the WebAssembly.
 """
 
-from swapsim.live.shown import MIME, NAMES, LivePanel, panel
+from swapsim.live.shown import MIME, NAMES, LivePanel, knobs, panel
 
-__all__ = ["MIME", "NAMES", "LivePanel", "panel"]
+__all__ = ["MIME", "NAMES", "LivePanel", "knobs", "panel"]

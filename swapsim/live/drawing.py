@@ -41,7 +41,7 @@ def change(
 ) -> alt.LayerChart:
     """Draw the change of a metric from one case to another one: its median, least and greatest.
 
-    ``case`` is the column that names cases. The published changes are lines with their names.
+    ``case`` is the column that names cases. The published changes are lines.
     """
     changes = (
         rows(metric=metric)
@@ -56,15 +56,16 @@ def change(
         x="middle:Q", tooltip=[alt.Tooltip(f"{name}:Q", format=".1f") for name in _RANGE]
     )
     zero = alt.Chart(alt.InlineData([{"change": 0}])).mark_rule(color="gray")
-    marks: list[alt.Chart] = [zero.encode(x="change:Q"), band, dot]
-    last = max(published.values())
-    for line, (name, each) in enumerate(published.items()):
-        printed = alt.Chart(alt.InlineData([{"change": each, "words": f"{name}: {each:+.1f} %"}]))
-        marks.append(printed.mark_rule(color=colours.PUBLISHED, strokeWidth=2).encode(x="change:Q"))
-        side = {"align": "left", "dx": 5} if each == last else {"align": "right", "dx": -5}
-        words = printed.mark_text(color=colours.PUBLISHED, **side)
-        marks.append(words.encode(x="change:Q", y=alt.value(6 + 13 * line), text="words:N"))
-    return alt.layer(*marks).properties(width=WIDTH, height=20 + 26 * len(published))
+    words = {f"published: {name}, {each:+.1f} %": each for name, each in published.items()}
+    lines = alt.Chart(alt.InlineData([{"words": name, "change": words[name]} for name in words]))
+    line = lines.mark_rule(color=colours.PUBLISHED, strokeWidth=2).encode(
+        x="change:Q",
+        strokeDash=alt.StrokeDash(
+            "words:N", title=None, scale=alt.Scale(domain=[*words]), legend=legend([*words])
+        ),
+    )
+    marks = (zero.encode(x="change:Q"), band, dot, line)
+    return alt.layer(*marks).properties(width=WIDTH, height=40)
 
 
 def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.Chart:
@@ -214,6 +215,7 @@ def table(
     white text.
     """
     fields = ["column", "means", "text"]
+    names = [*dict.fromkeys(cell["column"] for cell in cells)]
     of = alt.LookupData(alt.InlineData([*cells]), key="metric", fields=fields)
     summed = (
         rows()
@@ -227,7 +229,7 @@ def table(
             x=alt.X(
                 "column:N",
                 title=None,
-                sort=[*dict.fromkeys(cell["column"] for cell in cells)],
+                sort=names,
                 axis=alt.Axis(orient="top", labelAngle=-60, labelLimit=200),
             ),
             y=alt.Y(f"{row}:N", title=None, sort=None),
@@ -243,7 +245,7 @@ def table(
     words = summed.mark_text(fontSize=11).encode(
         text="words:N", color=alt.condition(on_dark, alt.value("white"), alt.value("black"))
     )
-    return alt.layer(boxes, words).properties(width=alt.Step(28), height=alt.Step(20))
+    return alt.layer(boxes, words).properties(width=28 * len(names), height=alt.Step(20))
 
 
 def turns(
@@ -258,23 +260,25 @@ def turns(
     across = alt.X(f"{column}:Q", title=title, scale=alt.Scale(domain=[0, most], nice=False))
     up = alt.Scale(domain=[0, most], nice=False)
     file, anon = words
+    shades = {words: colours.PAGE_TYPES[name] for name, words in (("file", file), ("anon", anon))}
+    key = by_name("first", shades)
     planes = []
     for case in cases:
         edge = rows(rules=case, metric="turn").transform_calculate(
             turn="isValid(datum.value) ? datum.value : 100", most="100", none="0"
         )
         areas = [
-            edge.mark_area(opacity=0.35, color=colours.PAGE_TYPES[name], clip=True).encode(
-                x=across, y=alt.Y(f"{low}:Q", title=y, scale=up), y2=f"{high}:Q"
-            )
-            for name, low, high in (("file", "none", "turn"), ("anon", "turn", "most"))
+            edge.transform_calculate(first=repr(first))
+            .mark_area(opacity=0.35, clip=True)
+            .encode(x=across, y=alt.Y(f"{low}:Q", title=y, scale=up), y2=f"{high}:Q", color=key)
+            for first, low, high in ((file, "none", "turn"), (anon, "turn", "most"))
         ]
         dot = rows(rules=case, metric="file rate").mark_point(
             filled=True, size=110, color="black", stroke="white", opacity=1
         )
         tips = [alt.Tooltip(f"{column}:Q", title=title), alt.Tooltip("value:Q", title=y)]
         chosen = rows(rules=case, metric="takes file").transform_calculate(
-            words=f"datum.value ? {file!r} : {anon!r}"
+            words=f"'at the dot: ' + (datum.value ? {file!r} : {anon!r})"
         )
         said = chosen.mark_text(align="left", fontSize=13, fontWeight="bold").encode(
             x=alt.value(10), y=alt.value(16), text="words:N"
@@ -285,8 +289,8 @@ def turns(
 
 
 def legend(names: Sequence[str]) -> alt.Legend:
-    """Return a legend below the chart."""
-    return alt.Legend(orient="bottom", columns=2 if len(names) > 4 else len(names))
+    """Return a legend below the chart, with as many columns as there is room for."""
+    return alt.Legend(orient="bottom", columns=max(1, WIDTH // (6 * max(map(len, names)) + 28)))
 
 
 def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:

@@ -11,9 +11,8 @@
   async function shown(figure) {
     const panel = await panelOf(figure);
     ask ??= swapsim.live.start(swapsim.bundle);
-    const draw = (place, chart) => drawFitted(figure, place, chart);
     const setting = swapsim.live.addressedTo(panel) ?? {};
-    return swapsim.live.show(figure, panel, { ask, draw, setting, addressed: true });
+    return swapsim.live.show(figure, panel, { ask, setting, addressed: true });
   }
 
   function begin(figure) {

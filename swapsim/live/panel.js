@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A panel in a page: controls, a chart that follows them, and figures as text. A worker computes
-// what is drawn. `draw(place, chart)` gives a promise of a Vega view; panel.py explains a panel.
+// what is drawn, and fitted.js draws it; panel.py explains a panel.
 "use strict";
 swapsim.live = (() => {
   const WORKERS = 4; // at most; each may have 256 MB
@@ -104,7 +104,7 @@ swapsim.live = (() => {
   }
 
   // Shows a panel in an element. `saved` is called with each complete setting, figures and picture.
-  function show(root, panel, { ask, draw, setting: given = {}, addressed = false, saved = () => {} }) {
+  function show(root, panel, { ask, setting: given = {}, addressed = false, saved = () => {} }) {
     const { model, base, sets, cases, columns, seeded, unmet } = panel;
     const run = { model, base, sets, cases, columns, seeded, unmet }; // what the worker needs of it
     let setting = { ...panel.first, ...given };
@@ -131,9 +131,9 @@ swapsim.live = (() => {
       }
       input.name = control.name;
       inputs[control.name] = { control, input, value };
-      controls.append(element("label", {}, element("span", {}, `${control.label} `, value), input));
+      controls.append(element("label", {}, element("span", {}, control.label, value), input));
     }
-    const back = element("button", { type: "button", onclick: () => set(panel.first) }, "Back to the notebook's setting");
+    const back = element("button", { type: "button", onclick: () => set(panel.first) }, "Back to the first setting");
     const copy = element("button", { type: "button", onclick: copied }, "Copy as Python");
     controls.append(element("p", {}, back, " ", copy));
     const more = element("details", {}, element("summary", {}, "This setting in Python"), code);
@@ -141,7 +141,7 @@ swapsim.live = (() => {
 
     function label(control, text) {
       const { input, value } = inputs[control.name];
-      if (!control.choice) value.textContent = text;
+      if (!control.choice) value.textContent = /^\d{5,}$/.test(text) ? (+text).toLocaleString("en") : text;
       input.setAttribute("aria-valuetext", text);
     }
     function turn(name, value) { set({ ...setting, [name]: value }); }
@@ -202,7 +202,7 @@ swapsim.live = (() => {
       ...panel.chart, datasets: { ...panel.chart.datasets, [panel.rowsName]: shown.rows },
     });
     async function redraw(since) {
-      if (!view) view = await draw(place, charted());
+      await draw();
       await view.data(panel.rowsName, shown.rows).runAsync();
       if (since) performance.measure(`panel ${panel.name}`, { start: since });
       said.replaceChildren(...texts().map((text) => element("li", {}, text)));
@@ -233,13 +233,20 @@ swapsim.live = (() => {
     more.addEventListener("toggle", () => { code.textContent = asPython(panel, setting); });
 
     // Another width needs another chart; it is drawn with the rows of before.
-    let width = root.clientWidth;
-    const observer = new ResizeObserver(() => {
-      if (!view || root.clientWidth == width) return;
-      width = root.clientWidth;
-      draw(place, charted()).then((made) => { view = made; });
-    });
-    observer.observe(root);
+    let width = 0, drawing = Promise.resolve();
+    function draw() {
+      drawing = drawing.then(async () => {
+        if (view && width == root.clientWidth) return;
+        width = root.clientWidth;
+        const { paddingLeft, paddingRight } = getComputedStyle(root);
+        const room = Math.max(200, width - parseFloat(paddingLeft) - parseFloat(paddingRight));
+        const made = await swapsim.drawFitted(place, charted(), room, true);
+        view = made.view;
+        Object.assign(root.dataset, { natural: made.natural, room: width });
+      });
+      return drawing;
+    }
+    new ResizeObserver(() => view && draw()).observe(root);
     set(setting);
     return { set: (chosen) => set({ ...panel.first, ...chosen }), get setting() { return setting; } };
   }

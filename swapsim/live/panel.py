@@ -240,9 +240,9 @@ def as_python(panel: Panel, setting: Setting) -> str:
     return "\n".join(line for line in lines if line != "#")
 
 
-def as_json(panel: Panel) -> dict[str, Any]:
-    """Return all that the page needs of a panel."""
-    made = asdict(panel) | {"first": panel.first, "rowsName": ROWS, "unmet": UNMET}
+def as_json(panel: Panel, setting: Setting) -> dict[str, Any]:
+    """Return all that the page needs of a panel, which has this setting at first."""
+    made = asdict(panel) | {"first": setting, "rowsName": ROWS, "unmet": UNMET}
     made["sets"] = panel.sets
     del made["together"]
     for control in made["controls"]:

@@ -6,10 +6,13 @@ notebook has a picture and JSON: the setting and the figures, which nbval compar
 """
 
 import base64
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
+from textwrap import wrap
 from typing import Any, Final
 
 import polars as pl
@@ -23,7 +26,12 @@ NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "lists", "generati
 """The panels, in the order of their questions: each is a module of `swapsim.live.panels`."""
 
 MIME: Final = "application/vnd.swapsim.live+json"
-"""What a stored notebook has of a panel: its name, its setting and its figures."""
+"""What a stored notebook has of a panel: name, setting, figures, and a digest of its picture."""
+
+_WHERE: Final = (
+    "A picture: the knobs are in JupyterLab (make lab) and, where scripts run, in the report"
+)
+_LINE: Final = 100  # characters of a line below a picture's title
 
 
 class LivePanel:
@@ -59,13 +67,21 @@ class LivePanel:
 
     def picture(self) -> bytes:
         """Return a picture of the chart (PNG), computed by the native library."""
-        data = {engine.ROWS: self.frame().to_dicts()}
+        return png(self._drawn(self.frame()))
+
+    def _drawn(self, rows: pl.DataFrame) -> dict[str, Any]:
+        """Return the chart of a picture: with rows, and the setting below the question."""
+        turned = (f"{each.label}: {self.setting[each.name]}" for each in self.panel.controls)
+        below = [*wrap("; ".join(turned), _LINE), _WHERE]
         chart = dict(self.panel.chart)
-        return png(chart | {"datasets": chart.get("datasets", {}) | data})
+        return chart | {
+            "title": {"text": self.panel.question, "subtitle": below},
+            "datasets": chart.get("datasets", {}) | {engine.ROWS: rows.to_dicts()},
+        }
 
     def for_page(self) -> dict[str, Any]:
         """Return all that a page needs to show the panel with this setting."""
-        return {**engine.as_json(self.panel), "setting": self.setting}
+        return engine.as_json(self.panel, dict(self.setting))
 
     @cached_property
     def widget(self) -> Any:
@@ -77,11 +93,13 @@ class LivePanel:
         return made
 
     def stored(self) -> dict[str, Any]:
-        """Return what a stored notebook has of the panel without its picture, by MIME type."""
-        figures = self.figures()
-        stored = {"panel": self.panel.name, "setting": dict(self.setting), "figures": figures}
+        """Return what a stored notebook has of the panel but its picture, by MIME type."""
+        rows = self.frame()
+        figures = engine.figures(self.panel, rows)
+        drawn = hashlib.sha256(json.dumps(self._drawn(rows)).encode()).hexdigest()[:16]
+        stored = {"panel": self.panel.name, "setting": dict(self.setting)}
         return {
-            MIME: plain_numbers(stored),
+            MIME: plain_numbers(stored | {"figures": figures, "picture": drawn}),
             "text/plain": "\n".join((self.panel.question, *figures)),
         }
 
@@ -95,13 +113,50 @@ class LivePanel:
 
 @checked
 def panel(name: str, **turned: object) -> LivePanel:
-    """Return one of the panels NAMES: as it is first, or with some of its controls turned.
+    """Return a panel as it is first, or with some of its knobs turned; `knobs` lists all of them.
 
     Examples
     --------
-    >>> from swapsim import live
-    >>> shown = live.panel("locks")
-    >>> sorted(shown.setting)
-    ['far', 'hold', 'kind', 'near', 'think']
+    >>> from swapsim import frames, live
+    >>> frames.show(live.knobs().select("panel", "question").unique(maintain_order=True))
+    panel        question
+    tags         What are tags worth, and where does the wait go?
+    locks        How does one lock saturate?
+    stalls       When does reclaim stall?
+    trunks       Do CPUs meet in a trunk?
+    bases        What is a base worth, and for how long?
+    lists        Which list first?
+    generations  Does reclaim take anonymous pages or file pages first?
+    >>> live.panel("locks", hold=100).setting
+    {'kind': 'queued lock', 'hold': '100', 'think': '57', 'near': '44', 'far': '118'}
     """
     return LivePanel(name, turned)
+
+
+def knobs() -> pl.DataFrame:
+    """Return a row for each knob of each panel, with what it may have, and has at first.
+
+    Examples
+    --------
+    >>> from swapsim import frames, live
+    >>> locks = live.knobs().filter(panel="locks")
+    >>> frames.show(locks.select("knob", "values", "first"))
+    knob   values                                           first
+    kind   queued lock; ticket lock                         queued lock
+    hold   1; 10; 50; 100; 200; 500; 1000; 2000; 5000       1
+    think  0; 57; 200; 500; 1000; 2000; 5000; 10000; 20000  57
+    near   1; 20; 44; 60; 90; 120                           44
+    far    1; 44; 80; 118; 160; 240; 400                    118
+    """
+    rows = [
+        (of.name, of.question, each.name, each.label, _values(*each.sets), each.first)
+        for of in (panel(name).panel for name in NAMES)
+        for each in of.controls
+    ]
+    columns = ["panel", "question", "knob", "means", "values", "first"]
+    return pl.DataFrame(rows, columns, orient="row")
+
+
+def _values(*names: str) -> str:
+    numbered = all(name == str(number) for number, name in enumerate(names))
+    return f"0 to {names[-1]}" if numbered else "; ".join(names)

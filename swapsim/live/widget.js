@@ -9,16 +9,12 @@ export default {
     root.className = "panel";
     el.classList.add("swapsim-live");
     el.append(root);
-    const draw = async (place, chart) => {
-      const { view } = await swapsimEmbed(place, chart, { actions: false, renderer: "svg" });
-      return view;
-    };
     const saved = ({ setting }) => {
       try {
         model.set("setting", setting);
         model.save_changes();
       } catch { /* the kernel has ended; the panel goes on */ }
     };
-    swapsim.live.show(root, model.get("panel"), { ask, draw, saved, setting: model.get("setting") });
+    swapsim.live.show(root, model.get("panel"), { ask, saved, setting: model.get("setting") });
   },
 };

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import anywidget
 import traitlets
@@ -12,13 +12,11 @@ import vl_convert
 from swapsim.charts.theme import VEGA_LITE
 from swapsim.live import script
 
-_VEGA: Final = "globalThis.swapsimEmbed = vegaEmbed;"
-
 
 @cache
 def _class() -> type[anywidget.AnyWidget]:
     """Return the class of the widgets, whose script is made once."""
-    vega: str = vl_convert.javascript_bundle(_VEGA, vl_version=VEGA_LITE)
+    vega: str = vl_convert.javascript_bundle(script.text("fitted.js"), vl_version=VEGA_LITE)
 
     class LiveWidget(anywidget.AnyWidget):
         _esm = "\n".join((vega, script.script(), script.text("widget.js")))
@@ -31,4 +29,4 @@ def _class() -> type[anywidget.AnyWidget]:
 
 def widget(panel: Mapping[str, Any]) -> anywidget.AnyWidget:
     """Return the widget of a panel (`LivePanel.for_page`)."""
-    return _class()(panel=dict(panel), setting=panel["setting"])
+    return _class()(panel=dict(panel), setting=panel["first"])

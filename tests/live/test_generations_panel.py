@@ -3,12 +3,16 @@
 
 from itertools import product
 
+import polars as pl
 import pytest
 
+from swapsim import generations
 from swapsim.ffi import GENERATION_RULES
 from swapsim.live.panel import run
 from swapsim.live.panels import generations as panels
-from swapsim.patches.newer_kernels import deciding
+
+RECORDING, SECOND = "generations-6.12-held-4", 99
+REFAULTED = ("avg_refaulted", "refaulted")
 
 
 def chosen(**turned: object) -> dict[str, bool]:
@@ -19,13 +23,26 @@ def chosen(**turned: object) -> dict[str, bool]:
     return {rules: bool(value) for rules, value in found.select("rules", "value").rows()}
 
 
-def test_first_state_is_a_second_of_the_recording() -> None:
-    """Rates, swappiness and decision are those of the notebook's second, rounded."""
-    row = deciding.second()
-    for each in ("anon", "file"):
-        assert panels.FIRST[each] == pytest.approx(row[f"rate_{each}_percent"], abs=0.5)
-    assert panels.FIRST["swappiness"] == row["swappiness"]
-    assert chosen()["7.3"] == (row["anon_percent"] < 50)
+def test_first_state_is_a_second_of_a_recording() -> None:
+    """Rates and swappiness are those of a second of 6.12, rounded, and so is what both choose."""
+    rows = generations.generation_rows(RECORDING)
+    chosen_by = {each: generations.chosen(rows, each)["first"] for each in GENERATION_RULES}
+    since = pl.col("t_ns") - pl.col("t_ns").min()
+    second = rows.choices.with_columns(**chosen_by).filter(since // 10**9 == SECOND, lruvec=0)
+
+    def pages(each: str, first_tier: int, *names: str) -> int:
+        columns = [f"{name}_{each}_{tier}" for name in names for tier in range(first_tier, 4)]
+        return int(second.select(pl.sum_horizontal(columns).cast(pl.Int64).sum()).item())
+
+    back = {each: pages(each, 0, *REFAULTED) for each in ("anon", "file")}
+    for each in back:
+        rate = 100 * back[each] / pages(each, 0, "avg_total", "evicted", "protected")
+        assert panels.FIRST[each] == pytest.approx(rate, abs=0.5)
+    upper = 100 * pages("file", 1, *REFAULTED) / back["file"]
+    assert panels.FIRST["upper"] == pytest.approx(upper, abs=5)
+    assert second["swappiness"].unique().to_list() == [panels.FIRST["swappiness"]]
+    assert chosen() == {each: (second[each] == "file").all() for each in GENERATION_RULES}
+    assert len(set(chosen().values())) == 2
 
 
 def test_swappiness_at_its_ends_leaves_the_rates_out() -> None:

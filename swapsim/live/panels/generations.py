@@ -18,8 +18,8 @@ _LEFT: Final = {
     "of file pages older": {"anon_generations": 3, "file_generations": 4},
 }
 _CALLERS: Final = {"may start IO": {"io": True}, "may start no IO": {"io": False}}
-FIRST: Final = {"anon": 2, "file": 17, "upper": 0, "swappiness": 60}
-"""The second of a recording of 7.3 that notebook 08 draws as a loop, in whole percent."""
+FIRST: Final = {"anon": 17, "file": 18, "upper": 20, "swappiness": 100}
+"""A second of a recording of 6.12 in which 7.3 would choose the other type, rounded."""
 
 
 def panel() -> Panel:

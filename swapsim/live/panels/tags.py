@@ -84,7 +84,12 @@ def panel() -> Panel:
     with_exit = pl.col("metric").replace("vmstat.swap.so", "vmstat.swap.so, exit included")
     published = dict(claimed.select(with_exit, "change").iter_rows())
     chart = drawing.change(
-        _SWAP_OUT, "tags", _KEPT, _NONE, published, "pages swapped out without tags, change in %"
+        _SWAP_OUT,
+        "tags",
+        _KEPT,
+        _NONE,
+        published,
+        "pages swapped out without tags, change in % (green: five seeds)",
     ) & drawing.parts(parts, "busy", "tags", "microseconds of CPU time for a page swapped out")
     without = {"metric": _SWAP_OUT, "tags": _NONE}
     return Panel(
@@ -104,7 +109,7 @@ def panel() -> Panel:
             slider("writers", "tasks that write", writers, _USUAL.writers),
             slider("tag_share", "hold for tags : hold for add", _SHARES, prediction.TAG_SHARE),
             slider("map_share", "map byte : hold for add", _MAPS, prediction.MAP_SHARE),
-            slider("trunk", "size of a trunk, from 5.8 on", _TRUNKS, "64 MB"),
+            slider("trunk", "size of a trunk (from 5.8 on)", _TRUNKS, "64 MB"),
             choice("kernel", "kernel", _KERNELS, _USUAL.kernel, "kernel"),
             choice("device", "device", _DEVICES, _MEMORY),
         ),

@@ -25,7 +25,7 @@ _AGES: Final = tuple(2**n for n in range(14, 20))
 _CHURN: Final = replace(studies.CHURN, pages=studies.CHURN.pages // _SMALLER)
 _FRAMES: Final = 36
 _FILLS: Final = (30, 40, 48, 60, 70, 80, 90)
-_CPUS: Final = (1, 2, 4, 8, 16, 32)
+_CPUS: Final = (1, 2, 4, 8, 16, 32, 64)
 _MIB: Final = GIGABYTE_SLOTS // 1024
 _TIMES: Final = f"times {_SMALLER}"
 
@@ -44,6 +44,7 @@ def _chart() -> alt.VConcatChart:
     x = alt.X(
         "since:Q", title=f"pages swapped out since the fill, {_TIMES}", axis=alt.Axis(format="~s")
     )
+    names = {str(cpu): colour for cpu, colour in enumerate(CPUS)}
     place = (
         first.transform_filter("datum.metric === 'slot'")
         .transform_calculate(
@@ -58,7 +59,7 @@ def _chart() -> alt.VConcatChart:
                 title="place on the device, MiB",
                 scale=alt.Scale(domain=[0, _DEVICE.slots // _MIB]),
             ),
-            color=alt.Color("cpu:N", scale=alt.Scale(range=[*CPUS]), legend=None),
+            color=drawing.by_name("cpu", names).title(f"CPU, modulo {len(CPUS)}"),
             tooltip=[
                 alt.Tooltip("task:Q", title="CPU"),
                 alt.Tooltip("place:Q", title="MiB", format=".1f"),
@@ -89,6 +90,8 @@ def panel() -> Panel:
     """Return the panel of notebook 04's section on the age of V1."""
     metrics = ("trunk.shared", "lock.moved.add", "scanned")
     base: dict[str, Any] = model.setting(_DEVICE, _CHURN, frames=_FRAMES, metrics=metrics)
+    most = _CHURN.pages // _DEVICE.possible_cpus
+    cpus = {n: {"possible_cpus": n, "pages": max(_CHURN.pages, most * n)} for n in _CPUS}
     ages = {n: {"warm_up_pages": n // _SMALLER} for n in _AGES}
     trunks = {_trunk(n): {"trunk_shift": n} for n in range(9, 14)}
     fills = {n: {"used_share": n / 100} for n in _FILLS}
@@ -106,8 +109,8 @@ def panel() -> Panel:
             "seed": None,
         },
         controls=(
-            choice("policy", "policy", POLICIES, "percpu", "policy"),
-            slider("cpus", "CPUs", _CPUS, _DEVICE.possible_cpus, "possible_cpus"),
+            choice("policy", "policy", POLICIES, studies.MERGED, "policy"),
+            slider("cpus", "CPUs", cpus, _DEVICE.possible_cpus),
             slider("trunk", "size of a trunk", trunks, _trunk(_SHIFT)),
             slider("fill", "slots in use, %", fills, round(100 * _CHURN.used_share)),
             slider("age", f"age: pages swapped out, {_TIMES}", ages, 2**18, released=True),

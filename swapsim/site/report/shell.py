@@ -287,5 +287,6 @@ def _colours(style: str) -> str:
 @cache
 def bundle() -> str:
     """Return the script that draws charts and fits tables, with the libraries that it needs."""
-    snippet = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
+    own = ((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
+    snippet = "\n".join((script.text("fitted.js"), *own))
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)
