@@ -121,13 +121,14 @@ def curves(
 ) -> alt.LayerChart:
     """Draw a line of medians over the seeds for each value of ``by``, and a band of their range.
 
-    ``x`` is a column with its words, on a logarithmic axis. Published ``points`` have that column,
-    ``value`` and the column ``named``; those are shown whose column ``only`` the rows have, too.
+    ``x`` is a column with its words; both axes are logarithmic. Published ``points`` have that
+    column, ``value`` and the column ``named``; those are shown whose column ``only`` the rows have.
     """
     column, words = x
     across = alt.X(f"{column}:Q", title=words, scale=alt.Scale(type="log", base=2))
+    up = alt.Scale(type="log", nice=False, padding=8)
     summed = over_seeds(rows(), "value", column, by).encode(x=across, color=by_name(by, colour))
-    band = summed.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
+    band = summed.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title=y, scale=up), y2="high:Q")
     tips = [alt.Tooltip(f"{name}:Q", format=".3~g") for name in (column, *_RANGE)]
     line = summed.mark_line(point=True).encode(y="middle:Q", tooltip=[f"{by}:N", *tips])
     shown = alt.LookupData(alt.NamedData(ROWS), key=only, fields=["seed"])
@@ -183,7 +184,7 @@ def areas(x: tuple[str, str], y: str, by: str, case: str, colour: Mapping[str, s
 def groups(
     metric: str, x: Mapping[str, str], y: str, case: str, colour: Mapping[str, str]
 ) -> alt.LayerChart:
-    """Draw a bar for each name and case: the median over the seeds, with a line of their range.
+    """Draw a bar of percent for each name and case: the median over the seeds, and their range.
 
     ``x`` has the word of each value of ``name``.
     """
@@ -196,7 +197,7 @@ def groups(
     )
     tips = [alt.Tooltip(f"{name}:Q", format=".1f") for name in _RANGE]
     bars = summed.mark_bar().encode(
-        y=alt.Y("middle:Q", title=y),
+        y=alt.Y("middle:Q", title=y, scale=alt.Scale(domain=[0, 100])),
         color=by_name(case, colour),
         tooltip=["word:N", f"{case}:N", *tips],
     )
@@ -294,5 +295,8 @@ def legend(names: Sequence[str]) -> alt.Legend:
 
 
 def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the Vega-Lite of a panel."""
-    return of_version(chart.to_dict())
+    """Return the Vega-Lite of a panel, with its legends below each other."""
+    made = of_version(chart.to_dict())
+    below = {"anchor": "start", "direction": "vertical", "margin": 8}
+    made["config"]["legend"]["layout"] = {"bottom": below}
+    return made

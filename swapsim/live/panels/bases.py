@@ -122,7 +122,7 @@ def _chart() -> alt.VConcatChart:
 def panel() -> Panel:
     """Return the panel of the mails' test and of notebook 05's aged device."""
     base = model.setting(_MACHINE, studies.constants()["V3"])
-    rate: dict[str, Any] = {"unit": "pages/s", "digits": 0, "scale": 0.25}
+    rate: dict[str, Any] = {"unit": "thousand pages/s", "digits": 1, "scale": 0.25e-3}
     young, full = _AGES_MS[0], studies.UNDER_HALF
     of = {"metric": _OUT}
     return Panel(

@@ -42,7 +42,7 @@ def _chart() -> alt.VConcatChart:
         .transform_calculate(since=f"{_SMALLER} * datum.pages")
     )
     x = alt.X(
-        "since:Q", title=f"pages swapped out since the fill, {_TIMES}", axis=alt.Axis(format="~s")
+        "since:Q", title=f"pages swapped out since the fill, {_TIMES}", axis=alt.Axis(format=",d")
     )
     names = {str(cpu): colour for cpu, colour in enumerate(CPUS)}
     place = (
