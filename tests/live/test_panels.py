@@ -104,6 +104,12 @@ def test_a_picture_and_figures_are_of_the_first_setting(name: str) -> None:
     assert not [line for line in stored["figures"] if line.endswith(": none")]
 
 
+def test_a_page_begins_with_the_setting_of_its_notebook() -> None:
+    """A panel that a notebook shows with a turned knob has this setting at first in a page."""
+    shown = live.panel("trunks", policy="percpu")
+    assert shown.for_page()["first"] == shown.panel.first | {"policy": "percpu"}
+
+
 @pytest.mark.parametrize(
     ("turned", "says"), [({"wheels": 4}, "wheels"), ({"writers": 9}, "writers")]
 )
