@@ -99,13 +99,12 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
     assert rows_of_page(pages.claims_article(judged)) == as_shown(judged)
     front = pages.front(judged)
     assert rows_of_page(front) == as_shown(overview.headlines(judged))
-    counted = overview.by_mail(claims.verdicts_by_mail(judged)).drop("patch")
-    for name, *counts in counted.rows():
-        row = re.search(rf'<tr><th scope="row"><a href="mail-{name}.html">.*?</tr>', front, re.S)
+    for name, counted in claims.verdicts_by_mail(judged).group_by("mail", maintain_order=True):
+        row = re.search(rf'<tr><th scope="row"><a href="mail-{name[0]}.html">.*?</tr>', front, re.S)
         assert row is not None
-        cells = re.findall(r"<td>(.*?)</td>", row[0], re.S)
-        shown = [re.sub(r"<[^>]+>", "", cell).replace("\u2013", "0") for cell in cells]
-        assert shown == list(map(str, counts))
+        shown = re.findall(r">(\d+) ", row[0])
+        counts = counted.drop("patch", "mail", "source", "claims").rows()
+        assert shown == [str(count) for of_source in counts for count in of_source if count]
     for row in newer_kernels.on_newest().iter_rows(named=True):
         assert all(
             f"<td>{row[name]}</td>" in unescape(front) for name in ("state", "now", "figure")

@@ -161,7 +161,6 @@ def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
 
 def front(judged: pl.DataFrame) -> str:
     """Return the front page's question, first panel and verdicts (THREE_COLUMNS of all claims)."""
-    counted = overview.by_mail(claims.verdicts_by_mail(judged))
     return fill(
         "front",
         panel=Markup(panel_figure(FIRST)),
@@ -171,7 +170,9 @@ def front(judged: pl.DataFrame) -> str:
         mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
-        counted=counted.rows(named=True),
+        counted=claims.verdicts_by_mail(judged).rows(named=True),
+        subjects=_subjects(),
+        verdict_words=COUNTED,
         sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
         newest=newer_kernels.on_newest().rows(named=True),
         rules=RULES,
@@ -186,7 +187,7 @@ def claims_article(judged: pl.DataFrame) -> str:
         claims=_claims(judged),
         mails=links.mail_of_each_claim(),
         titles=titles,
-        subjects={name: _subject(name) for name in mail_pages()},
+        subjects=_subjects(),
         cards={patch: _card_page(patch) for patch in titles},
         rules=RULES,
     )
@@ -239,6 +240,11 @@ def _subject(mail: str) -> str:
     """Return the subject of a mail, without the words that mark a patch."""
     title = str(claims.links().row(by_predicate=pl.col("name") == mail, named=True)["title"])
     return re.sub(r"^(Re: )?\[[^]]*\] ", "", title)
+
+
+def _subjects() -> dict[str, str]:
+    """Return the subject of each mail that has claims."""
+    return {name: _subject(name) for name in mail_pages()}
 
 
 def mail_pages() -> list[str]:
