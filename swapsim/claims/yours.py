@@ -73,6 +73,9 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     if not path.exists():
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
     head = _head(path)
+    if not head:
+        names = " or ".join(",".join(table.schema) for table in (YOUR_RUNS, _BOTH_SIDES))
+        raise InputError(f"begins with an empty line: write {names}", path=path, line=1)
     if head == ",".join(_BOTH_SIDES.schema):
         sides = read_csv(path, _BOTH_SIDES, _MAY_LACK)
         require_unique(sides, ["metric"], path, _TWO_METRICS)

@@ -54,8 +54,10 @@ def _remedy(usage: click.ClickException) -> str:
             return f": add {option.opts[0]} {option.metavar}"
         case click.MissingParameter() if context:
             return f": write '{context.get_usage().removeprefix('Usage: ')}'"
-        case click.NoSuchOption(possibilities=[]) if context:
+        case click.NoSuchOption() if context and not usage.possibilities:
             return f": '{context.command_path} --help' lists its options"
+        case click.BadParameter(param=click.Option(type=click.IntRange() as of)):
+            return f": give a whole number from {of.min} to {of.max}"
         case click.UsageError() if context and "extra argument" in usage.message:
             return f": write '{context.get_usage().removeprefix('Usage: ')}'"
     return ""

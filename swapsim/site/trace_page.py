@@ -54,6 +54,8 @@ def write_trace_page(trace: Path | str, output: Path, *, progress: bool = False)
     """
     if output.suffix != ".html":
         raise InputError("is no name of a page: give it the suffix .html", path=output)
+    if not output.parent.is_dir():
+        raise InputError("its folder does not exist: create it first", path=output)
     folder = traces.locate(trace)
     described = traces.described(folder)
     body = [*_contents(folder, described)]

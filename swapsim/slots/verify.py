@@ -137,7 +137,8 @@ def _device(kernel: str, given: Mapping[str, Any], folder: Path | None) -> Slots
         given = {**given, **{name: getattr(known, name) for name in missing}}
     elif set(missing) - {"trunk_shift"}:
         raise InputError(
-            f"rows without a trace.toml do not say how their kernel was set up: give {missing[0]}=",
+            "rows without a trace.toml do not say how their kernel was set up: "
+            f"give {missing[0]}=...",
             field=missing[0],
         )
     check_choice("policy", given["policy"], SLOT_REPLAY_POLICIES)
