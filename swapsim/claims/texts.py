@@ -183,7 +183,8 @@ def _measured_rests(row: dict[str, Any]) -> str:
     rounds = row["measured_rounds"]
     stays = row["kind"] == "change" and row["claimed"] == "stays"
     within = f"stays: within {STAYS_WITHIN_PERCENT:.0f} %" if stays and rounds else None
-    parts = (row["measured_what"], f"{rounds} rounds" if rounds else None, within)
+    of_rounds = f"{rounds} round{'s' if rounds > 1 else ''}" if rounds else None
+    parts = (row["measured_what"], of_rounds, within)
     return "; ".join(part for part in parts if part)
 
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from swapsim import claims, live
 from swapsim.claims.addresses import address
+from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT
 from swapsim.claims.texts import COUNTED
 from swapsim.errors import InputError
 from swapsim.frames import glossary
@@ -36,6 +37,7 @@ from swapsim.site.report.shell import (
 
 FIRST: Final = "tags"  # the panel of the front page
 _MINUS: Final = "\N{MINUS SIGN}"
+_WORDS: Final = {"simulated": SIMULATED_VERDICT.words, "measured": MEASURED_VERDICT.words}
 
 
 def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
@@ -172,7 +174,7 @@ def front(judged: pl.DataFrame) -> str:
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
         counted=claims.verdicts_by_mail(judged).rows(named=True),
         subjects=_subjects(),
-        verdict_words=COUNTED,
+        verdict_words=_WORDS,
         sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
         newest=newer_kernels.on_newest().rows(named=True),
         rules=RULES,
@@ -215,7 +217,7 @@ def mail_article(judged: pl.DataFrame, mail: str) -> str:
         leads=_leads(mail),
         heading_name=heading_name,
         counted=claims.verdicts_by_mail(stated).rows(named=True),
-        verdict_words=COUNTED,
+        verdict_words=_WORDS,
         rules=RULES,
     )
 
@@ -237,9 +239,11 @@ def _heading(lead: str | None) -> str:
 
 
 def _subject(mail: str) -> str:
-    """Return the subject of a mail, without the words that mark a patch."""
+    """Return the subject of a mail, with its version in place of the words that mark a patch."""
     title = str(claims.links().row(by_predicate=pl.col("name") == mail, named=True)["title"])
-    return re.sub(r"^(Re: )?\[[^]]*\] ", "", title)
+    subject = re.sub(r"^(Re: )?\[[^]]*\] ", "", title)
+    version = re.match(r"(?:Re: )?\[[^]]*\bv(\d+)", title)
+    return f"{subject} (v{version[1]})" if version else subject
 
 
 def _subjects() -> dict[str, str]:
