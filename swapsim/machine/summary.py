@@ -26,8 +26,9 @@ _NESTED: Final = (
 )
 """Sites inside si->lock or the swap cache's lock, whose hold already includes them."""
 
+_CYCLES: Final = "swap cache's lock: cycles spent waiting for it"
+
 _QUANTITIES: Final = {
-    "swap cache's lock: cycles spent waiting for it": ("cycles.tree_lock.", None),
     "swap cache's lock: acquisitions per page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
     "swap cache's lock: contended acquisitions per page": (
         "contended.tree_lock.",
@@ -85,6 +86,7 @@ def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 def lock_relief(
     printed: pl.DataFrame,
+    predicted: pl.DataFrame,
     runs: tuple[pl.DataFrame, pl.DataFrame],
     medians: pl.DataFrame,
     policies: tuple[str, str],
@@ -92,28 +94,32 @@ def lock_relief(
     """Compare how much a patch relieves the swap cache's lock in the mail, machine and lab.
 
     ``printed`` has the mail's rows of the lock, of two kernels (PUBLISHED); a row that a profile
-    omits counts as 0. ``runs`` are `run.run` without and with the patch, ``medians`` those of one
-    experiment (MEDIANS), ``policies`` its names without and with the patch.
+    omits counts as 0. ``predicted`` has the same rows as simulated (RESULTS). ``runs`` are
+    `run.run` without and with the patch, ``medians`` those of one experiment (MEDIANS),
+    ``policies`` its names without and with the patch.
 
     Each ``quantity`` has its change in percent: ``published``, ``simulated``, ``measured``; null
     where a source lacks the quantity, or it is zero without the patch.
     """
-    sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
-    if len(sums) != 2:
-        raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
-    rows = []
+    same = predicted.filter(pl.col("metric").is_in(printed["metric"].to_list()))
+    changes = (_sums(printed), _sums(same), None)
+    rows: list[tuple[str, *tuple[float | None, ...]]] = [(_CYCLES, *changes)]
     for quantity, (prefix, metric) in _QUANTITIES.items():
         simulated = (
             float(run.filter(pl.col("metric").str.starts_with(prefix))["value"].sum())
             for run in runs
         )
-        row = {"quantity": quantity, "published": None, "simulated": _change(*simulated)}
-        if metric:
-            row["measured"] = _change(*(_median(medians, metric, name) for name in policies))
-        else:
-            row |= {"published": _change(*sums.to_list()), "measured": None}
-        rows.append(row)
-    return pl.DataFrame(rows)
+        measured = _change(*(_median(medians, metric, name) for name in policies))
+        rows.append((quantity, None, _change(*simulated), measured))
+    return pl.DataFrame(rows, ["quantity", "published", "simulated", "measured"], orient="row")
+
+
+def _sums(rows: pl.DataFrame) -> float | None:
+    """Return the change of the sum of rows, from the first kernel to the second."""
+    sums = rows.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
+    if len(sums) != 2:
+        raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
+    return _change(*sums.to_list())
 
 
 def gain_at(ranges: pl.DataFrame, setting: float) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
+from swapsim.charts import general
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import (
@@ -166,6 +167,18 @@ def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:
     order = claims.patch_cards().explode("headlines").select(split.alias("split")).unnest("split")
     frame = order.join(three_columns, on="claim", maintain_order="left")
     return frame.with_columns(metric="words").select(THREE_COLUMNS.names())
+
+
+def draw_headlines(rows: pl.DataFrame) -> "alt.ConcatChart":
+    """Draw the changes of `headlines`, published and simulated where the base is reproduced."""
+    known = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
+    drawn = rows.filter("relative").select(
+        "published",
+        pl.when(known).then(pl.col("simulated", "low", "high")),
+        claim=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric"),
+    )
+    words = {"simulated": "change, in percent of the claim's own base"}
+    return general.dots(drawn, "simulated", "claim", published="published", words=words)
 
 
 def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:

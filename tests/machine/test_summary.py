@@ -137,6 +137,16 @@ def printed(*values: tuple[str, float]) -> pl.DataFrame:
     )
 
 
+def predicted(*values: tuple[str, float]) -> pl.DataFrame:
+    """Return the same row as simulated by hand: kernel and percent of cycles."""
+    metric = claims.published_tables()["metric"][0]
+    rows = [
+        ("p", "simulated", kernel, "-", 8, 1, metric, value, "% of cycles")
+        for kernel, value in values
+    ]
+    return pl.DataFrame(rows, schema=RESULTS.schema, orient="row")
+
+
 def counted(**value_of: float) -> pl.DataFrame:
     """Return a run by hand; two underscores are a dot."""
     return pl.DataFrame(
@@ -159,9 +169,6 @@ COUNTED = {
 }
 
 RUN = counted(
-    cycles__tree_lock__add=6.0,
-    cycles__tree_lock__remove=2.0,
-    cycles__si_lock__get=70.0,
     acquisitions__tree_lock__add=4.0,
     contended__tree_lock__add=0.5,
     acquisitions__si_lock__get=1.0,
@@ -172,8 +179,6 @@ RUN = counted(
 def test_relief_is_the_sum_of_a_locks_sites_from_base_to_patched() -> None:
     """Each source's change in percent, by what it has: cycles in a profile, counts in the lab."""
     patched = counted(
-        cycles__tree_lock__add=1.0,
-        cycles__si_lock__get=90.0,
         acquisitions__tree_lock__add=2.0,
         contended__tree_lock__add=0.0,
         acquisitions__si_lock__free=5.0,
@@ -181,6 +186,7 @@ def test_relief_is_the_sum_of_a_locks_sites_from_base_to_patched() -> None:
     table = lock_relief(
         # The patched profile does not list the second row.
         printed(("before", 7.0), ("before", 3.0), ("after", 0.5)),
+        predicted(("before", 8.0), ("after", 1.0)),
         (RUN, patched),
         medians(COUNTED),
         ("off", "on"),
@@ -201,6 +207,7 @@ def test_a_lock_without_waits_has_no_change() -> None:
     idle = RUN.with_columns(value=pl.lit(0.0))
     table = lock_relief(
         printed(("before", 7.0), ("after", 0.5)),
+        predicted(("before", 0.0), ("after", 1.0)),
         (idle, RUN),
         medians(COUNTED | {("off", "xa_lock contended acquisitions"): 0.0}),
         ("off", "on"),
@@ -214,7 +221,13 @@ def test_relief_names_what_is_missing() -> None:
     two = printed(("before", 7.0), ("after", 0.5))
     for cells, patched, word in ((two.head(1), "on", "kernel"), (two, "another", "another")):
         with pytest.raises(InputError, match=word):
-            lock_relief(cells, (RUN, RUN), medians(COUNTED), ("off", patched))
+            lock_relief(
+                cells,
+                predicted(("a", 1.0), ("b", 1.0)),
+                (RUN, RUN),
+                medians(COUNTED),
+                ("off", patched),
+            )
 
 
 def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:

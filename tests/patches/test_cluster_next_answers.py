@@ -152,12 +152,13 @@ def test_a_measured_answer_is_the_change_of_the_rounds(
 
 
 def test_each_claim_of_the_first_mail_has_a_figure_at_each_age() -> None:
-    """The score is that of V1's life, and the range of a claim has all ages."""
+    """Young, the score is the prediction's, later that of V1's life; a range has all ages."""
     rows = claims_by_age()
     assert rows["age"].unique(maintain_order=True).to_list() == list(studies.ages_of_v1())
     scores = rows.filter(claim="D-prose-score")["simulated"].to_list()
     life = patch.gains(studies.life(), "pmbench score").filter(policy="percpu")
-    assert scores == pytest.approx(life["middle"].to_list(), abs=0.1)
+    young = patch.answers().filter(claim="D-prose-score")["figure"].item()
+    assert scores == pytest.approx([young, *life["middle"][1:]], abs=0.1)
     answered = patch.answers().filter(source="simulated", range_over="ages")
     ends = rows.group_by("claim").agg(
         least=pl.col("simulated").min(), most=pl.col("simulated").max()

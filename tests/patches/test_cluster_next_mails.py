@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch D's mails: each is fitted to its own base column, and its table is simulated."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -102,40 +101,3 @@ def test_each_mail_has_its_own_kernels_rows_and_policy(
     met = claims.answers(claims.published_claims().filter(patch=patch.PATCH), results)["claim"]
     assert len(met) == claims_met
     assert met.str.starts_with(prefix).all()
-
-
-def grown_by(percent: float) -> pl.DataFrame:
-    """Return RESULTS of both mails in which every profile row grows by so many percent."""
-    head = {"patch": patch.PATCH, "policy": "", "n_tasks": 16, "seed": 1}
-    frames = []
-    for version, prefix in (("V1", "D-lock-"), ("V3", "D3-lock-")):
-        mine = claims.published_claims().filter(pl.col("claim").str.starts_with(prefix))
-        for kernel, value in zip(
-            mails.VERSIONS[version].kernels, (1.0, 1 + percent / 100), strict=True
-        ):
-            rows = [(metric, value, "% of cycles") for metric in mine["metric"]]
-            frames.append(claims.results(rows, head | {"kernel": kernel}))
-    return pl.concat(frames)
-
-
-def test_two_mails_together_are_the_mean_of_their_quotients() -> None:
-    """+3.45 and +42.63 % are +21.5, +11.36 and +78.29 % are +40.9; tolerances shrink too."""
-    table = patch.growth_in_both_mails(grown_by(25.0))
-    assert table["row"].to_list() == ["free-entries", "shrink-inactive"]
-    together = [100 * (math.sqrt(a * b) - 1) for a, b in ((1.0345, 1.4263), (1.1136, 1.7829))]
-    assert table["published_together"].to_list() == pytest.approx(together)
-    assert [round(value, 1) for value in together] == [21.5, 40.9]
-    assert table["tolerance"].to_list() == pytest.approx([18.5 / math.sqrt(2)] * 2)
-    assert table["simulated_together"].to_list() == pytest.approx([25.0, 25.0])
-
-
-@pytest.mark.parametrize(
-    ("percent", "agree"), [(30.0, "11"), (22.0, "10"), (50.0, "01"), (60.0, "00")]
-)
-def test_growth_is_judged_by_both_mails(percent: float, agree: str) -> None:
-    """It is reproduced within 13 points of 21.5 and of 40.9 %; without figures it is open."""
-    grown = grown_by(percent)
-    wanted = [{"1": "reproduced", "0": "missed"}[each] for each in agree]
-    assert patch.growth_in_both_mails(grown)["verdict"].to_list() == wanted
-    table = patch.growth_in_both_mails(grown.filter(kernel="before"))
-    assert table["verdict"].to_list() == [None, None]

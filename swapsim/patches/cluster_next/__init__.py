@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.answered import answers as answers
     from swapsim.patches.cluster_next.answered import chances as chances
     from swapsim.patches.cluster_next.answered import counted as counted
-    from swapsim.patches.cluster_next.answered import growth_in_both_mails as growth_in_both_mails
     from swapsim.patches.cluster_next.answered import headline_locks as headline_locks
     from swapsim.patches.cluster_next.answered import lock_relief as lock_relief
     from swapsim.patches.cluster_next.answered import predicted as predicted

@@ -4,14 +4,12 @@
 And its part of the pages on all patches: its counts, and the relief of its lock.
 """
 
-import math
 from dataclasses import replace
 from typing import Final
 
 import polars as pl
 
 from swapsim import claims, slots, traces
-from swapsim.claims.judging import agreement
 from swapsim.machine import summary
 from swapsim.patches.cluster_next import reviewers, studies
 from swapsim.patches.cluster_next.machines import PATCH
@@ -22,7 +20,8 @@ from swapsim.slots.tables import VERIFIED_SLOTS
 _ABSENT: Final = ", absent (before|after)$"
 """End of the metric of a row that a profile lists in one of its columns only."""
 
-_YOUNG: Final = "the table"
+_YOUNG: Final = "50 ms"
+"""The age at which the mails' tables are predicted, with more seeds than the other ages."""
 
 
 def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -55,7 +54,7 @@ def _of_mails() -> pl.DataFrame:
     """Return the simulated answers to the claims that both mails' tables and profiles answer."""
     first, third = _by_mail(studies.predicted.load())
     found = claims.answers(_stated(), first.vstack(third))
-    ages = claims_by_age().vstack(_of_first_mail(first, _YOUNG)).group_by("claim")
+    ages = claims_by_age().group_by("claim")
     spans = ages.agg(
         low_of_ages=pl.col("simulated").min(),
         high_of_ages=pl.col("simulated").max(),
@@ -86,16 +85,20 @@ def _stated() -> pl.DataFrame:
 
 def claims_by_age() -> pl.DataFrame:
     """Return the change of each claim of the first mail by V1's age, a row per age and claim."""
-    rows = studies.life.load().filter(pl.col("policy") != MERGED, pl.col("metric") != "waits")
+    first, _ = _by_mail(studies.predicted.load())
+    rows = studies.life.load().filter(
+        pl.col("policy") != MERGED, pl.col("metric") != "waits", pl.col("label") != _YOUNG
+    )
     kernel = {policy: kernel for kernel, policy in VERSIONS["V1"].kernels.items()}
     unit = {name: metric.unit for name, metric in studies.METRICS.items()}
     results = rows.with_columns(
         kernel=pl.col("policy").replace_strict(kernel), unit=pl.col("metric").replace_strict(unit)
     )
-    return pl.concat(
+    later = (
         _of_first_mail(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
         for each in results.partition_by("label", maintain_order=True)
     )
+    return pl.concat([_of_first_mail(first, _YOUNG), *later])
 
 
 def _of_first_mail(results: pl.DataFrame, age: str) -> pl.DataFrame:
@@ -194,46 +197,6 @@ def _answer(
     return claims.paired(claim, "measured", *sides, what=what)
 
 
-# The rows that both mails print.
-
-
-def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return how the profile rows that both mails print grow, in each mail and in both together.
-
-    Both together are the geometric mean of the two quotients; its tolerance is that of one mail,
-    divided by the root of two. Source: the claims D-lock-* and D3-lock-* in data/published.
-    """
-    stated = claims.published_claims().filter(patch=PATCH, unit="% of cycles")
-    three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
-    named = three.filter(pl.col("published").is_not_null()).with_columns(
-        pl.col("claim").str.extract_groups(r"^(?<mail>D3?)-lock-(?<row>.+)$").struct.unnest()
-    )
-    figures = ("published", "simulated")
-    first, third = (
-        named.filter(mail=mail).select("row", "tolerance", *figures) for mail in ("D", "D3")
-    )
-    off = (pl.col("simulated_together") - pl.col("published_together")).abs()
-    return (
-        first.join(third.drop("tolerance"), on="row", suffix="_third", maintain_order="left")
-        .with_columns(
-            pl.col("tolerance") / math.sqrt(2),
-            *(_together(name, f"{name}_third").alias(f"{name}_together") for name in figures),
-        )
-        .with_columns(verdict=agreement(off <= pl.col("tolerance")))
-        .select(
-            "row",
-            *(f"{name}{which}" for name in figures for which in ("", "_third", "_together")),
-            "tolerance",
-            "verdict",
-        )
-    )
-
-
-def _together(first: str, third: str) -> pl.Expr:
-    """Return the percentage whose quotient is the geometric mean of two percentages' quotients."""
-    return 100 * (((1 + pl.col(first) / 100) * (1 + pl.col(third) / 100)).sqrt() - 1)
-
-
 def runs() -> dict[str, pl.DataFrame]:
     """Return the runs of the mail's test under each posted rule, by the rule."""
     rows = studies.runs()
@@ -250,6 +213,7 @@ def lock_relief() -> pl.DataFrame:
             patch=PATCH,
             table="perf profile",
         ),
+        predicted()[0],
         (ran["shared"], ran["percpu"]),
         claims.medians(claims.measured_results(HALF_FULL)),
         rules,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What notebook 04 asks of the studies, its verdict, and patch D's part of the pages on all."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -29,47 +28,37 @@ TWINS: Final = {
     "shared": ("shared", "stay", "0"),
     "percpu-rerandomise": ("percpu-rerandomise", "stay", "0"),
     "percpu": ("percpu", "stay", "0"),
-    "percpu 1500": ("percpu", "change CPU", "1000"),
-    "percpu 150": ("percpu", "change CPU", "100"),
-    "percpu free": ("percpu", "are the kernel's", None),
+    "percpu 1500": ("percpu", "change CPU after 1,025 pages", "1000"),
+    "percpu 150": ("percpu", "change CPU after 103 pages", "100"),
+    "percpu free": ("percpu", "go where the kernel likes", None),
 }
 """A value of the lab's experiment -> its policy, its tasks, and the workbench's pages a CPU."""
 
 
 def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
-    """Compare the slots in a trunk with another task: a real kernel and the workbench.
+    """Return the share of slots in a trunk with another task, of a real kernel and the workbench.
 
     Source: data/measured/tasks-that-change-cpu, the second half of each run, five rounds.
     """
     results = claims.measured_results("tasks-that-change-cpu")
-    # A round without a change of CPU has 0 and counts as infinite.
-    pages_a_cpu = (
-        results.filter(metric="pages out between changes")
-        .group_by("policy")
-        .agg(pages_a_cpu=pl.col("value").replace(0.0, math.inf).median())
-        .with_columns(pl.when(pl.col("pages_a_cpu").is_finite()).then("pages_a_cpu"))
-    )
     measured = claims.medians(results).filter(metric="slots in a trunk with another task")
     chosen = simulated.filter(metric="trunk.shared").select("policy", "setting", "seed", "value")
+    found = over(chosen, statistic="mean", spread="interval")
     twins = pl.DataFrame(
         [(value, *twin) for value, twin in TWINS.items()],
         schema=["value", "policy", "tasks", "setting"],
         orient="row",
-    )
-    found = over(chosen, statistic="mean", spread="interval")
-    return (
-        twins.join(found, on=["policy", "setting"], how="left", maintain_order="left")
-        .join(measured, left_on="value", right_on="policy", how="left", suffix="_measured")
-        .join(pages_a_cpu, left_on="value", right_on="policy", how="left", maintain_order="left")
-        .select(
-            *("policy", "tasks", "pages_a_cpu"),
-            measured="median",
-            measured_low="low_measured",
-            measured_high="high_measured",
-            simulated="middle",
-            simulated_low="low",
-            simulated_high="high",
-        )
+    ).with_columns(tasks=pl.format("{}: {}", "policy", "tasks"))
+    ends = pl.col("low", "high") * 100
+    return pl.concat(
+        [
+            twins.join(measured, left_on="value", right_on="policy", maintain_order="left").select(
+                "tasks", ends, share=pl.col("median") * 100, source=pl.lit("Linux 6.1")
+            ),
+            twins.join(found, on=["policy", "setting"], maintain_order="left").select(
+                "tasks", ends, share=pl.col("middle") * 100, source=pl.lit("workbench")
+            ),
+        ]
     )
 
 
@@ -174,13 +163,14 @@ def verdict(
     means = over(moved, statistic="mean").with_columns(pl.col("middle") * 100)
     of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
     first, last = means["setting"][0], means["setting"][-1]
+    shared, merged = (of[_WARM_UP, policy] for policy in ("shared", studies.MERGED))
     stated = claims.published_claims().filter(claim="D3-prose-score")
     three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
     score, texts = (found.row(0, named=True) for found in (three, claims.claim_texts(three)))
     slow, many = drives.filter("flips"), tasks.filter("flips")
     return claims.lead_on(
-        f"With the merged patch {of[last, studies.MERGED]:.0f} % of the additions to the swap "
-        f"cache fetch the lock's line from another CPU in place of {of[last, 'shared']:.0f} %, "
+        f"With the merged patch {merged:.0f} % of the additions to the swap cache fetch the "
+        f"lock's line from another CPU in place of {shared:.0f} %, "
         f"and the predicted gain {_VERBS[score['simulated_verdict']]} the published "
         f"{texts['published']}.",
         does=f"Each CPU scans from a base of its own, so CPUs are in different trunks and use "
@@ -195,6 +185,9 @@ def verdict(
     )
 
 
+_WARM_UP: Final = "131072"
+"""Setting of the study "ages": the pages swapped out before notebook 05 counts."""
+
 _VERBS: Final = {"reproduced": "reproduces", "missed": "misses", "open": "leaves open"}
 
 
@@ -206,10 +199,10 @@ def _ends(ranges: pl.DataFrame) -> str:
 
 def by_age(life: pl.DataFrame, filled: pl.DataFrame) -> str:
     """Return what V1 gains by age, and on the device of notebook 05, in one sentence."""
-    first = life.filter(policy="percpu", label="50 ms")["middle"].item()
+    young = claims_by_age().filter(claim="D-prose-score", age="50 ms")["simulated"].item()
     stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
     return (
-        f"As first posted it gains {first:+.1f} % at first and {settled(life)} in the end, "
+        f"As first posted it gains {young:+.1f} % at first and {settled(life)} in the end, "
         f"by how often tasks change CPU (published: {stated:+.1f} %, open; in notebook 05, on a "
         f"device {studies.ABOVE_HALF} % full, it ends at {in_step(filled, studies.ABOVE_HALF)}, "
         f"since scans then drop si->lock to take slots back)."

@@ -140,7 +140,7 @@ def sum_seconds(by_time: pl.DataFrame) -> frames.Shown:
     sums = by_time.group_by("rules", maintain_order=True).agg(
         pl.col(*slept, *_SCANS).sum(), most_swapped=pl.col("swap_used").max()
     )
-    return frames.show(sums, "s", slept)
+    return frames.show(sums, "s", slept, fold="Sums of the round")
 
 
 def page_states(spans: pl.DataFrame) -> alt.ConcatChart:
@@ -283,11 +283,11 @@ def differences(machines: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_figure(differing: pl.DataFrame) -> frames.Shown:
-    """Return the changes of `differences`, a column per figure, empty where nothing differs."""
+    """Show the changes of `differences`, a column per figure, empty where nothing differs."""
     change = pl.when("differs").then("change").alias("change")
     index = ["factor", "setting"]
     table = differing.with_columns(change).pivot("metric", index=index, values="change")
-    return frames.show(table, "%", table.columns[2:])
+    return frames.show(table, "%", table.columns[2:], fold="By machine and figure")
 
 
 def draw_machines(machines: pl.DataFrame, metric: str) -> alt.ConcatChart:
@@ -316,12 +316,6 @@ def by_lists(node: pl.DataFrame) -> pl.DataFrame:
     medians = over(rows).select("lists", "rules", "metric", pl.col("middle").round(1))
     some = ("Ops memcachetest-2385M", "Ops memcachetest-4055M", "Swap Outs")
     return wide(medians, value="middle", only=(*some, "Kswapd pages scanned", "Page writes file"))
-
-
-def by_variant(guests: pl.DataFrame, metric: str, rules: Sequence[str]) -> pl.DataFrame:
-    """Return the medians of a row in each variant of the lab guest, a column per rule set."""
-    rows = guests.filter(metric=metric).select("policy", "seed", "value", variant="kernel")
-    return wide(over(rows).drop("runs", "low", "high"), "policy", "middle", rules)
 
 
 _PANELS: Final = {

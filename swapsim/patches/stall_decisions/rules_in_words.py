@@ -73,7 +73,7 @@ _DIRECT: Final = {
     "always": "each list",
     "flagged": "each pass",
 }
-_NONE: Final = "-"
+_NONE: Final = "never"
 
 
 def rule_spans() -> pl.DataFrame:

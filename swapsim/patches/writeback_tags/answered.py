@@ -119,6 +119,7 @@ def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         claims.published_tables().filter(
             patch=prediction.PATCH, table="lkp comparison", unit="% of cycles"
         ),
+        studies.headline(),
         (runs["base"], runs["base+patch"]),
         claims.medians(claims.measured_results("writeback-tags")),
         ("on", "off"),
