@@ -104,10 +104,10 @@ def test_a_rate_is_judged_by_fifteen_percent(ends: tuple[float, float], verdict:
         pl.concat(predicted(rate, f"tags {at}") for at, rate in enumerate(ends))
     )
     rates = held.filter(step="4.9-rc8", metric="vmstat.swap.so").row(0, named=True)
-    assert (rates["low"], rates["high"], rates["verdict"]) == (*ends, verdict)
+    assert (rates["low"], rates["high"], rates["range"]) == (*ends, verdict)
     assert rates["tolerance"] == pytest.approx(0.15 * 1_428_002)
     others = held.filter(pl.col("metric") != "vmstat.swap.so")
-    assert others["verdict"].null_count() == others.height
+    assert others["range"].null_count() == others.height
     assert held["fitted"].sum() == 2
 
 

@@ -72,10 +72,10 @@ def waits_needed(*, saved_a_page: float) -> pl.DataFrame:
 
 
 def claim_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return the range of each claim's simulated change over all points, and its verdict."""
+    """Return each claim's range over all points, and how it lies to the published change."""
     rows = predicted.select("claim", "published", "tolerance", *_POINT, "simulated")
     ranges = over(rows, *_POINT, value="simulated")
-    return ranges.with_columns(verdict=claims.range_verdict("low", "high"))
+    return ranges.with_columns(range=claims.range_verdict("low", "high"))
 
 
 def draw_claims(predicted: pl.DataFrame) -> alt.ConcatChart:

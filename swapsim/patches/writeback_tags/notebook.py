@@ -2,7 +2,7 @@
 """The functions of notebook 01 alone."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
@@ -99,7 +99,7 @@ def draw_gains_of_fits(rows: pl.DataFrame) -> alt.ConcatChart:
 
 
 def judged_ranges(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the range of each of the mail's claims over stored fits, and its verdict."""
+    """Return the range of each of the mail's claims over stored fits, and how it lies to it."""
     stated = claims.published_claims().filter(
         pl.col("patch") == prediction.PATCH, pl.col("change").is_not_null()
     )
@@ -108,7 +108,7 @@ def judged_ranges(rows: pl.DataFrame) -> pl.DataFrame:
         stated.select("claim", published="change")
         .join(claims.tolerances().drop("note"), on="claim", how="left", maintain_order="left")
         .join(ranges.select("claim", "low", "high"), on="claim", maintain_order="left")
-        .with_columns(width=pl.col("high") - pl.col("low"), verdict=range_verdict("low", "high"))
+        .with_columns(width=pl.col("high") - pl.col("low"), range=range_verdict("low", "high"))
     )
 
 
@@ -120,7 +120,7 @@ def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.DataFrame(swap_series.figures())
         .join(found, on=["step", "metric"], how="left", maintain_order="left")
-        .with_columns(verdict=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
+        .with_columns(range=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
         .drop("runs")
     )
 
@@ -133,7 +133,7 @@ def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
         published_high=pl.col("published") + pl.col("tolerance"),
     )
     return general.dots(
-        drawn.drop("step", "metric", "fitted", "tolerance", "verdict"),
+        drawn.drop("step", "metric", "fitted", "tolerance", "range"),
         "middle",
         "name",
         published="published",
@@ -153,27 +153,31 @@ def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
 def verdict(
     sites_of: Mapping[str, pl.DataFrame],
     base_only: pl.DataFrame,
-    with_series: pl.DataFrame,
+    texts: pl.DataFrame,
     series: pl.DataFrame,
     *,
     writers: pl.DataFrame,
     drives: pl.DataFrame,
     trunks: pl.DataFrame,
 ) -> str:
-    """Return the lead of notebook 01, of the ranges and gains that it shows before.
+    """Return the lead of notebook 01, of the ranges, claims and gains that it shows before.
 
-    ``series`` is of `compare_series`; its fitted ratio stands next to the gains that rest on it.
+    ``base_only`` is of `judged_ranges`, ``texts`` those of all claims; ``series`` is of
+    `compare_series`, and its fitted ratio stands next to the gains that rest on it.
     """
     with_tags, without = (per_page(sites_of, tags=tags) for tags in (True, False))
-    out, through = (_ranges(with_series, base_only, f"A-{name}") for name in _GAINS)
-    stands = sorted({out["alone"], through["alone"]})
+    out, through = (
+        texts.row(by_predicate=pl.col("claim") == claim, named=True) for claim in _GAINS
+    )
+    alone = base_only.filter(pl.col("claim").is_in(_GAINS))["range"]
+    stands = alone.unique(maintain_order=True).to_list()
     both = f"both are {stands[0]}" if len(stands) == 1 else " and ".join(stands)
     slow = drives.sort("setting").row(0, named=True)
     return claims.lead_on(
         f"Without writeback tags a page that is swapped out takes the swap cache's lock "
         f"{without['acquisitions']:.2f} times in place of {with_tags['acquisitions']:.2f}; of the "
-        f"published gains that in swap-out ({out['published']:+.1f} %) is {out['verdict']} and "
-        f"that in throughput ({through['published']:+.1f} %) {through['verdict']}.",
+        f"published gains that in swap-out ({out['published']}) is {out['simulated_verdict']} and "
+        f"that in throughput ({through['published']}) {through['simulated_verdict']}.",
         does=f"On {with_tags['pages']:,} pages that a real kernel swapped out, the walks of the "
         f"tree under the lock fall from {with_tags['descents']:.2f} to {without['descents']:.2f} "
         f"a page. File pages keep their tags, and gain nothing.",
@@ -187,16 +191,7 @@ def verdict(
     )
 
 
-_GAINS: Final = ("swap-out", "throughput")
-
-
-def _ranges(less: pl.DataFrame, alone: pl.DataFrame, claim: str) -> dict[str, Any]:
-    """Return a claim's row of `judged_ranges`, its range in words, and its verdict by the base."""
-    row, of_base = (
-        each.row(by_predicate=pl.col("claim") == claim, named=True) for each in (less, alone)
-    )
-    span = claims.range_text(row["low"], row["high"], "%", relative=True)
-    return row | {"range": span, "alone": of_base["verdict"]}
+_GAINS: Final = ("A-swap-out", "A-throughput")
 
 
 def ratio_of(series: pl.DataFrame) -> str:
