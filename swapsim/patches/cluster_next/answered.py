@@ -39,9 +39,9 @@ def _by_mail(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 def answers() -> pl.DataFrame:
     """Return the answers to both mails' claims and to the guesses of their thread (ANSWERS).
 
-    The first mail's simulated ones are of V1 50 ms after the fill, with a range over the ages of
-    its bases: the mail's test ran until they had settled, but how often its tasks changed CPU is
-    not known.
+    The simulated ones are of a device 50 ms after the fill, with a range over the ages of its
+    bases: the mails' tests ran until these had settled, but how often tasks changed CPU is not
+    known.
     """
     of_thread = [_shared_trunk(), *reviewers.answers(), *_measured()]
     return pl.concat([_of_mails(), claims.table_of(of_thread)])
@@ -54,11 +54,15 @@ def _of_mails() -> pl.DataFrame:
     """Return the simulated answers to the claims that both mails' tables and profiles answer."""
     first, third = _by_mail(studies.predicted.load())
     found = claims.answers(_stated(), first.vstack(third))
-    ages = claims_by_age().group_by("claim")
-    spans = ages.agg(
-        low_of_ages=pl.col("simulated").min(),
-        high_of_ages=pl.col("simulated").max(),
-        ages=pl.len().cast(pl.UInt32),
+    spans = (
+        claims_by_age()
+        .group_by("claim")
+        .agg(
+            low_of_ages=pl.col("simulated").min(),
+            high_of_ages=pl.col("simulated").max(),
+            ages=pl.len().cast(pl.UInt32),
+        )
+        .filter(pl.col("ages") > 1)
     )
     # A direction keeps its seeds, and the interval over them.
     has_ages, by_seed = pl.col("ages").is_not_null(), pl.col("range_over") == "interval"
@@ -84,25 +88,32 @@ def _stated() -> pl.DataFrame:
 
 
 def claims_by_age() -> pl.DataFrame:
-    """Return the change of each claim of the first mail by V1's age, a row per age and claim."""
-    first, _ = _by_mail(studies.predicted.load())
-    rows = studies.life.load().filter(
-        pl.col("policy") != MERGED, pl.col("metric") != "waits", pl.col("label") != _YOUNG
-    )
-    kernel = {policy: kernel for kernel, policy in VERSIONS["V1"].kernels.items()}
+    """Return the change of each claim of both mails by age, a row per age and claim.
+
+    The table 50 ms after the fill is each mail's own; at later ages the third mail's claims are
+    answered by the first mail's machine with the merged rule.
+    """
+    rows = studies.life.load().filter(pl.col("metric") != "waits", pl.col("label") != _YOUNG)
     unit = {name: metric.unit for name, metric in studies.METRICS.items()}
-    results = rows.with_columns(
-        kernel=pl.col("policy").replace_strict(kernel), unit=pl.col("metric").replace_strict(unit)
-    )
-    later = (
-        _of_first_mail(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
-        for each in results.partition_by("label", maintain_order=True)
-    )
-    return pl.concat([_of_first_mail(first, _YOUNG), *later])
+    rows = rows.with_columns(unit=pl.col("metric").replace_strict(unit))
+    names = {sites: row for row, sites in VERSIONS["V1"].rows.items()}
+    found = []
+    for mail, young in zip(VERSIONS.values(), _by_mail(studies.predicted.load()), strict=True):
+        own = {names[sites]: row for row, sites in mail.rows.items() if sites in names}
+        kernel = {policy: kernel for kernel, policy in mail.kernels.items()}
+        later = rows.filter(pl.col("policy").is_in(list(kernel))).with_columns(
+            kernel=pl.col("policy").replace_strict(kernel), metric=pl.col("metric").replace(own)
+        )
+        found.append(_at_age(young, _YOUNG))
+        found += [
+            _at_age(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
+            for each in later.partition_by("label", maintain_order=True)
+        ]
+    return pl.concat(found)
 
 
-def _of_first_mail(results: pl.DataFrame, age: str) -> pl.DataFrame:
-    """Return the claims of the first mail that were simulated, with the age of V1's bases."""
+def _at_age(results: pl.DataFrame, age: str) -> pl.DataFrame:
+    """Return the claims that were simulated without the patch and with it, at an age."""
     found = claims.answers(_stated(), results).drop_nulls("figure")
     return found.select("claim", simulated="figure", age=pl.lit(age))
 
