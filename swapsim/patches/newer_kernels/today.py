@@ -108,8 +108,8 @@ def _of_removals() -> str:
 def _of_decisions() -> str:
     passes, decided = (_rule(words) for words in ("over a node", "is decided"))
     parts = [
-        f"{decided[setting]:,.0f} ({decided[f'{setting}_low']:,.0f} to "
-        f"{decided[f'{setting}_high']:,.0f}) of {passes[setting]:,.0f} with {words}"
+        f"{decided[setting]:,.0f} of {passes[setting]:,.0f} with {words} (rounds: "
+        f"{decided[f'{setting}_low']:,.0f} to {decided[f'{setting}_high']:,.0f})"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
     ]
     few = deciding.few_percent(_KERNEL)
@@ -129,7 +129,7 @@ def _rule(words: str) -> dict[str, float]:
 def _of_meetings() -> str:
     shares = meetings.shares(studies.meeting.load())
     parts = [
-        f"{cpus} CPUs {', '.join(f'{100 * share:.1f} %' for share in of['share'])}"
+        f"{cpus} CPUs {', '.join(map(_percent, of.iter_rows(named=True)))}"
         for cpus in _CPUS
         for of in [shares.filter(pl.col("kernel").is_in(_COMPARED), cpus=cpus)]
     ]

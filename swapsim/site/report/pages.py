@@ -287,8 +287,16 @@ def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> P
 
 
 def _rules(output: Path) -> Page:
+    """Return the page of data/published/README.md, with the rules of each kind below its title."""
     home = data_root() / "published"
-    text = (home / "README.md").read_text(encoding="utf-8")
+    title, rest = (home / "README.md").read_text(encoding="utf-8").split("\n\n", 1)
+    rules = pl.read_csv(home / "rules.csv", comment_prefix="#").iter_rows()
+    lines = [
+        "| claim | column | judged by |",
+        "|---|---|---|",
+        *(f"| {' | '.join(row)} |" for row in rules),
+    ]
+    text = "\n\n".join([title, "\n".join(lines), rest])
     article = f"<article>{as_html(text, lead_from(home, data_root().parent, output))}</article>"
     return Page(RULES, "What the mails print, and the rules", "Reference", article)
 
