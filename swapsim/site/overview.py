@@ -310,24 +310,24 @@ def totals(counted: pl.DataFrame, source: str) -> dict[str, int]:
     return {name: int(rows[name].sum()) for name in counted.columns[3:]}
 
 
-def _answered(total: Mapping[str, int]) -> int:
-    return total["claims"] - total["no_answer"]
-
-
 def verdict(
     three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
 ) -> str:
     """Return the lead of notebook 00: how all claims stand (THREE_COLUMNS, VERIFIED_SLOTS)."""
     handed_out, alike = slots_matched(verified)
     counts = claims.verdicts_by_mail(three_columns)
-    of_models, of_kernels = (totals(counts, source) for source in ("simulated", "measured"))
+    of_models, of_kernels = (totals(counts, source) for source in _DECIDED)
+    by_models, by_kernels = (
+        sum(of[word] for word in words)
+        for of, words in zip((of_models, of_kernels), _DECIDED.values(), strict=True)
+    )
     return claims.lead(
-        f"Of {of_models['claims']} claims the models answer {_answered(of_models)} and real "
-        f"kernels {_answered(of_kernels)}; where one does not, there is a reason.",
+        f"Of {of_models['claims']} claims the models decide {by_models} and real kernels "
+        f"{by_kernels}; the others are open, or a reason stands in place of an answer.",
         {
             "What is simulated": f"{of_models['reproduced']} are reproduced and "
-            f"{of_models['missed']} missed, and in {of_models['base_not_reproduced']} the base is "
-            f"not reproduced. A model that misses a figure says nothing against the mail.",
+            f"{of_models['missed']} missed, and in {of_models['base_not_reproduced']} more the "
+            f"base is not reproduced. A model that misses a figure says nothing against the mail.",
             "What is counted": f"The model of patch D's allocator repeats {alike:,} of "
             f"{handed_out:,} slots that a real kernel handed out. Patch A's locks are counted on "
             f"{len(sites_of)} traces of a real kernel.",
