@@ -3,7 +3,7 @@
 
 - ``traces.import_text`` makes tables from the text of a kernel's probes, by ``JOINED_EVENTS``,
 - ``verify_clusters`` compares each grant, visit and list move with those of the model,
-- ``replay`` serves the same requests under other rules, ``pictures`` shows the clusters meanwhile,
+- ``replay`` serves the same requests under other rules,
 - ``alternatives`` ranks changes of the rules of 7.3, and a user's choice of lists, ``questions``
   what the allocator's authors ask,
 - ``requests`` makes streams of memory operations, ``folios`` runs them under rules.
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from swapsim.clusters.events import cluster_rows as cluster_rows
     from swapsim.clusters.joining import JOINED_EVENTS as JOINED_EVENTS
     from swapsim.clusters.replay import ClusterReplay as ClusterReplay
-    from swapsim.clusters.replay import pictures as pictures
     from swapsim.clusters.replay import replay as replay
     from swapsim.clusters.verify import verified_clusters as verified_clusters
     from swapsim.clusters.verify import verify_clusters as verify_clusters

@@ -129,10 +129,6 @@ def _point(point: Any) -> Point | None:
     return {"op": op, **fields}
 
 
-Placed = tuple[int, int, int, int, int, int]
-"""A cluster: device, number, list, position in its list from the head, order, slots in use."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
     """What else than a rule set decides how requests are served.
@@ -157,14 +153,13 @@ class Served:
     ``by_order`` has a list for each array of ``struct sws_cluster_what_if_totals``; ``counts`` are
     its other fields, those of ``struct sws_clusters_work``, and the sums of ``struct
     sws_cluster_what_if_neighbours`` after each chunk. ``runs`` are runs granted by order. A sample
-    is (seq, slots in use, clusters by list); a picture is the seq of its row, and all clusters.
+    is (seq, slots in use, clusters by list).
     """
 
     runs: list[int]
     by_order: Mapping[str, list[int]]
     counts: Mapping[str, int]
     samples: list[tuple[int, int, list[int]]]
-    pictures: list[tuple[int, list[Placed]]]
 
 
 def switches_of(rules: str) -> dict[str, bool | int]:
@@ -197,18 +192,12 @@ def change_config(config: Any, serving: Serving) -> Any:
 
 
 def serve(
-    rows: ClusterRows,
-    rules: str,
-    serving: Serving,
-    *,
-    samples: int,
-    pictures: int = 0,
-    tick: Callable[[int], object],
+    rows: ClusterRows, rules: str, serving: Serving, *, samples: int, tick: Callable[[int], object]
 ) -> Served:
     """Serve the requests of a recording under a rule set.
 
-    About ``samples`` rows are sampled, and ``pictures`` chunks have all clusters. An ``InputError``
-    names the row, by its seq, that cannot be replayed.
+    About ``samples`` rows are sampled. An ``InputError`` names the row, by its seq, that cannot be
+    replayed.
     """
     config = configured(rows, rules)
     masks = change_config(config, serving)
@@ -224,8 +213,8 @@ def serve(
     del masks
     for pid, owner in (serving.owners or {}).items():
         check(lib.sws_cluster_what_if_assign(handle, pid, owner))
-    found, seen, neighbours = [], [], Counter[str]()
-    rows_at_once = min(CHUNK_ROWS, -(-rows.events.height // (pictures or LOOKS)))
+    found, neighbours = [], Counter[str]()
+    rows_at_once = min(CHUNK_ROWS, -(-rows.events.height // LOOKS))
     for chunk in rows.events.iter_slices(rows_at_once):
         room = chunk.height // made.sample_rows + 1 if samples else 1
         sampled = ffi.new("struct sws_cluster_what_if_sample[]", room)
@@ -237,9 +226,6 @@ def serve(
         pairs = ffi.new("struct sws_cluster_what_if_neighbours *")
         lib.sws_cluster_what_if_neighbours(handle, pairs)
         neighbours.update(_numbers(pairs[0])[1])
-        if pictures:
-            placed = placed_clusters(lib.sws_cluster_what_if_clusters(handle), rows.devices.height)
-            seen.append((int(chunk["seq"][-1]), placed))
         tick(chunk.height)
     totals = ffi.new("struct sws_cluster_what_if_totals *")
     lib.sws_cluster_what_if_totals(handle, totals)
@@ -252,23 +238,7 @@ def serve(
         by_order=by_order,
         counts=work_counts | counts | neighbours,
         samples=found,
-        pictures=seen,
     )
-
-
-def placed_clusters(clusters: Any, devices: int) -> list[Placed]:
-    """Return all clusters of ``struct sws_clusters *``, list by list from the head on."""
-    found: list[Placed] = []
-    count, order = ffi.new("uint32_t *"), ffi.new("uint32_t *")
-    for device in range(devices):
-        room = lib.sws_clusters_clusters(clusters, device)
-        members = ffi.new("uint32_t[]", room)
-        for number in range(len(CLUSTER_LISTS)):
-            n = lib.sws_clusters_list_members(clusters, device, number, members, room)
-            for position, cluster in enumerate(members[0:n]):
-                lib.sws_clusters_cluster(clusters, device, cluster, count, order)
-                found.append((device, cluster, number, position, order[0], count[0]))
-    return found
 
 
 def _numbers(struct: Any) -> tuple[dict[str, list[int]], dict[str, int]]:

@@ -25,16 +25,6 @@ from swapsim.ffi import (
 )
 from swapsim.progress import bar
 
-_PICTURES: Final[dict[str, pl.DataType]] = {
-    "rules": CLUSTER_WORK.schema["rules"],
-    "seq": pl.UInt64(),
-    "device": pl.UInt8(),
-    "cluster": pl.UInt32(),
-    "list": CLUSTER_LIST.dtype,
-    "position": pl.UInt32(),
-    "order": pl.UInt8(),
-    "in_use": pl.UInt16(),
-}
 _A_GRANT: Final = {
     **{name: (name,) for name in ("visits", "moves", "visits_of_others", "misses")},
     **{name: (name, f"{name}_free") for name in ("si_lock", "cluster_lock")},
@@ -53,10 +43,7 @@ _PERCENT: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReplay:
-    """The requests of a recording served under rules: CLUSTER_GRANTS, _WORK and _LISTS.
-
-    `pictures` has the lists of each order, cluster by cluster.
-    """
+    """The requests of a recording served under rules: CLUSTER_GRANTS, _WORK and _LISTS."""
 
     grants: pl.DataFrame
     work: pl.DataFrame
@@ -189,38 +176,6 @@ def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | N
             f"{rows.devices.height} devices"
         )
     return list(slots)
-
-
-@checked
-def pictures(
-    source: ClusterRows | Path | str,
-    rules: str | Sequence[str],
-    *,
-    times: int = 60,
-    switches: Mapping[str, bool | int] | None = None,
-    slots: Sequence[int] | None = None,
-) -> pl.DataFrame:
-    """Return every cluster at about ``times`` rows of a recording that is served under rules.
-
-    The arguments are those of `replay`. There is a row per rule set, picture and cluster: ``rules,
-    seq, device, cluster``, the ``list`` on which it is, its ``position`` there from the head, its
-    ``order`` and the slots ``in_use``.
-    """
-    check_number("times", times, 1)
-    wanted, changed = check_rules(rules), check_switches(switches)
-    with opened(source) as rows:
-        serving = Serving(switches=changed, slots=check_sizes(rows, slots))
-        _require_clusters(wanted, [name for name in wanted if serves(name, rows.devices, changed)])
-        found = [
-            (name, seq, *each[:2], CLUSTER_LIST.words[each[2]], *each[3:])
-            for name in wanted
-            for seq, placed in serve(
-                rows, name, serving, samples=0, pictures=times, tick=lambda _: None
-            ).pictures
-            for each in placed
-        ]
-    frame = pl.DataFrame(found, schema=_PICTURES, orient="row")
-    return frame.sort("rules", "seq", "device", "cluster")
 
 
 def _require_clusters(wanted: Sequence[str], able: Sequence[str]) -> None:

@@ -8,7 +8,6 @@ import pytest
 from recording import recording
 
 import swapsim
-from swapsim import clusters
 from swapsim.cli import main
 from swapsim.clusters import alternatives
 from swapsim.clusters.alternatives import Stream, measure, ranked, stream
@@ -98,16 +97,6 @@ def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
     made = stream(rows, "generated", groups=groups)
     assert made.groups == {pid: groups[pid] for pid in made.groups}
     assert sum(made.slots) < rows.devices["slots"].sum()
-
-
-def test_pictures_have_every_cluster_once() -> None:
-    """At each of some rows; positions of a list count from its head."""
-    shown = clusters.pictures(RECORDED.rows, ["6.12", "7.3"], times=5)
-    clusters_of = pl.struct("device", "cluster").n_unique().alias("clusters")
-    once = shown.group_by("rules", "seq").agg(pl.len(), clusters_of)
-    assert set(once.select("len", "clusters").rows()) == {(12, 12)}
-    places = shown.group_by("rules", "seq", "device", "list").agg(pl.col("position").sort())
-    assert all(each == [*range(len(each))] for each in places["position"].to_list())
 
 
 def endless(frag: int) -> int:

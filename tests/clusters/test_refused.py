@@ -59,7 +59,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     r"hard disk, for which 6\.12 has no clusters": lambda: clusters.verify_clusters(
         replace(DISKS, devices=OF_6_12)
     ),
-    "times=0": lambda: clusters.pictures(ROWS, "7.3", times=0),
     r"a stream lacks the rules of 7\.3": lambda: ranked(measure([RECORDED], [ALONE])),
     "speed": lambda: ranked(measure([RECORDED], [ALONE]), ["speed"]),
     "stream mine frees no slot": lambda: stream(NO_FREES, "mine"),

@@ -435,9 +435,7 @@ int sws_clusters_set_cached(struct sws_clusters *self, uint32_t device, uint32_t
  */
 int sws_clusters_discard(struct sws_clusters *self, uint32_t device);
 
-/* Returns the number of clusters of a device. Complexity: O(1), as the functions below. */
-uint32_t sws_clusters_clusters(const struct sws_clusters *self, uint32_t device);
-/* Returns the slots of a device that are in use. */
+/* Returns the slots of a device that are in use. Complexity: O(1), as the functions below. */
 uint32_t sws_clusters_in_use(const struct sws_clusters *self, uint32_t device);
 /* Returns the free slots of all devices minus the credit of open calls (nr_swap_pages). */
 int64_t sws_clusters_available(const struct sws_clusters *self);

@@ -208,11 +208,6 @@ void sws_clusters_free(struct sws_clusters *self)
 	sws_release(&allocator, self);
 }
 
-uint32_t sws_clusters_clusters(const struct sws_clusters *self, uint32_t device)
-{
-	return device < self->n_devices ? self->devices[device].n_clusters : 0;
-}
-
 uint32_t sws_clusters_in_use(const struct sws_clusters *self, uint32_t device)
 {
 	return device < self->n_devices ? self->devices[device].in_use : 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What notebook 07 alone needs: frames for its charts, and the chart of queues."""
+"""What notebook 07 alone needs: frames and charts."""
 
 from typing import Final
 
@@ -8,17 +8,13 @@ import polars as pl
 
 from swapsim import clusters, frames
 from swapsim.charts import general
-from swapsim.charts.colours import CLUSTERS, FAINT, LOCKS
-from swapsim.charts.colours import ORDERS as SHADES
-from swapsim.charts.interaction import interactive
+from swapsim.charts.colours import LOCKS, ORDERS
 from swapsim.clusters.alternatives import TRACES
-from swapsim.clusters.tables import CLUSTER_LIST
 from swapsim.traces import shipped
 
 _SIZE_NAMES: Final = ("4K", "8K", "16K", "32K", "64K", "128K", "256K", "512K", "1M", "2M")
-ORDERS: Final = {"empty": FAINT, **{f"order {n}": shade for n, shade in enumerate(SHADES)}}
-SIZES: Final = dict(zip(_SIZE_NAMES, SHADES, strict=True))
-"""Colours of clusters by their order, and of folios by their size."""
+SIZES: Final = dict(zip(_SIZE_NAMES, ORDERS, strict=True))
+"""Colours of folios by their size."""
 
 
 def frag_lists(measures: pl.DataFrame) -> frames.Shown:
@@ -87,23 +83,6 @@ def turnover(compared: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-def lists_over_time(lists: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the clusters of the harder test's device by list (`studies.device`).
-
-    Each second iteration is drawn, and not the clusters to discard, of which there are none.
-    """
-    return general.areas(
-        lists.filter(pl.col("stage") % 2 == 1, pl.col("list") != "discard"),
-        "stage",
-        "clusters",
-        "list",
-        panel="rules",
-        colour=CLUSTERS,
-        title="Clusters by list in the harder test",
-        words={"stage": "iteration", "list": "on the list"},
-    )
-
-
 def split_by_size(split: pl.DataFrame) -> alt.ConcatChart:
     """Draw the share of folios that are split over time (`large_folios.split_over_time`)."""
     return general.lines(
@@ -121,30 +100,6 @@ def split_by_size(split: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-def clusters_over_time(pictures: pl.DataFrame) -> alt.ConcatChart:
-    """Draw each cluster of a device along a trace by the order of its folios."""
-    order = pl.when(pl.col("in_use") > 0).then(pl.format("order {}", "order"))
-    states = pictures.sort("rules", "cluster", "seq").with_columns(
-        pl.col("rules").cast(pl.String),
-        order=order.otherwise(pl.lit("empty")),
-        until=pl.col("seq") + pl.col("seq").min(),
-    )
-    runs = states.group_by("rules", "cluster", pl.col("order").rle_id().alias("run"), "order")
-    return general.spans(
-        runs.agg(pl.min("seq"), pl.max("until")).sort("rules", "cluster", "seq"),
-        "seq",
-        "until",
-        "cluster",
-        "order",
-        panel="rules",
-        width=270,
-        height=180,
-        title="The clusters of a device, by the order of their folios",
-        colour=ORDERS,
-        words={"seq": "row of the trace"},
-    )
-
-
 def skipped_heads() -> pl.DataFrame:
     """Count how often a list of 7.3 yielded another cluster than its first, whose lock was held."""
     rows = []
@@ -153,43 +108,3 @@ def skipped_heads() -> pl.DataFrame:
         rows.append((name, counts["picks"], counts["skipped_heads"]))
     found = pl.DataFrame(rows, schema=["trace", "picks", "skipped_heads"], orient="row")
     return found.with_columns(percent=100 * pl.col("skipped_heads") / pl.col("picks"))
-
-
-@interactive(
-    rules="rules", list="list and order", in_use="slots in use", position="place in its list"
-)
-def queues(pictures: pl.DataFrame) -> alt.Chart:
-    """Draw the lists of a device as queues, from the head on; a slider moves along the trace.
-
-    Neighbours with as many slots in use are one bar.
-    """
-    places = ["rules", "picture", "list"]
-    frame = (
-        pictures.with_columns(picture=pl.col("seq").rank("dense").cast(pl.Int64))
-        .sort(*places, "position")
-        .with_columns(pl.col("rules", "list").cast(pl.String), run=pl.col("in_use").rle_id())
-        .group_by(*places, "run", "in_use", maintain_order=True)
-        .agg(pl.min("position"), end=pl.max("position") + 1)
-    )
-    last = frame["picture"].n_unique()
-    shown = alt.param(
-        name="picture_shown",
-        value=(last + 1) // 2,
-        bind=alt.binding_range(min=1, max=last, step=1, name="picture "),
-    )
-    lists = [name for name in CLUSTER_LIST.words if name in frame["list"]]
-    chart: alt.Chart = (
-        alt.Chart(frame.drop("run"), title="The lists of a device, from their heads")
-        .mark_bar(height=12)
-        .encode(
-            x=alt.X("position:Q", title="place in the list, from its head"),
-            x2="end:Q",
-            y=alt.Y("list:N", title=None, sort=lists, scale=alt.Scale(domain=lists)),
-            color=alt.Color("in_use:Q", title="slots in use", scale=alt.Scale(scheme="viridis")),
-            column=alt.Column("rules:N", title=None),
-        )
-        .add_params(shown)
-        .transform_filter("datum.picture == picture_shown")
-        .properties(width=270, height=17 * len(lists))
-    )
-    return chart

@@ -191,21 +191,6 @@ recorded_builds: Final = Study(
 """Large folios of recorded builds under the rules of each pair (BUILD_RUNS)."""
 
 
-def _device(seed: int) -> pl.DataFrame:
-    stream = requests.turnover(claims.measured_requests(TURNOVER), seed=seed)
-    lists = folios.run(stream, CLUSTER_RULES.words).lists.drop("in_use")
-    long = lists.unpivot(index=["rules", "seq"], variable_name="list", value_name="clusters")
-    return long.rename({"seq": "stage"}).with_columns(pl.col("rules").cast(pl.String))
-
-
-device: Final = Study(
-    name="newer-kernels-device",
-    points=(1,),
-    run=_device,
-    reads=(f"measured/{TURNOVER}/requests.parquet",),
-)
-"""Clusters by list in the harder test, of one interleaving: ``rules, stage, list, clusters``."""
-
 _TURNOVER_RULES: Final = {"6.12": "6.12", "6.12-nonfull-first": "6.12-nonfull-first",
                           "6.11": "6.11", "7.3": "6.18"}  # fmt: skip
 
