@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from swapsim.stall.config import StallContext as StallContext
     from swapsim.stall.replay import NOT_RECORDED as NOT_RECORDED
     from swapsim.stall.replay import decided_lists as decided_lists
-    from swapsim.stall.replay import folio_branches as folio_branches
     from swapsim.stall.replay import requested_sleeps as requested_sleeps
     from swapsim.stall.replay import stall_decisions as stall_decisions
     from swapsim.stall.replay import summed_decisions as summed_decisions

@@ -8,7 +8,7 @@ lists. So the comparison shows where the rules differ on the same lists, not how
 have continued; a kernel that is switched to these rules shows that.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,7 +56,6 @@ NOT_RECORDED: Final = (
 
 _CERTAIN: Final = ("congestion_wait", "writeback")  # sleeps that no test can skip
 _FOR_CONGESTION: Final = ("wait_iff_congested", "congested")  # sleeps that need the flag congested
-_OF_FOLIO: Final = ("list", "seq", "file", "dirty", "writeback", "reclaim", "step")
 _FOLIO_SUMS: Final = [column.name for column in FOLIO_SUMS]
 _FACTOR: Final = 1_099_511_628_211
 """An odd number (the FNV hash has it) whose powers differ for all places of a list."""
@@ -114,24 +113,6 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
         _named(lists, decided, branches, rules)
         for rules, decided, branches in _by_rules(rows, lists, progress=progress)
     )
-
-
-@checked
-def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
-    """Return what each set of rules makes of each folio of some lists, rule set after rule set.
-
-    The rows have ``rules``, ``list``, ``seq``, ``file``, ``dirty``, ``writeback``, ``reclaim``,
-    ``step``, and the ``branch`` that these rules decide.
-    """
-    rows = _rows(source)
-    lists = gather(rows)
-    frames = [
-        lists.folios.with_columns(branches.alias("branch"), rules=_rule_set(rules))
-        .filter(pl.col("list").is_in(list(numbers)))
-        .select("rules", *_OF_FOLIO, "branch")
-        for rules, _, branches in _by_rules(rows, lists, progress=False)
-    ]
-    return pl.concat(frames)
 
 
 @checked

@@ -6,8 +6,6 @@ import pytest
 from oracle_stall_recording import RULES
 from test_verify import kernel, rows_of
 
-from swapsim.errors import InputError
-from swapsim.ffi import STALL_COUNTERS
 from swapsim.patches import stall_decisions as patch
 from swapsim.stall import decided_lists
 
@@ -32,20 +30,3 @@ def test_each_pair_of_rule_sets_has_its_agreement(decided: pl.DataFrame) -> None
         assert square.filter(pl.col("rules") == name)[name].item() == 100
     table = square.drop("rules").to_numpy()
     assert (table == table.T).all()
-
-
-def test_differing_lists_are_counted_with_the_first_of_them(decided: pl.DataFrame) -> None:
-    """The lists that differ in a decision are those that do not agree."""
-    parts = patch.differing_lists(decided, "mmotm", "series-8")
-    assert parts.height
-    one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
-    forced = int((one["forced"] != other["forced"]).sum())
-    assert parts.filter(pl.col("decision") == "forced sleep")["lists"].sum() == forced
-    for seq, cause in parts.select("seq", "cause").iter_rows():
-        a, b = (each.filter(seq=seq).row(0, named=True) for each in (one, other))
-        counters = [f"counter {name}" for name in STALL_COUNTERS if a[name] != b[name]]
-        history = ["history"] if a["flags_before"] != b["flags_before"] else ["rule"]
-        assert cause == (counters + history)[0]
-    assert patch.differing_lists(decided, "mmotm", "mmotm").is_empty()
-    with pytest.raises(InputError, match=r"2\.4"):
-        patch.differing_lists(decided, "mmotm", "2.4")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from swapsim.patches.stall_decisions.answered import headline_locks as headline_locks
     from swapsim.patches.stall_decisions.comparison import agreement as agreement
     from swapsim.patches.stall_decisions.comparison import agreement_table as agreement_table
-    from swapsim.patches.stall_decisions.comparison import differing_lists as differing_lists
     from swapsim.patches.stall_decisions.judgement import cells as cells
     from swapsim.patches.stall_decisions.judgement import verdicts as verdicts
     from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT

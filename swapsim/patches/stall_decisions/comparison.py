@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lists of a recording, decided by each set of rules: where two sets agree and differ."""
+"""The lists of a recording, decided by each set of rules: on how many two sets agree."""
 
 from itertools import combinations
 
 import polars as pl
 
-from swapsim.errors import InputError
-from swapsim.ffi import STALL_COUNTERS, STALL_FLAGS, STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.stall.tables import DECIDED_LISTS
 
 
@@ -46,40 +45,9 @@ def agreement_table(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def differing_lists(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
-    """Return the decisions in which two rule sets differ on DECIDED_LISTS, the most lists first.
-
-    The ``cause`` is the first counter that differs, else ``history`` or ``rule``; ``list`` and
-    ``seq`` are of the first such list. A rule set that decides no list is an InputError.
-    """
-    both = _joined(DECIDED_LISTS.check(decided), one, other)
-    causes = {f"counter {name}": ~_same(name) for name in STALL_COUNTERS}
-    causes["history"] = ~_same("flags_before")
-    cause = pl.coalesce(*(pl.when(test).then(pl.lit(name)) for name, test in causes.items()))
-    flags = pl.col("flags_set") ^ pl.col("flags_set_other")
-    differs = {f"flag {name}": (flags & bit) != 0 for name, bit in STALL_FLAGS.items()}
-    differs |= {"forced sleep": ~_same("forced"), "wait for congestion": ~_same("waits")}
-    parts = [
-        both.filter(test)
-        .group_by(
-            one=pl.lit(one),
-            other=pl.lit(other),
-            decision=pl.lit(decision),
-            cause=cause.fill_null("rule"),
-            maintain_order=True,
-        )
-        .agg(lists=pl.len(), list=pl.col("list").first(), seq=pl.col("seq").first())
-        for decision, test in differs.items()
-    ]
-    return pl.concat(parts).sort("lists", "list", "decision", descending=[True, False, False])
-
-
 def _joined(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
     """Join the lists of two sets; the columns of the second end in ``_other``."""
     of_one, of_other = (decided.filter(pl.col("rules") == rules) for rules in (one, other))
-    for rules, lists in ((one, of_one), (other, of_other)):
-        if lists.is_empty():
-            raise InputError(f"no list is decided by {rules!r}: decide them all", field="rules")
     return of_one.join(of_other, on="nth", suffix="_other", maintain_order="left")
 
 

@@ -110,9 +110,9 @@ def directions(measured: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def in_order_of_rules(column: str = "policy") -> pl.Expr:
+def in_order_of_rules() -> pl.Expr:
     """Return a rule set's place in the order of age."""
-    return pl.col(column).cast(pl.Enum(STALL_RULES))
+    return pl.col("policy").cast(pl.Enum(STALL_RULES))
 
 
 def steps(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

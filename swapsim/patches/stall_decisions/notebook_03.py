@@ -4,7 +4,6 @@
 import operator
 from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import altair as alt
@@ -19,8 +18,7 @@ from swapsim.patches.stall_decisions import charts
 from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import STEPS
 from swapsim.patches.stall_decisions.rules_in_words import rule_spans
-from swapsim.stall.tables import DECIDED_LISTS, VERIFIED_STALLS
-from swapsim.traces import scan_event
+from swapsim.stall.tables import VERIFIED_STALLS
 
 WORK: Final = (
     *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),
@@ -59,51 +57,6 @@ def rules() -> tuple[alt.LayerChart, frames.Shown]:
         rule.str.join(" · ").alias("rule, from the rule set on")
     )
     return charts.rules_table(spans), frames.show(words, fold="In words, for a narrow screen")
-
-
-def stretch(decided: pl.DataFrame, lists: int) -> pl.DataFrame:
-    """Return the consecutive lists with the most sleeps, under all rule sets (DECIDED_LISTS)."""
-    stalls = (pl.col("forced") | pl.col("waits")).sum().cast(pl.Int64)
-    by_list = DECIDED_LISTS.check(decided).group_by("nth").agg(stalls=stalls).sort("nth")["stalls"]
-    last = by_list.rolling_sum(min(lists, by_list.len())).arg_max() or 0
-    return decided.filter(pl.col("nth").is_between(max(last - lists + 1, 0), last))
-
-
-def stretch_seconds(folder: Path | str, decided: pl.DataFrame) -> float:
-    """Return how long lists took: from the sleep before the first to that after the last.
-
-    Lists have no time, but the kernel's event for each sleep has one.
-    """
-    sleeps = scan_event(folder, "throttle_askers").select("seq", "t_ns").sort("seq").collect()
-    lists = decided["seq"].sort()
-    first = max(sleeps["seq"].search_sorted(lists[0], "right") - 1, 0)
-    last = min(sleeps["seq"].search_sorted(lists[-1], "left"), sleeps.height - 1)
-    return float(sleeps["t_ns"][last] - sleeps["t_ns"][first]) / 1e9
-
-
-def draw_stretch(folder: Path | str, decided: pl.DataFrame, lists: int) -> alt.ConcatChart:
-    """Draw what each rule set decides after each list of the stretch with the most sleeps."""
-    found = stretch(decided, lists)
-    seconds, of = (stretch_seconds(folder, each) for each in (found, decided))
-    decision = first(
-        ("forced", "sleep, up to 100 ms"),
-        ("waits", "wait, if a device is congested"),
-        (pl.col("flags_set") != 0, "a flag, no sleep"),
-        otherwise="nothing",
-    )
-    begin = pl.col("nth").cast(pl.Int64)
-    each = found.sort("rules", "nth").select("rules", decision=decision, begin=begin)
-    runs = each.group_by("rules", "decision", run=pl.col("decision").rle_id().over("rules"))
-    spans = runs.agg(pl.col("begin").min(), end=pl.col("begin").max() + 1)
-    return general.spans(
-        spans.sort(in_order_of_rules("rules"), "begin").drop("run"),
-        *("begin", "end", "rules", "decision"),
-        title=f"{found['nth'].n_unique()} consecutive lists, by rule set",
-        subtitle=f"the most sleeps of {Path(folder).name}: {seconds:.1f} of {of:.1f} s",
-        words={"begin": "list of the recording", "end": "up to", "decision": "after the list"},
-        width=700,
-        format="d",
-    )
 
 
 def along_rules(measured: pl.DataFrame) -> pl.DataFrame:
