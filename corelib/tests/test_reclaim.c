@@ -88,15 +88,14 @@ static void normal_is_used_first_and_dma32_keeps_its_reserve(void)
 	struct sws_reclaim *reclaim = make(&config);
 	struct sws_reclaim_state state;
 
+	CHECK(run(reclaim, 2 * MS));
+	state = sws_reclaim_state_of(reclaim);
+	CHECK(state.active_anon[1] > 100 && state.free[0] == 300);
 	CHECK(run(reclaim, 20 * MS));
 	state = sws_reclaim_state_of(reclaim);
 	/* Normal: min 24 * 400 / 700 = 13, low 16. The other 550 - 384 pages come from DMA32. */
 	CHECK(state.free[1] == 16 && state.active_anon[1] == 384);
 	CHECK(state.free[0] == 300 - 166 && state.active_anon[0] == 166);
-	CHECK(sws_reclaim_pool_page_of(reclaim, 0).where == SWS_RECLAIM_ACTIVE &&
-	      sws_reclaim_pool_page_of(reclaim, 0).young);
-	CHECK(sws_reclaim_pool_page_of(reclaim, 0).zone == 1 &&
-	      sws_reclaim_pool_page_of(reclaim, 549).zone == 0);
 	sws_reclaim_free(reclaim);
 }
 
@@ -176,7 +175,6 @@ static void a_pool_above_memory_is_swapped_and_comes_back(void)
 	CHECK(counts.swapped_out > 100 && counts.swapped_in > 100);
 	CHECK(counts.major_faults > 0 && counts.major_faults <= counts.swapped_in);
 	CHECK(counts.disk_read == counts.swapped_in && counts.disk_written > 100);
-	CHECK(sws_reclaim_pool_page_of(reclaim, 0).where == SWS_RECLAIM_UNTOUCHED);
 	/*
 	 * After the client's exit, slots are in use only for pages that are still to be written to
 	 * them.
@@ -594,7 +592,6 @@ static void what_is_not_there_is_zero(void)
 	CHECK(sws_reclaim_round_of(reclaim, 1).begin_ns == 0 &&
 	      sws_reclaim_round_of(reclaim, 99).ops == 0);
 	CHECK(sws_reclaim_events(reclaim) == 0);
-	CHECK(sws_reclaim_pool_page_of(reclaim, UINT32_MAX).where == SWS_RECLAIM_UNTOUCHED);
 	sws_reclaim_free(reclaim);
 	sws_reclaim_free(NULL);
 }

@@ -123,13 +123,12 @@ STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX  # rows, and isolated base p
 SUMS_RULES: Final = _names(lib.sws_sums_set_name)  # of 7.3
 SUMS_FLAGS: Final = _words("enum sws_sums_flag", "SWS_SUMS_")[:-1]  # the bits 1, 2 and 4
 
-# The reclaim simulator: rules that it runs with two zones, costs, states of a page of the pool.
+# The reclaim simulator: rules that it runs with two zones, and costs.
 RECLAIM_RULES: Final = tuple(
     name for number, name in enumerate(STALL_RULES) if lib.sws_reclaim_knows(number)
 )
 RECLAIM_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_reclaim_costs").fields)
 RECLAIM_COST_MAX: Final[int] = lib.SWS_RECLAIM_COST_MAX
-RECLAIM_WHERE: Final = _words("enum sws_reclaim_where", "SWS_RECLAIM_")
 RECLAIM_PAGES_MIN: Final[int] = lib.SWS_RECLAIM_PAGES_MIN  # of both zones together
 
 

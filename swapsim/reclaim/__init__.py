@@ -5,7 +5,6 @@
 - ``lab_guest``: the same test as the lab runs it in its guest,
 - ``constants``, ``lab_guest_constants``: the costs and the machine of each,
 - ``run``: a simulation of a `ReclaimConfig`: rounds, counters, and memory over time,
-- ``follow_pages``: where single pages of the client's pool are, over time,
 - ``run_lab_guest``: counts over the time in which the lab counts,
 - ``ops``, ``vmstat``, ``iostat``, ``lab_guest_rows``: a result in the rows of the mail, or the lab.
 """
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from swapsim.reclaim import tables as tables
     from swapsim.reclaim._native import Result as Result
     from swapsim.reclaim._native import Window as Window
-    from swapsim.reclaim._native import follow_pages as follow_pages
     from swapsim.reclaim._native import run as run
     from swapsim.reclaim._native import run_lab_guest as run_lab_guest
     from swapsim.reclaim.config import ReclaimConfig as ReclaimConfig

@@ -15,7 +15,7 @@ from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.parallelio import LAB_GUEST, MAIL, SECOND_NS, costs
-from swapsim.reclaim.tables import WHERE, ZONE
+from swapsim.reclaim.tables import ZONE
 from swapsim.stall.tables import THROTTLE
 
 CHUNK_WORK: Final = 50_000
@@ -23,7 +23,6 @@ CHUNK_WORK: Final = 50_000
 
 NEVER: Final = 2**64 - 1
 _POLL_NS: Final = 1_000_000  # time between two checks whether a round's serving has begun
-_NOT_IN_MEMORY: Final = ("untouched", "swapped-out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,46 +153,6 @@ def run(
 
 
 @checked
-def follow_pages(
-    config: ReclaimConfig,
-    pages: Sequence[int],
-    constants: pl.DataFrame | None = None,
-    *,
-    step_ns: int = 1_000_000,
-) -> pl.DataFrame:
-    """Return where single pages of the client's pool are, from the first touch to the exit.
-
-    A row is a change of a page, in order of time: ``page``, its number from 0, ``t_ns``, ``where``
-    it is from then on, and its ``zone``, null where it is not in memory. A stay that is shorter
-    than ``step_ns`` may be missed.
-    """
-    for page in pages:
-        check_number("pages", page, 0, config.items * config.item_pages - 1)
-    check_number("step_ns", step_ns, 1, NEVER)
-    self = make(config, costs(MAIL, constants))
-    seen: dict[int, tuple[str, str | None]] = {}
-    rows: list[tuple[int, int, str, str | None]] = []
-    more, until = True, 0
-    while more and until <= NEVER:
-        more = advance(self, until)
-        now = lib.sws_reclaim_state_of(self).now_ns
-        for page in pages:
-            where, zone, _ = pool_page(self, page)
-            found = (where, None if where in _NOT_IN_MEMORY else ZONE.words[zone])
-            if seen.get(page) != found:
-                seen[page] = found
-                rows.append((page, now, *found))
-        until += step_ns
-    return pl.DataFrame(rows, schema=_PAGES, orient="row")
-
-
-def pool_page(self: Any, number: int) -> tuple[str, int, bool]:
-    """Return where a page of the pool is, the number of its zone, and whether it is young."""
-    found = lib.sws_reclaim_pool_page_of(self, number)
-    return facts.RECLAIM_WHERE[found.where], found.zone, found.young
-
-
-@checked
 def run_lab_guest(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> Window:
     """Run one round of the lab's test, and count while the pool is served, as the lab does.
 
@@ -249,12 +208,6 @@ def counters(self: Any) -> dict[str, int]:
 
 # Structs as rows.
 
-_PAGES: Final[dict[str, pl.DataType]] = {
-    "page": pl.UInt32(),
-    "t_ns": pl.UInt64(),
-    "where": WHERE.dtype,
-    "zone": ZONE.dtype,
-}
 _Columns = dict[str, np.ndarray[Any, Any]]
 
 

@@ -3,11 +3,6 @@
 
 from typing import Final
 
-from swapsim import ffi
 from swapsim.frames.table import Vocabulary
-
-WHERE: Final = Vocabulary(
-    "WHERE", "The state of a page of the simulated client's pool.", ffi.RECLAIM_WHERE
-)
 
 ZONE: Final = Vocabulary("ZONE", "A zone of memory, the lower one first.", ("dma32", "normal"))

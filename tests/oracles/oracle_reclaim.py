@@ -40,7 +40,7 @@ Which method stands for which function of corelib/src/reclaim (sws_reclaim__NAME
                                            programs.c   run, touch, read_window, fill
     _client, _serve, _touch, _draws, _drop client.c     live, serve, touch, draw, drop
     _writer, _write_file                   writer.c     live, write_file, fill, sync_file
-    pool_page, digest                      report.c     sws_reclaim_pool_page_of, sws_reclaim_digest
+    digest                                 report.c     sws_reclaim_digest
 """
 
 from collections import Counter
@@ -1748,23 +1748,6 @@ class Simulation:
         self._list_add(frame, INACTIVE_FILE)
 
     # What the library can be compared by.
-
-    def pool_page(self, index: int) -> tuple[str, int, bool]:
-        """Return where a page of the pool is, its zone, and whether it was touched lately."""
-        kind, number = self.entries.get(index, ("none", 0))
-        if kind == "none":
-            return "untouched", 0, False
-        frame = number if kind == "frame" else self.cached.get(number)
-        if frame is None:
-            return "swapped-out", 0, False
-        page = self.pages[frame]
-        if "reading" in page.marks:
-            where = "reading"
-        elif kind == "slot":
-            where = "leaving" if page.marks & {"dirty", "writeback"} else "cached"
-        else:
-            where = {ACTIVE_ANON: "active", INACTIVE_ANON: "inactive"}.get(page.place, "in-hand")
-        return where, int(frame >= self.zones[0].pages), kind == "frame" and index in self.young
 
     def digest(self) -> int:
         """Return what sws_reclaim_digest returns."""

@@ -11,7 +11,7 @@ from test_stall_decisions_mail import SCANNED
 
 from swapsim import claims, reclaim
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import fitting, lab_guest, notebook_03b, runs
+from swapsim.patches.stall_decisions import fitting, lab_guest, runs
 from swapsim.patches.stall_decisions.mail import ELAPSED, SIZES
 from swapsim.patches.stall_decisions.runs import Run, mail_rows
 
@@ -100,7 +100,7 @@ def test_the_constants_are_those_of_the_stored_fit() -> None:
 
 
 def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is complete at each second; shares are shares; the spans of a page fill the round."""
+    """Memory is complete at each second; shares are shares."""
     monkeypatch.setattr(runs, "Run", lambda rules, **_: Run(rules=rules, **ONE_FILE))
     found = runs.by_second("3.9")
     kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
@@ -109,12 +109,6 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert total.min() >= 29_000 - 4 * 32  # type: ignore[operator]
     for share in ("kswapd_sleeps", "client_waits"):
         assert found[share].is_between(0, 1).all()
-    spans = runs.spans_of_round("3.9")
-    assert spans["page"].n_unique() == runs.PAGES
-    assert (spans["end_s"] > spans["begin_s"]).all()
-    page = notebook_03b.most_swapped_page(spans, "3.9")
-    assert page["page"].n_unique() == 1
-    assert page["begin_s"].to_list()[1:] == page["end_s"].to_list()[:-1]
 
 
 def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:

@@ -52,12 +52,6 @@ WITHOUT_SCAN = reclaim.constants().filter(pl.col("name") != "scan_ns")
         (partial(reclaim.parallelio, iterations=16), "iterations=16: choose a whole number"),
         (partial(reclaim.shrink, reclaim.parallelio(), 0), "share=0"),
         (partial(reclaim.shrink, reclaim.parallelio(), 1 / 10_000), "choose 256 pages or more"),
-        (partial(reclaim.follow_pages, SMALL, [-1], step_ns=1), "pages=-1"),
-        (
-            partial(reclaim.follow_pages, SMALL, [SMALL.items * SMALL.item_pages], step_ns=1),
-            "pages=",
-        ),
-        (partial(reclaim.follow_pages, SMALL, [0], step_ns=0), "step_ns=0"),
     ],
 )
 def test_a_bad_argument_is_named(call: Callable[[], object], remedy: str) -> None:
@@ -116,22 +110,6 @@ def test_the_tables_of_a_run_agree() -> None:
     assert found.counters.equals(RUN.counters)
     other = reclaim.run(dataclasses.replace(SMALL, seed=2))
     assert not other.counters.equals(RUN.counters)
-
-
-def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
-    """Each row is a change; a page that is not in memory has no zone; the run stays the same."""
-    config = dataclasses.replace(SMALL, rules="3.9", files=SMALL.files[-1:])
-    pool = config.items * config.item_pages
-    found = reclaim.follow_pages(config, range(0, pool, pool // 100), step_ns=5_000_000)
-    assert found["t_ns"].is_sorted()
-    assert found["t_ns"].max() == reclaim.run(config).elapsed_ns
-    assert set(found.filter(pl.col("zone").is_null())["where"]) <= {"untouched", "swapped-out"}
-    for states in found.partition_by("page"):
-        where = states["where"].to_list()
-        assert where[0] == where[-1] == "untouched"
-        changes = states.select(pl.struct("where", "zone")).to_series()
-        assert not (changes == changes.shift()).any()
-    assert {"active", "inactive", "swapped-out"} <= set(found["where"])
 
 
 def test_the_rows_of_vmstat_add_up() -> None:

@@ -544,36 +544,6 @@ struct sws_reclaim_state {
 	uint8_t kswapd_priority;
 };
 
-/* The state of a page of the pool. */
-enum sws_reclaim_where {
-	/* The page was never touched. */
-	SWS_RECLAIM_UNTOUCHED = 0,
-	/* The page is on an active list. */
-	SWS_RECLAIM_ACTIVE = 1,
-	/* The page is on an inactive list. */
-	SWS_RECLAIM_INACTIVE = 2,
-	/* The page is isolated by a reclaimer and mapped. */
-	SWS_RECLAIM_IN_HAND = 3,
-	/* The page is unmapped and not yet written to its slot. */
-	SWS_RECLAIM_LEAVING = 4,
-	/* The page is unmapped, in memory and in its slot. */
-	SWS_RECLAIM_CACHED = 5,
-	/* The page is in its slot only. */
-	SWS_RECLAIM_SWAPPED_OUT = 6,
-	/* The page is being read from its slot. */
-	SWS_RECLAIM_READING = 7,
-};
-
-/* A page of the pool at one moment. */
-struct sws_reclaim_pool_page {
-	/* The state of the page. */
-	enum sws_reclaim_where where;
-	/* The zone of the page; also 0 if the page is not in memory. */
-	uint32_t zone;
-	/* True if the page was touched since reclaim last tested its reference. */
-	bool young;
-};
-
 /* The outcome of a simulation, or the problem of its configuration. */
 enum sws_reclaim_problem {
 	/* No problem. */
@@ -680,13 +650,6 @@ struct sws_reclaim_round sws_reclaim_round_of(const struct sws_reclaim *self, ui
 
 /* Returns the current state of memory. */
 struct sws_reclaim_state sws_reclaim_state_of(const struct sws_reclaim *self);
-
-/*
- * Returns the current state of a page of the pool; UNTOUCHED for an unknown number. Complexity:
- * O(1).
- */
-struct sws_reclaim_pool_page sws_reclaim_pool_page_of(const struct sws_reclaim *self,
-						      uint32_t number);
 
 /* Returns a digest of every page, list and queue; equal states have equal digests. */
 uint64_t sws_reclaim_digest(const struct sws_reclaim *self);

@@ -98,40 +98,6 @@ struct sws_reclaim_state sws_reclaim_state_of(const struct sws_reclaim *self)
 	return state;
 }
 
-static enum sws_reclaim_where where_is(const struct page *page)
-{
-	if (page_is(page, PAGE_READING))
-		return SWS_RECLAIM_READING;
-	if (!page_is(page, PAGE_MAPPED))
-		return page_is(page, PAGE_DIRTY | PAGE_WRITEBACK) ? SWS_RECLAIM_LEAVING
-								  : SWS_RECLAIM_CACHED;
-	if (page->place == PLACE_ISOLATED)
-		return SWS_RECLAIM_IN_HAND;
-	return page->place == LRU_ACTIVE_ANON ? SWS_RECLAIM_ACTIVE : SWS_RECLAIM_INACTIVE;
-}
-
-struct sws_reclaim_pool_page sws_reclaim_pool_page_of(const struct sws_reclaim *self,
-						      uint32_t number)
-{
-	const uint32_t entry = number < self->n_ptes ? self->ptes[number] : 0;
-	const bool present = (entry & PTE_PRESENT) != 0;
-	uint32_t frame = NO_FRAME;
-
-	if (!entry)
-		return (struct sws_reclaim_pool_page){ .where = SWS_RECLAIM_UNTOUCHED };
-	if (present)
-		frame = entry & PTE_FRAME;
-	else if (self->swap.frames[entry])
-		frame = self->swap.frames[entry] - 1;
-	else
-		return (struct sws_reclaim_pool_page){ .where = SWS_RECLAIM_SWAPPED_OUT };
-	return (struct sws_reclaim_pool_page){
-		.where = where_is(&self->pages[frame]),
-		.zone = zone_of(self, frame),
-		.young = present && (entry & PTE_YOUNG),
-	};
-}
-
 /* FNV-1a over words. */
 static uint64_t mix(uint64_t digest, uint64_t word)
 {

@@ -143,30 +143,6 @@ def sum_seconds(by_time: pl.DataFrame) -> frames.Shown:
     return frames.show(sums, "s", slept, fold="Sums of the round")
 
 
-def page_states(spans: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the states of pages over time (`runs.PAGE_SPANS`): a strip per page that moves."""
-    moves = ~pl.col("where").is_in(["untouched", "active"])
-    own = spans.filter(moves.any().over("page"), pl.col("where") != "untouched")
-    return general.spans(
-        own.with_columns(pl.col("begin_s", "end_s").round(2), place=pl.col("page").rank("dense")),
-        *("begin_s", "end_s", "place", "where"),
-        title=f"Where {own['page'].n_unique()} of {spans['page'].n_unique()} pages of memcached's "
-        "pool are",
-        subtitle="the others stay active; sampled every 50 ms, so that short reads are hardly seen",
-        words={"begin_s": "seconds", "end_s": "to, s", "place": "page", "where": "the page is"},
-        panel="rules",
-        width=240,
-        height=200,
-    )
-
-
-def most_swapped_page(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
-    """Return the spans of the page that was swapped out most often."""
-    own = spans.filter(rules=rules)
-    outs = own.group_by("page", maintain_order=True).agg((pl.col("where") == "swapped-out").sum())
-    return own.filter(page=outs.sort("where", descending=True, maintain_order=True)["page"][0])
-
-
 def three_sources(
     cells: pl.DataFrame,
     judged: pl.DataFrame,

@@ -11,7 +11,6 @@ import polars as pl
 from swapsim import claims, reclaim
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
 from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
-from swapsim.reclaim.tables import WHERE
 
 TARGETS: Final = ("disk", "nfs")  # where the file is: in the mail's first table, and in its second
 _Type = pl.DataType | type[pl.DataType]
@@ -91,7 +90,6 @@ FILE_PAGES: Final = 2385 * MIB_PAGES
 collapse."""
 
 ONE_ROUND: Final = {"files": (FILE_PAGES,)}
-PAGES: Final = 100  # pages that are followed, evenly spaced in the pool
 _HELD: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written", "swap_used")
 _SCANNED: Final = ("scanned_normal", "scanned_dma32")
 _SLEPT: Final = {
@@ -108,15 +106,6 @@ BY_TIME: Final[dict[str, pl.DataType]] = {
     **dict.fromkeys((*_SCANNED, *_SLEPT), pl.Float64()),
 }
 """A second of the run: pages in each state at its end, pages that kswapd scanned, shares of it."""
-
-PAGE_SPANS: Final[dict[str, pl.DataType]] = {
-    "rules": pl.String(),
-    "page": pl.UInt32(),
-    "where": WHERE.dtype,
-    "zone": pl.String(),
-    **dict.fromkeys(("begin_s", "end_s"), pl.Float64()),
-}
-"""A span of time that a page of the pool spent in one place; its zone is null outside of memory."""
 
 
 def by_second(rules: str) -> pl.DataFrame:
@@ -157,15 +146,3 @@ def by_second(rules: str) -> pl.DataFrame:
         **{name: since[column] / SECOND_NS for name, column in _SLEPT.items()},
     )
     return labelled(rows, BY_TIME, rules)
-
-
-def spans_of_round(rules: str) -> pl.DataFrame:
-    """Run the round and return where some pages are over time (PAGE_SPANS)."""
-    config, constants = Run(rules=rules, fields=ONE_ROUND).config()
-    pool = config.items * config.item_pages
-    pages = range(0, pool, pool // PAGES)[:PAGES]
-    changes = reclaim.follow_pages(config, pages, constants, step_ns=50_000_000)
-    end = pl.col("t_ns").shift(-1).over("page")
-    spans = changes.with_columns(begin_s=pl.col("t_ns") / SECOND_NS, end_s=end / SECOND_NS)
-    ended = spans.drop_nulls("end_s").with_columns(pl.col("zone").cast(pl.String))
-    return labelled(ended, PAGE_SPANS, rules)

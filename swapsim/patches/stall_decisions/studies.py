@@ -19,7 +19,6 @@ from swapsim.patches.stall_decisions.runs import (
     by_second,
     mail_rows,
     rounds_until_file,
-    spans_of_round,
 )
 from swapsim.study import Study
 
@@ -98,9 +97,6 @@ machines: Final = _study(
 
 by_time: Final = _study(name="stall-decisions-by-time", points=RULES, run=by_second)
 """One round by each kernel, once per simulated second (BY_TIME)."""
-
-page_spans: Final = _study(name="stall-decisions-page-spans", points=RULES, run=spans_of_round)
-"""A hundred pages in one round by each kernel (PAGE_SPANS)."""
 
 node: Final = _study(
     name="stall-decisions-node",
