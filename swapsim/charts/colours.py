@@ -43,7 +43,7 @@ ORDERS: Final = (
     "#4c78a8", "#72b7b2", "#54a24b", "#b3c64d", "#eeca3b", "#f58518", "#e45756", "#d6619f",
     "#8a6fc0", "#6b4c2a",
 )  # fmt: skip
-"""Orders of clusters, from 0 to 9."""
+"""Orders of folios, from 0 to 9."""
 
 POLICIES: Final = {
     "shared": UNPATCHED,
@@ -124,18 +124,6 @@ SLEEPERS: Final = {
 }
 """The tasks that wait, and where."""
 
-WHERE: Final = {
-    "untouched": FAINT,
-    "active": "#4c78a8",
-    "inactive": "#9ecae9",
-    "in-hand": "#dadaeb",
-    "leaving": "#f58518",
-    "cached": "#c7e9c0",
-    "swapped-out": "#6f6f6f",
-    "reading": "#d62728",
-}
-"""Where a page of the pool is; grey or red if a program would have to wait for it."""
-
 OUTCOMES: Final = {
     "freed": "#54a24b",
     "freed under writeback": "#d62728",
@@ -207,6 +195,6 @@ def _with_users(names: Sequence[str]) -> dict[str, str]:
 
 _KNOWN: Final[tuple[Mapping[str, str], ...]] = (
     POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, LAB_AND_SIMULATION, OUTCOMES,
-    STALLS, SIGNS, WHERE, HOLDERS, ZONES, SLEEPERS, PAGE_TYPES,
+    STALLS, SIGNS, HOLDERS, ZONES, SLEEPERS, PAGE_TYPES,
 )  # fmt: skip
 """Items with colours of their own; the first mapping that has all of some names gives theirs."""

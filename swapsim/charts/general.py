@@ -5,8 +5,8 @@
 
     lines     a figure along settings, in its band              heat    a figure, or a kind, in a
     dots      figures with intervals, a row for each item               matrix of two settings
-    bars      parts of a figure, a bar for each item            spans   what an item is, over time
-    areas     parts of a figure over time                       points  items in a plane
+    bars      parts of a figure, a bar for each item            points  items in a plane
+    areas     parts of a figure over time
 
 All take rows in long form. Items, panels and colours have the order of the frame; an item that
 `colours` knows has its colour everywhere. ``words`` gives columns their words, which stand at axes,
@@ -234,35 +234,6 @@ def heat(
         return marks
 
     return _chart(frame, draw, "", look, width=58 * len(columns), height=alt.Step(26))
-
-
-def spans(
-    frame: pl.DataFrame, begin: str, end: str, row: str, by: str, **look: Unpack[Look]
-) -> alt.ConcatChart:
-    """Draw what each item is over time: a strip for each item, coloured from begin to end.
-
-    The frame has a row for each time that an item ``row`` (a name, or its number on an axis without
-    names) is something, ``by``.
-    """
-    names = not frame[row].dtype.is_numeric()
-    along = alt.X(
-        f"{begin}:Q",
-        title=_word(look, begin),
-        scale=alt.Scale(nice=False, zero=False),
-        axis=alt.Axis(grid=False, tickCount=5, format=look.get("format", "~s")),
-    )
-
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
-        base = alt.Chart(rows)
-        if names:
-            mark = base.mark_bar(height={"band": 0.8}).encode(y=_rows(rows, row))
-        else:
-            bottom = alt.Y(f"{row}:Q", title=_word(look, row), scale=alt.Scale(nice=False))
-            above = base.transform_calculate(above=f"datum['{row}'] + 0.9")
-            mark = above.mark_rect().encode(y=bottom, y2="above:Q")
-        return [mark.encode(x=along, x2=f"{end}:Q", color=_colour(frame, by, look))]
-
-    return _chart(frame, draw, "", look, height=alt.Step(21) if names else 220)
 
 
 def points(

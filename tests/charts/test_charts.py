@@ -94,7 +94,7 @@ RUNS = pl.DataFrame(
     ],
     schema=["kernel", "policy", "tasks", "label", "gain", "low", "high", "item"],
     orient="row",
-).with_columns(published=pl.col("gain") + 1.0, until=pl.col("tasks") * 2, place=pl.col("tasks"))
+).with_columns(published=pl.col("gain") + 1.0)
 
 GENERAL: dict[str, Callable[[], Any]] = {
     "lines": lambda: general.lines(
@@ -130,8 +130,6 @@ GENERAL: dict[str, Callable[[], Any]] = {
     "heat of kinds": lambda: general.heat(
         RUNS.filter(tasks=8), "kernel", "item", "policy", text="label"
     ),
-    "spans": lambda: general.spans(RUNS, "tasks", "until", "policy", "label", panel="kernel"),
-    "spans of numbers": lambda: general.spans(RUNS, "tasks", "until", "place", "label"),
     "points": lambda: general.points(
         RUNS.filter(tasks=8).rename({"low": "gain_low", "high": "gain_high"}), "gain", "published",
         "policy", label="policy",
