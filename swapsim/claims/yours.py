@@ -236,8 +236,12 @@ def fitting(
 
 
 def _quantity(unit: str) -> pl.Expr:
-    """Return what a unit measures, whatever its size: KiB/s and MB/s are both B/s."""
-    return pl.col(unit).str.split(" ").list.first().str.replace(_SIZED, "$1")
+    """Return what a unit measures, whatever its size: KiB/s and MB/s are both B/s.
+
+    pmbench prints "aps" for accesses a second.
+    """
+    measured = pl.col(unit).str.split(" ").list.first().str.replace(_SIZED, "$1")
+    return measured.replace("aps", "accesses/s")
 
 
 @checked

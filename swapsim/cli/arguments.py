@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arguments that several commands take."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
+
+from swapsim.cli.layout import say
+from swapsim.errors import SwapsimError
 
 
 class TraceFolder(click.Path):
@@ -25,10 +29,18 @@ class TraceFolder(click.Path):
 
 
 def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
-    """Refuse a trace that cannot feed the command; what is no trace is refused by the command."""
+    """Refuse a trace that cannot feed the command, and say what it lacks of its recording.
+
+    What is no trace is refused by the command.
+    """
+    from swapsim.traces.losses import losses
     from swapsim.traces.subjects import require_feeds
 
     require_feeds(trace, str(ctx.command.name))
+    with suppress(SwapsimError):
+        if found := losses(trace):
+            lacks = ", ".join(found)
+            say(f"swapsim: {trace} is not complete, which changes figures: {lacks}", err=True)
     return trace
 
 

@@ -69,6 +69,7 @@ def rank(file: Path, seeds: int) -> Found:
     return Found(
         [_table(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
         chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
+        lines=_too_few(seeds),
         in_file=ranking,
     )
 
@@ -84,8 +85,18 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     return Found(
         [_table(ranking, metric, change) for metric in alternatives.METRICS],
         chart=lambda: charts.alternatives(ranking, title=f"{names} among today's alternatives"),
+        lines=_too_few(seeds),
         in_file=ranking,
     )
+
+
+def _too_few(seeds: int) -> list[str]:
+    """Return a line if the runs are too few for the intervals by which policies are ranked."""
+    from swapsim.claims.judging import FEWEST_ROUNDS
+
+    if seeds >= FEWEST_ROUNDS:
+        return []
+    return [f"too few seeds for an interval (from {FEWEST_ROUNDS} on): the ranks may be chance"]
 
 
 def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.ConcatChart":

@@ -108,7 +108,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     return Found(
         [Printed("means", means, columns)],
         chart=lambda: slots.charts.moves_against_locality(measured, title=title),
-        lines=same_rows(means, folder),
+        lines=[f"means over {seeds} seeds", *same_rows(means, folder)],
     )
 
 

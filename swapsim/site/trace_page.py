@@ -22,11 +22,12 @@ from swapsim.progress import TextBar
 from swapsim.site.report import shell
 from swapsim.site.report.cells import figure
 from swapsim.slots.workbench import same_rows
+from swapsim.traces.losses import losses
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from swapsim.traces.verification import Verdict
+from swapsim.traces.verification import Verdict
 
 _SAMPLES: Final = 100
 """Moments at which a device and its lists are shown."""
@@ -113,7 +114,7 @@ def _contents(folder: Path, described: Mapping[str, Any]) -> Blocks:
     tables = f"{len(rows)} table{'s' * (len(rows) > 1)}"
     yield _text(
         f"{sum(rows.values()):,} rows of {tables}{whose}, {_span(folder, rows)}. "
-        f"{_losses(origin.get('lost', {}))} {_fed(feeds)}"
+        f"{_losses(folder)} {_fed(feeds)}"
     )
     yield '<h2 id="what-is-in-it">What is in it</h2>'
     facts = (f"<li>{what}: {escape(value)}</li>" for what, value in _facts(origin))
@@ -149,16 +150,9 @@ def _span(folder: Path, rows: Mapping[str, int]) -> str:
     return f"{seconds:,.1f} s long"
 
 
-def _losses(lost: Mapping[str, Any]) -> str:
-    by_cpu = lost.get("events_by_cpu", {})
-    parts = [f"{events:,} on CPU {cpu}" for cpu, events in by_cpu.items()]
-    for name, what in (
-        ("of_unknown_cpu", "on unknown CPUs"),
-        ("gaps_of_unknown_size", "losses of unknown size"),
-        ("overwritten", "overwritten before its begin"),
-    ):
-        parts += [f"{lost[name]:,} {what}"] if lost.get(name) else []
-    return f"Events were lost: {_listed(parts)}." if parts else "No event was lost."
+def _losses(folder: Path) -> str:
+    found = losses(folder)
+    return f"It is not complete: {_listed(found)}." if found else "No event was lost."
 
 
 _FACTS: Final = (
@@ -369,7 +363,10 @@ def _slots(folder: Path) -> Blocks:
         yield _text(f"Not compared with the kernel: {error}")
     measured = slots.cluster_next(folder, seeds=_SEEDS)
     means = slots.means(measured, slots.LEADING).drop("factor", "setting")
-    yield _text(f"The trace's requests under each scan base, means over {_SEEDS} seeds.")
+    yield _text(
+        f"The trace's requests under each scan base, means over {_SEEDS} seeds; "
+        "'swapsim replay cluster-next' takes more, and its means differ by that."
+    )
     yield _chart(
         slots.charts.moves_against_locality(measured, title="Moved lines against locality")
     )
@@ -383,6 +380,7 @@ def _decisions(folder: Path) -> Blocks:
     yield _text("What each set of rules decides of the trace's lists.")
     yield _table(stall.summed_decisions(decided, rounds, trace=folder.name).drop("trace"))
     yield _table(stall.requested_sleeps(decided, rounds), fold="Sleeps that the rules request")
+    yield _text(f"Not recorded by 6.1: {'; '.join(stall.NOT_RECORDED)}.")
 
 
 _SECTIONS: Final[Mapping[str, tuple[str, _Section]]] = {

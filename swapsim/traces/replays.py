@@ -153,11 +153,12 @@ def info(folder: Path | str) -> str:
     located = locate(folder)
     origin = provenance(located)
     counted = events(folder)
+    missing_files = [name for name in origin.get(FILES, ()) if not (located / name).exists()]
     checked = "as they were written" if FILES in origin else "without sha256 in trace.toml"
+    checked = "not complete" if missing_files else checked
     width = max((len(event) for event in counted["event"]), default=0)
     lines = [f"{folder}: {counted['rows'].sum()} rows of {counted.height} events, {checked}"]
     lines += [f"  {event:{width}} {rows:>12}" for event, rows in counted.iter_rows()]
-    missing_files = [name for name in origin.get(FILES, ()) if not (located / name).exists()]
     lines += [f"  {name} is missing, though trace.toml lists it" for name in missing_files]
     lines.append("provenance:")
     for title, table in origin.items():

@@ -96,7 +96,7 @@ def test_losses_and_rows_that_a_replay_refuses_are_in_the_page(tmp_path: Path) -
     added.with_columns(pl.lit("x").alias("entry")).write_parquet(folder / "swp_add.parquet")
     traces.sign(folder)
     page = page_of(folder, tmp_path)
-    assert "Events were lost: 12 on CPU 3" in page
+    assert "It is not complete: 12 events lost on CPU 3" in page
     assert "Not computed:" in page
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All pages of a report in reading order, and the verdict on each claim that they show."""
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -290,7 +291,7 @@ def _rules(output: Path) -> Page:
     """Return the page of data/published/README.md, with the rules of each kind below its title."""
     home = data_root() / "published"
     title, rest = (home / "README.md").read_text(encoding="utf-8").split("\n\n", 1)
-    rules = pl.read_csv(home / "rules.csv", comment_prefix="#").iter_rows()
+    _, _, *rules = csv.reader((home / "rules.csv").read_text(encoding="utf-8").splitlines())
     lines = [
         "| claim | column | judged by |",
         "|---|---|---|",
