@@ -291,7 +291,7 @@ def _rules(output: Path) -> Page:
     """Return the page of data/published/README.md, with the rules of each kind below its title."""
     home = data_root() / "published"
     title, rest = (home / "README.md").read_text(encoding="utf-8").split("\n\n", 1)
-    _, _, *rules = csv.reader((home / "rules.csv").read_text(encoding="utf-8").splitlines())
+    _, *rules = csv.reader((home / "rules.csv").read_text(encoding="utf-8").splitlines())
     lines = [
         "| claim | column | judged by |",
         "|---|---|---|",
