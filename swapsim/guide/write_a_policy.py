@@ -101,7 +101,7 @@ file       refault rates  anon       44  yes
 
 ## What is refused
 
-A policy that raises, never ends or answers with an invalid slot or list is refused, with its line:
+What cannot be compiled or called is refused by the decorator, with its line:
 
 >>> @swapsim.policy(base_of="cpu")
 ... def misspelt(bases_of_all):
@@ -109,6 +109,19 @@ A policy that raises, never ends or answers with an invalid slot or list is refu
 Traceback (most recent call last):
     ...
 swapsim.errors.InputError: ...policy misspelt: it takes 'bases_of_all': use any of cpu, mm, ...
+
+A policy that raises, never ends or answers with an invalid slot, list or type is refused with its
+line by ``swapsim rank``, `slots.require_sound`, `clusters.alternatives` and `generations.replay`.
+`slots.measure` and `slots.one_at_a_time` run a policy as it is compiled: an endless loop hangs, and
+an invalid answer, or an exception in place of one, is counted, and ``next`` is stored instead:
+
+>>> @swapsim.policy(base_of="cpu")
+... def outside(highest):
+...     return highest + 1
+>>> measured = slots.measure(slots.SlotsConfig(policy=outside), slots.ChurnConfig())
+>>> frames.show(measured.filter(metric="nonsense"))
+policy   n_cpus  seed  metric    value  unit
+outside       8     1  nonsense      1  share
 
 A policy keeps nothing between two calls but the base, and its random numbers come from ``draw``.
 """

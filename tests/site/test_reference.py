@@ -72,6 +72,17 @@ def test_types_errors_and_tables_are_links(pages: dict[str, str]) -> None:
     assert {table.name for table in glossary.tables()} >= set(re.findall(r"words.html#(\w+)", page))
 
 
+def test_a_page_of_the_guide_is_named_by_its_task() -> None:
+    """In its title, and in the links to it."""
+    found = reference.rendered(["swapsim", "swapsim.guide", "swapsim.guide.write_a_policy"])
+    index, page = found["swapsim/guide.html"], found["swapsim/guide/write_a_policy.html"]
+    assert '<li><a href="guide/write_a_policy.html">Write a policy</a>: where' in index
+    assert '<a href="swapsim/guide.html">A guide by task</a>' in found["swapsim.html"]
+    assert "<h1>A guide by task</h1>" in index
+    assert "<title>Write a policy " in page
+    assert "<h1>Write a policy</h1>" in page
+
+
 def test_no_page_names_a_place_of_this_machine_or_an_address(pages: dict[str, str]) -> None:
     """Paths and objects as defaults of parameters are left out."""
     places = {str(repository_root()), sys.prefix, str(Path.home()), os.environ["PATH"]}

@@ -30,6 +30,7 @@ from swapsim.site.report.shell import TEMPLATES
 
 FOLDER: Final = "api"  # the folder of the reference in a report
 _DIGEST: Final = "made-of"  # the file with the digest of what the pages were made of
+GUIDE: Final = "swapsim.guide"
 COMMANDS: Final = "swapsim.cli"  # the page of the command line
 _TEMPLATES: Final = TEMPLATES / "reference"
 _WIDTH: Final = 100  # columns of a command's help
@@ -60,7 +61,7 @@ def modules() -> list[str]:
     Internal modules have none: what a caller needs is exported by its package, or is a module that
     its package exports.
     """
-    return ["swapsim", *_exported("swapsim.guide"), COMMANDS, *_exported("swapsim")[1:]]
+    return ["swapsim", *_exported(GUIDE), COMMANDS, *_exported("swapsim")[1:]]
 
 
 def _exported(name: str) -> list[str]:
@@ -85,6 +86,7 @@ def rendered(names: Sequence[str]) -> dict[str, str]:
             getattr(import_module(name), exported)  # pdoc does not see what is not imported yet
     pdoc.render.configure(docformat="numpy", show_source=False, template_directory=_TEMPLATES)
     pdoc.render.env.filters["to_markdown"] = _markdown
+    pdoc.render.env.filters["task"] = _task
     with warnings.catch_warnings(action="error", category=UserWarning):
         # A class of type checkers alone, from a module that Python does not have.
         warnings.filterwarnings("ignore", "(?s).*(_typeshed|DataclassInstance)")
@@ -127,6 +129,11 @@ def _markdown(docstring: str) -> str:
     """Return a docstring as markdown, in which indentation alone makes a block."""
     text = re.sub(r"(?m)^( *)::\n", r"\1\n", docstring).replace("::\n", ":\n")
     return convert(text, "numpy", None)
+
+
+def _task(module: Module) -> str:
+    """Return the title of a page of the guide, which its first line begins with; else nothing."""
+    return module.docstring.partition(":")[0] if module.fullname.startswith(GUIDE) else ""
 
 
 def _prepare(module: Module, found: Mapping[str, Module]) -> None:
@@ -225,9 +232,10 @@ def _links(found: Mapping[str, Module]) -> dict[str, str]:
 def _page(module: Module, found: Mapping[str, Module], links: Mapping[str, str]) -> str:
     """Return the page of a module, with links from names in its texts."""
     page = pdoc.render.html_module(module, found)
-    if children := "|".join(each.name for each in module.submodules):
-        link = rf'<code><a href="{module.name}/\1.html">\1</a></code>'
-        page = re.sub(f"<code>({children})</code>", link, page)
+    for each in module.submodules:
+        task = _task(each)
+        link = f'<a href="{module.name}/{each.name}.html">{task or each.name}</a>'
+        page = page.replace(f"<code>{each.name}</code>", link if task else f"<code>{link}</code>")
     return _linked(page, links, "../" * (module.fullname.count(".") + 1))
 
 
