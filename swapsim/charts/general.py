@@ -201,21 +201,22 @@ def heat(
 ) -> alt.ConcatChart:
     """Draw a matrix of two settings, whose cells a figure or a kind colours.
 
-    The frame has a row for each cell. Figures are coloured from ``domain``'s one end over its
-    middle to its other end; default: as far on both sides of zero. ``text`` has the text of a cell;
-    default: the figure by ``figures``.
+    The frame has a row for each cell. Figures are coloured from ``domain``'s one end to its other
+    one; default: from zero as far to both sides. ``text`` has the text of a cell; default: the
+    figure by ``figures``.
     """
     kinds = not frame[value].dtype.is_numeric()
     if kinds:
         colour, dark = _colour(frame, value, look), ""
     else:
         greatest = float(frame[value].abs().max() or 1.0)  # type: ignore[arg-type]
-        low, high = look.get("domain", (-greatest, greatest))
-        middle, reach = (low + high) / 2, 0.6 * (high - low) / 2
-        shades = [colours.UNPATCHED, "#f5f5f5", colours.PATCHED]
-        scale = alt.Scale(domain=[low, middle, high], range=shades)
+        pale, high = look.get("domain", (0.0, greatest))
+        ends, shades = [pale, high], ["#f5f5f5", colours.PATCHED]
+        if "domain" not in look:
+            ends, shades = [-high, *ends], [colours.UNPATCHED, *shades]
+        scale = alt.Scale(domain=ends, range=shades)
         colour = alt.Color(f"{value}:Q", title=_word(look, value), scale=scale)
-        dark = f"abs(datum['{value}'] - {middle}) > {reach}"
+        dark = f"abs(datum['{value}'] - {pale}) > {0.6 * (high - pale)}"
     columns = _distinct(frame, x)
     head = alt.Axis(labelAngle=0, domain=False, ticks=False, orient="top" if kinds else "bottom")
     along = alt.X(f"{x}:N", title=_title(look, x), sort=columns, axis=head)

@@ -32,6 +32,10 @@ def gains(ranges: pl.DataFrame, title: str, setting: str, by: str = "") -> alt.C
     """Draw the range of a gain (`what_if.gains`) along a setting; figures where it is one line."""
     words = {"setting": setting, "middle": "gain, %", "fill": "slots in use"}
     look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
+    if by == "fill":
+        # Their gains differ by orders of magnitude.
+        ends = min(ranges["low"].to_list()), max(ranges["high"].to_list())
+        look |= {"log": "xy", "domain": ends}
     if not by:
         look["figures"] = ".0f"
     tick = "label" if by == "latency" else ""

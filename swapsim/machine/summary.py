@@ -142,8 +142,8 @@ def describe_gains(ranges: pl.DataFrame) -> str:
     unsure = ranges.filter(pl.col("low") < 0, pl.col("high") > 0)["label"].to_list()
     sign = f"Both signs occur for {', '.join(unsure)}." if unsure else "The sign never changes."
     return (
-        f"Over fits and seeds, the smallest gain is {_span(least)} ({least['label']}), the "
-        f"largest {_span(most)} ({most['label']}). {sign}"
+        f"By its median over fits and seeds, the gain is least with {least['label']} "
+        f"({_span(least)}) and greatest with {most['label']} ({_span(most)}). {sign}"
     )
 
 

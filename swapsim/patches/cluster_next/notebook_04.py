@@ -82,7 +82,7 @@ def gain_by_fill() -> pl.DataFrame:
 
 
 def rows_by_age() -> pl.DataFrame:
-    """Return the changes of the first mail's claims, published and at each age, a row per claim."""
+    """Return the changes of both mails' claims, published and at each age, a row per claim."""
     stated = claims.published_claims().select("claim", published="change")
     tolerances = claims.tolerances().select("claim", "tolerance")
     ages = claims_by_age().pivot("age", index="claim")
@@ -145,7 +145,7 @@ def draw_ranking(
 def verdict(
     verified: pl.DataFrame,
     aged: pl.DataFrame,
-    predicted: pl.DataFrame,
+    texts: pl.DataFrame,
     life: pl.DataFrame,
     *,
     filled: pl.DataFrame,
@@ -154,9 +154,9 @@ def verdict(
 ) -> str:
     """Return the lead of notebook 04.
 
-    ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``predicted`` are
-    RESULTS of the third mail; ``life``, ``tasks`` and ``drives`` are `what_if.gains` by V1's age,
-    by the number of tasks and by drive; ``filled`` is `gain_by_fill`.
+    ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``texts`` are those
+    of all claims; ``life``, ``tasks`` and ``drives`` are `what_if.gains` by V1's age, by the number
+    of tasks and by drive; ``filled`` is `gain_by_fill`.
     """
     handed_out, alike = slots_matched(verified)
     moved = aged.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
@@ -164,21 +164,19 @@ def verdict(
     of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
     first, last = means["setting"][0], means["setting"][-1]
     shared, merged = (of[_WARM_UP, policy] for policy in ("shared", studies.MERGED))
-    stated = claims.published_claims().filter(claim="D3-prose-score")
-    three = claims.three_columns(stated, claims.answers(stated, predicted), claims.tolerances())
-    score, texts = (found.row(0, named=True) for found in (three, claims.claim_texts(three)))
+    score = texts.row(by_predicate=pl.col("claim") == "D3-prose-score", named=True)
     slow, many = drives.filter("flips"), tasks.filter("flips")
     return claims.lead_on(
         f"With the merged patch {merged:.0f} % of the additions to the swap cache fetch the "
         f"lock's line from another CPU in place of {shared:.0f} %, "
-        f"and the predicted gain {_VERBS[score['simulated_verdict']]} the published "
-        f"{texts['published']}.",
+        f"and the published gain of {score['published']} is {score['simulated_verdict']}.",
         does=f"Each CPU scans from a base of its own, so CPUs are in different trunks and use "
         f"different locks; the model repeats {alike:,} of {handed_out:,} slots of a real kernel. "
         f"As first posted, {of[first, 'percpu']:.0f} % of the additions fetch the line at first "
         f"and {of[last, 'percpu']:.0f} % in the end, when all CPUs are in the same trunks.",
         worth=f"Fitted to the base column of V3's mail, the merged patch gains "
-        f"{texts['simulated']} ({texts['range']}) in pmbench's score. {by_age(life, filled)}",
+        f"{score['simulated']} in pmbench's score soon after the device was filled "
+        f"({score['range']} over its ages). {by_age(life, filled)}",
         when=f"On rotational disks, which have one base, and on drives of {slow['latency'][0]} or "
         f"slower ({_ends(slow)}). Nor with {many['setting'][0]:.0f} tasks or more, where other "
         f"locks decide ({_ends(many)}).",
@@ -187,8 +185,6 @@ def verdict(
 
 _WARM_UP: Final = "131072"
 """Setting of the study "ages": the pages swapped out before notebook 05 counts."""
-
-_VERBS: Final = {"reproduced": "reproduces", "missed": "misses", "open": "leaves open"}
 
 
 def _ends(ranges: pl.DataFrame) -> str:
@@ -201,11 +197,12 @@ def by_age(life: pl.DataFrame, filled: pl.DataFrame) -> str:
     """Return what V1 gains by age, and on the device of notebook 05, in one sentence."""
     young = claims_by_age().filter(claim="D-prose-score", age="50 ms")["simulated"].item()
     stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
+    fuller = "loses" if last_gain(filled, studies.ABOVE_HALF) < 0 else "gains, too"
     return (
         f"As first posted it gains {young:+.1f} % at first and {settled(life)} in the end, "
         f"by how often tasks change CPU (published: {stated:+.1f} %, open; in notebook 05, on a "
-        f"device {studies.ABOVE_HALF} % full, it ends at {in_step(filled, studies.ABOVE_HALF)}, "
-        f"since scans then drop si->lock to take slots back)."
+        f"device {studies.ABOVE_HALF} % full, it {fuller} in the end, where scans drop si->lock "
+        f"to take slots back)."
     )
 
 
@@ -216,7 +213,7 @@ def settled(life: pl.DataFrame) -> str:
     return claims.range_text(min(ends), max(ends), "%", relative=True)
 
 
-def in_step(filled: pl.DataFrame, fill: int) -> str:
+def last_gain(filled: pl.DataFrame, fill: int) -> float:
     """Return V1's gain at the last age of `gain_by_fill`, with so many percent of slots in use."""
     of_v1 = filled.filter(fill=fill, policy="percpu", setting=studies.RACE_AGES_MS[-1])
-    return f"{of_v1['middle'].item():+.1f} %"
+    return float(of_v1["middle"].item())

@@ -11,7 +11,7 @@ from swapsim import claims
 from swapsim.machine.what_if import gains
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.answered import answers
-from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, in_step, settled
+from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
 from swapsim.patches.cluster_next.reviewers import REVIEWERS
 from swapsim.patches.cluster_next.studies import MERGED
 
@@ -75,7 +75,8 @@ def v1_in_step(filled: pl.DataFrame, life: pl.DataFrame) -> str:
 
     ``filled`` is `gain_by_fill`, ``life`` are the `gains` of notebook 04 by age.
     """
-    above, under = (in_step(filled, fill) for fill in (studies.ABOVE_HALF, studies.UNDER_HALF))
+    fills = (studies.ABOVE_HALF, studies.UNDER_HALF)
+    above, under = (f"{last_gain(filled, fill):+.1f} %" for fill in fills)
     return (
         f"V1's gain in the end depends on the fill ({above} here with {studies.ABOVE_HALF} % of "
         f"the slots in use, where scans drop si->lock to take slots back; {under} with "

@@ -118,13 +118,15 @@ def in_order_of_rules() -> pl.Expr:
 def steps(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return what each of the eight patches changes against the state before it (`steps`).
 
-    ``text`` is the change in percent, or the figure where it was zero.
+    ``text`` is the change in percent, or both figures if the first is zero and the other is not.
     """
     found = claims.steps(results, STEPS, metrics)
     change = 100 * (pl.col("value") - pl.col("base")) / pl.col("base")
     return found.with_columns(
-        text=pl.when(pl.col("base") == 0)
-        .then(_signed(pl.col("value").round_sig_figs(3).cast(pl.Int64)))
+        text=pl.when((pl.col("base") == 0) & (pl.col("value") == 0))
+        .then(pl.lit("0"))
+        .when(pl.col("base") == 0)
+        .then(pl.format("0 to {}", pl.col("value").round_sig_figs(3).cast(pl.Int64)))
         .when(change.abs() >= 1)
         .then(pl.format("{} %", _signed(change.round().cast(pl.Int64, strict=False))))
         .when(change.abs() >= 0.05)

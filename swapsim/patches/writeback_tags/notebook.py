@@ -186,8 +186,9 @@ def verdict(
         f"them are a benchmark's bound on the hold for tags and the ratio of the waits for two "
         f"locks in a series of 2017, which is fitted and not met ({ratio_of(series)}).",
         when=f"With one writer ({summary.gain_at(writers, 1)}), or where the swap cache has a lock "
-        f"for each 64 MB, as from 4.11 on ({summary.gain_at(trunks, 64)}). A drive slower than the "
-        f"lock hides the patch, too ({slow['label']}: {summary.gain_at(drives, slow['setting'])}).",
+        f"for each 64 MB, as from 4.11 on (by the rules of 5.8: {summary.gain_at(trunks, 64)}). A "
+        f"drive slower than the lock hides the patch, too ({slow['label']}: "
+        f"{summary.gain_at(drives, slow['setting'])}).",
     )
 
 
