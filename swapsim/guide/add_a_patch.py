@@ -16,30 +16,97 @@ replay     swapsim/removal/replay.py                    yes
 package    swapsim/patches/batched_removal/__init__.py  yes
 notebook   notebooks/02-batched-removal.ipynb           yes
 
+The table has a row for each file, and patch B one for each of its two headers. Oracle and binding
+have steps below, and no row in it.
+
 Patch B is the smallest one to copy from. Build the parts in this order, because each one checks the
-next:
+next. Paths are those of a checkout, whose commands need ``make setup`` once:
 
 1. **Card and claims.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
-   lock by lock, and what is not modelled. Each printed figure is a row of
-   ``data/published/NN-slug.csv``, each claim one of ``claims.csv``; how far a result may lie from
-   it is stored in ``tolerances.csv`` before there is a result.
-2. **Oracle.** The mechanism as plain Python, slow and obvious: ``tests/oracles``.
+   lock by lock, and what is not modelled. The mail is a row of ``mails.csv``, each printed figure
+   one of ``NN-slug.csv``, each claim one of ``claims.csv``; how far a result may lie from it is
+   stored in ``tolerances.csv`` before there is a result, and ``kinds.csv`` has what it states. They
+   lie in ``data/published``, whose ``README.md`` explains each column. Check:
+   ``claims.published_claims().filter(patch="NN-slug")`` has your rows, and
+   ``claims.published_tables()`` the figures; a bad row is an error with file, line and field.
+2. **Oracle.** The mechanism as plain Python, slow and obvious, such as
+   ``tests/oracles/oracle_removal.py``. The test of step 4 checks it.
 3. **Mechanism in C.** A header that teaches it, its sources, its test; ``corelib/README.md`` has
-   the conventions.
+   the conventions. Check: ``make test-c``.
 4. **Binding and tables.** A package of the mechanism's name with ``_native.py`` and
-   ``tables.py``, and a test in which Hypothesis compares C with the oracle.
-5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``.
+   ``tables.py``, and a test in which Hypothesis compares C with the oracle, such as
+   ``tests/removal/test_removal.py``. Check: ``.venv/bin/python -m pytest tests/NAME``.
+5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``. Check:
+   ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
    the mail's machine, the fit to the column without the patch, the prediction, the verdict. It is
-   listed in ``swapsim/site/patches.py``. A part that is missing or misspelt is an error at
-   import.
+   listed in ``swapsim/site/patches.py``. Check: ``swapsim claims NN-slug`` prints its answers, and
+   not before this step; a part that is missing or misspelt is an error at import.
 7. **Notebook.** ``notebooks/NN-slug.ipynb``, whose last cell computes what its first cell says.
+   Check: `parts_of` as above, and ``.venv/bin/python -m pytest
+   tests/site/test_notebooks.py``.
 
 A patch that was not begun lacks each part:
 
 >>> begun = patches.parts_of("08-my-patch")
 >>> begun["there"].sum(), begun.height
 (0, 6)
+
+## What a row of step 1 holds
+
+A figure of the mail, in ``02-batched-removal.csv``; an empty field is None:
+
+>>> from swapsim import claims
+>>> figures = claims.published_tables().filter(metric="Amean System-1", kernel="batch-v1")
+>>> for column, value in figures.row(0, named=True).items():
+...     print(column, "=", value)
+patch = 02-batched-removal
+mail = B-batched-removal
+locator = usemem | Amean System-1 | batch-v1
+table = usemem
+metric = Amean System-1
+parameters = test=usemem, threads=1, device=brd
+kernel = batch-v1
+value = 192.98
+printed = 192.98
+decimals = 2
+stddev_percent = None
+change_percent_printed = 25.93%
+change_percent = 25.93
+unit = s
+better = lower
+
+A claim, in ``claims.csv``, from one such figure to another one; ``change`` is computed from both
+where the file leaves it empty:
+
+>>> claimed = claims.published_claims().filter(claim="B-system-1").drop("change")
+>>> for column, value in claimed.row(0, named=True).items():
+...     print(column, "=", value)
+claim = B-system-1
+patch = 02-batched-removal
+mail = B-batched-removal
+locator = usemem | Amean System-1 | vanilla -> batch-v1
+metric = Amean System-1
+base = 260.53
+value = 192.98
+error = 9.86
+unit = s
+
+Its tolerance, and, with the package of step 6, the answer:
+
+>>> claims.tolerances().filter(claim="B-system-1").select("claim", "tolerance").rows()
+[('B-system-1', 9.86)]
+
+```console
+$ swapsim claims B-system-1
+claims:
+| claim      | published | simulated      | measured                           |
+|------------|-----------|----------------|------------------------------------|
+| B-system-1 | -25.9 %   | -2.4 %: missed | not measured: time under emulation |
+Of 1 claims the models decide 1 (1 missed); undecided: 0 with a reason.
+Of 1 claims real kernels decide 0; undecided: 1 with a reason.
+Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
+```
 
 ## On a real kernel
 
