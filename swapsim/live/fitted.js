@@ -135,7 +135,7 @@ async function drawFitted(place, spec, room, fill = false) {
   let made = await embed(spec);
   const natural = fill ? Infinity : width();
   let slope = widthOf(spec), last = null;
-  for (let factor = 1, tries = 0; !fits() && tries < 5; tries++) {
+  for (let factor = 1, tries = 0; !fits() && factor != last?.factor && tries < 5; tries++) {
     made = await embed(narrowed(spec, room, factor, fill));
     if (last) slope = Math.max(1, (width() - last.width) / (factor - last.factor));
     last = { factor, width: width() };

@@ -11,8 +11,7 @@
   async function shown(figure) {
     const panel = await panelOf(figure);
     ask ??= swapsim.live.start(swapsim.bundle);
-    const setting = swapsim.live.addressedTo(panel) ?? {};
-    return swapsim.live.show(figure, panel, { ask, setting, addressed: true });
+    return swapsim.live.show(figure, panel, { ask, ...swapsim.live.addressedTo(panel), addressed: true });
   }
 
   function begin(figure) {
@@ -26,14 +25,22 @@
   const panels = [...document.querySelectorAll("figure.panel:has(> script)")];
   for (const figure of panels) watcher.observe(figure);
 
-  // An address that a colleague sent leads to its panel.
+  // An address that a colleague sent leads to the panel that it names first.
+  const absent = document.createElement("p");
+  absent.className = "caption";
+  absent.role = "status";
+  panels[0]?.before(absent);
   async function follow() {
-    const figure = panels.find(({ id }) => id == new URLSearchParams(location.hash.slice(1)).get("panel"));
-    if (!figure) return;
-    if (begun.has(figure)) {
-      (await begun.get(figure)).set(swapsim.live.addressedTo(await panelOf(figure)));
-    } else begin(figure);
-    figure.scrollIntoView();
+    const named = swapsim.live.parts().map(({ panel }) => panel);
+    const of = (name) => panels.find(({ id }) => id == name);
+    absent.textContent = named.filter((name) => !of(name))
+      .map((name) => `the address names the panel ${name}, which this page does not have`).join("; ");
+    const found = named.map(of).filter(Boolean);
+    for (const figure of found) {
+      if (begun.has(figure)) (await begun.get(figure)).follow(swapsim.live.addressedTo(await panelOf(figure)));
+      else begin(figure);
+    }
+    (found[0] ?? (named.length ? absent : null))?.scrollIntoView();
   }
   addEventListener("hashchange", follow);
   follow();

@@ -103,8 +103,9 @@ swapsim.live = (() => {
     };
   }
 
-  // Shows a panel in an element. `saved` is called with each complete setting, figures and picture.
-  function show(root, panel, { ask, setting: given = {}, addressed = false, saved = () => {} }) {
+  // Shows a panel in an element, with lines on what is `unknown` of its setting. `saved` is called
+  // with each complete setting, figures and picture.
+  function show(root, panel, { ask, setting: given = {}, unknown = [], addressed = false, saved = () => {} }) {
     const { model, base, sets, cases, columns, seeded, unmet } = panel;
     const run = { model, base, sets, cases, columns, seeded, unmet }; // what the worker needs of it
     let setting = { ...panel.first, ...given };
@@ -115,6 +116,7 @@ swapsim.live = (() => {
     const place = element("div", { className: "alive" });
     const said = element("ul", { className: "figures" });
     const status = element("div", { role: "status", className: "said" }, said);
+    const notes = element("p", { className: "caption", role: "status" });
     const code = element("pre", { tabIndex: 0 });
     const inputs = {};
     const controls = element("form", { className: "controls", onsubmit: () => false });
@@ -133,18 +135,24 @@ swapsim.live = (() => {
       inputs[control.name] = { control, input, value };
       controls.append(element("label", {}, element("span", {}, control.label, value), input));
     }
-    const back = element("button", { type: "button", onclick: () => set(panel.first) }, "Back to the first setting");
+    const back = element("button", { type: "button", onclick: () => turnedTo(panel.first) }, "Back to the first setting");
     const copy = element("button", { type: "button", onclick: copied }, "Copy as Python");
     controls.append(element("p", {}, back, " ", copy));
     const more = element("details", {}, element("summary", {}, "This setting in Python"), code);
-    root.append(controls, place, status, element("p", { className: "caption" }, panel.limits), more);
+    place.style.minHeight = `${root.querySelector(":scope > img")?.offsetHeight ?? 0}px`;
+    root.append(notes, controls, place, status, element("p", { className: "caption" }, panel.limits), more);
 
     function label(control, text) {
       const { input, value } = inputs[control.name];
       if (!control.choice) value.textContent = /^\d{5,}$/.test(text) ? (+text).toLocaleString("en") : text;
       input.setAttribute("aria-valuetext", text);
     }
-    function turn(name, value) { set({ ...setting, [name]: value }); }
+    function turn(name, value) { turnedTo({ ...setting, [name]: value }); }
+    function turnedTo(chosen) {
+      notes.textContent = "";
+      set(chosen);
+      if (addressed) address(panel, chosen);
+    }
     function set(chosen, from = performance.now()) {
       setting = chosen;
       turnedAt = from;
@@ -154,14 +162,8 @@ swapsim.live = (() => {
       }
       asked++;
       seed = 0;
-      if (addressed) address();
       wake();
       if (!busy) next();
-    }
-    function address() {
-      const changed = Object.entries(setting).filter(([name, value]) => value != panel.first[name]);
-      const hash = new URLSearchParams({ panel: panel.name, ...Object.fromEntries(changed) });
-      history.replaceState(null, "", changed.length ? `#${hash}` : location.pathname + location.search);
     }
     async function copied() {
       code.textContent = asPython(panel, setting);
@@ -198,6 +200,13 @@ swapsim.live = (() => {
     }
     const texts = () => figures(panel, shown.rows);
 
+    // What says that more seeds follow: figures of one can be far from those of all.
+    function counted() {
+      const seeds = new Set(shown.rows.map((row) => row.seed)).size;
+      const text = `seed ${seeds} of ${panel.seeds} ...`;
+      return seeds < panel.seeds ? [element("li", { className: "counted" }, text)] : [];
+    }
+
     const charted = () => ({
       ...panel.chart, datasets: { ...panel.chart.datasets, [panel.rowsName]: shown.rows },
     });
@@ -205,7 +214,8 @@ swapsim.live = (() => {
       await draw();
       await view.data(panel.rowsName, shown.rows).runAsync();
       if (since) performance.measure(`panel ${panel.name}`, { start: since });
-      said.replaceChildren(...texts().map((text) => element("li", {}, text)));
+      place.style.minHeight = "";
+      said.replaceChildren(...texts().map((text) => element("li", {}, text)), ...counted());
       if (more.open) code.textContent = asPython(panel, shown.of);
       root.classList.add("drawn");
       root.classList.remove("failed");
@@ -247,17 +257,56 @@ swapsim.live = (() => {
       return drawing;
     }
     new ResizeObserver(() => view && draw()).observe(root);
+    said.append(element("li", {}, "the model starts ..."));
+    notes.textContent = unknown.join("; ");
     set(setting);
-    return { set: (chosen) => set({ ...panel.first, ...chosen }), get setting() { return setting; } };
+    const follow = ({ setting: sent, unknown: not }) => {
+      notes.textContent = not.join("; ");
+      set({ ...panel.first, ...sent });
+    };
+    return { follow, get setting() { return setting; } };
   }
 
-  // The setting of a panel in the address, as far as it has such controls and values.
+  // The parts of an address: each begins with the name of a panel, the one turned last is first.
+  function parts() {
+    const found = [];
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+      if (name == "panel") found.push({ panel: value, turned: [] });
+      else found.at(-1)?.turned.push([name, value]);
+    }
+    return found;
+  }
+
+  // Writes what is turned in a panel into the address, and keeps the parts of the others.
+  function address(panel, setting) {
+    const turned = Object.entries(setting).filter(([name, value]) => value != panel.first[name]);
+    const others = parts().filter((part) => part.panel != panel.name);
+    const all = turned.length ? [{ panel: panel.name, turned }, ...others] : others;
+    const hash = new URLSearchParams(all.flatMap((part) => [["panel", part.panel], ...part.turned]));
+    history.replaceState(null, "", all.length ? `#${hash}` : location.pathname + location.search);
+  }
+
+  // What the address sets of a panel, and lines on what it has in place of an unknown value: the
+  // nearest step of a slider, or the first setting.
   function addressedTo(panel) {
-    const given = new URLSearchParams(location.hash.slice(1));
-    if (given.get("panel") != panel.name) return null;
-    const known = panel.controls.filter(({ name, values }) => values.includes(given.get(name)));
-    return Object.fromEntries(known.map(({ name }) => [name, given.get(name)]));
+    const setting = {}, unknown = [];
+    for (const [name, value] of parts().find((part) => part.panel == panel.name)?.turned ?? []) {
+      const control = panel.controls.find((each) => each.name == name);
+      if (control?.values.includes(value)) setting[name] = value;
+      else if (!control) unknown.push(`the address has ${name}=${value}, which is no knob of this panel`);
+      else {
+        setting[name] = nearest(control, value) ?? panel.first[name];
+        unknown.push(`the address has ${name}=${value}, shown is ${name}=${setting[name]}`);
+      }
+    }
+    return { setting, unknown };
   }
 
-  return { start, show, addressedTo, figures, asPython };
+  function nearest({ choice, values }, value) {
+    const distance = (each) => Math.abs(parseFloat(each) - parseFloat(value));
+    const sorted = [...values].sort((one, other) => distance(one) - distance(other));
+    return choice || Number.isNaN(distance(sorted[0])) ? null : sorted[0];
+  }
+
+  return { start, show, parts, addressedTo, figures, asPython };
 })();

@@ -289,6 +289,9 @@ def test_without_scripts_and_on_paper_a_chart_is_a_picture(
 
 
 SAID = "document.querySelector('figure.panel .figures').innerText"
+ALL_SEEDS = """
+document.querySelector("figure.panel.drawn") && !document.querySelector("figure.panel .counted")
+""".strip()
 SLIDER = "document.querySelector('figure.panel input[name=writers]')"
 BUTTON = """
 [...document.querySelectorAll("figure.panel button")]
@@ -300,10 +303,13 @@ def test_a_panel_follows_its_keys_its_address_and_its_buttons(pages: Path, brows
     """An arrow key turns a slider, a sent address has its state, a button takes it back."""
     page = (pages / "index.html").as_uri()
     browser.open(page, height=3000)
-    first = browser.wait_for(f"document.querySelector('figure.panel.drawn') && {SAID}")
+    first = browser.wait_for(f"{ALL_SEEDS} && {SAID}")
+    assert browser.evaluate("location.href") == page
     browser.evaluate(f"{SLIDER}.focus()")
     browser.press("ArrowRight", 39)
-    turned = browser.wait_for(f"{SAID} != {json.dumps(first)} && {SAID}")
+    one = browser.wait_for(f"{SAID} != {json.dumps(first)} && {SAID}")
+    assert one.endswith("seed 1 of 5 ...")
+    turned = browser.wait_for(f"{ALL_SEEDS} && {SAID}")
     assert browser.evaluate(f"{SLIDER}.getAttribute('aria-valuetext')") == "16"
     sent = browser.evaluate("location.href")
     assert sent == f"{page}#panel=tags&writers=16"
@@ -317,6 +323,60 @@ def test_a_panel_follows_its_keys_its_address_and_its_buttons(pages: Path, brows
     browser.evaluate(BUTTON % "Back")
     browser.wait_for(f"{SAID} == {json.dumps(first)}")
     assert browser.evaluate("location.href") == page
+    assert browser.complaints == []
+
+
+NOTES = "[...document.querySelectorAll('.caption[role=status]')].map((each) => each.textContent)"
+TURNED = """
+(() => {
+  const knob = document.querySelector("#tags [name=writers]");
+  knob.value = 0;
+  knob.dispatchEvent(new Event("input"));
+})()
+"""
+
+
+def test_an_address_has_what_is_turned_in_each_panel(stored: Path, browser: Page) -> None:
+    """Drawing writes nothing; a turned knob adds its panel's part, and Back takes it out."""
+    page = (stored / "live.html").as_uri()
+    browser.open(f"{page}#panel=locks&hold=200", height=3000)
+    browser.wait_for("document.querySelectorAll('figure.panel.drawn').length > 1")
+    assert browser.evaluate("location.href") == f"{page}#panel=locks&hold=200"
+    browser.evaluate(TURNED)
+    both = "#panel=tags&writers=1&panel=locks&hold=200"
+    assert browser.evaluate("location.hash") == both
+    browser.open("about:blank")
+    browser.open(page + both, height=3000)
+    browser.wait_for("document.querySelectorAll('figure.panel.drawn').length > 1")
+    knobs = "document.querySelector('#{} [name={}]').getAttribute('aria-valuetext')"
+    assert browser.evaluate(knobs.format("tags", "writers")) == "1"
+    assert browser.evaluate(knobs.format("locks", "hold")) == "200"
+    browser.evaluate("document.querySelector('#tags button').click()")
+    assert browser.evaluate("location.hash") == "#panel=locks&hold=200"
+    assert browser.complaints == []
+
+
+def test_a_page_says_what_an_address_has_that_is_unknown(stored: Path, browser: Page) -> None:
+    """A value between two steps is the nearest one; each other word is named."""
+    page = (stored / "live.html").as_uri()
+    browser.open(f"{page}#panel=locks&hold=90&kind=none&wheels=4&panel=nosuch", height=900)
+    browser.wait_for("document.querySelector('#locks.drawn') != null")
+    said = " ".join(browser.evaluate(NOTES))
+    for words in (
+        "the panel nosuch,",
+        "hold=90, shown is hold=100",
+        "kind=none, shown is kind=queued lock",
+        "wheels=4, which is no knob",
+    ):
+        assert words in said
+
+
+def test_a_chart_that_cannot_be_as_narrow_as_its_place_has_a_width(
+    stored: Path, browser: Page
+) -> None:
+    """In a window of 240 pixels no part of it is a NaN."""
+    browser.open((stored / "live.html").as_uri(), width=240, height=TALL)
+    browser.wait_for(SETTLED)
     assert browser.complaints == []
 
 

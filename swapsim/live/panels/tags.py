@@ -98,7 +98,8 @@ def panel() -> Panel:
         notebook="01-writeback-tags",
         limits="A window of 5 simulated ms, not the mail's run with its exit. Costs are fitted to "
         "its base column alone, again for each pair of shares, and stay for other kernels and "
-        "devices.",
+        "devices. The dot is the median of the changes of five seeds; the figure in words is the "
+        "change of the median rates.",
         model="machine",
         base=model.setting(_USUAL) | _WINDOW,
         **model.as_python(),
