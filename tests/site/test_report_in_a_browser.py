@@ -359,6 +359,7 @@ def test_an_address_has_what_is_turned_in_each_panel(stored: Path, browser: Page
 def test_a_page_says_what_an_address_has_that_is_unknown(stored: Path, browser: Page) -> None:
     """A value between two steps is the nearest one; each other word is named."""
     page = (stored / "live.html").as_uri()
+    browser.open("about:blank")
     browser.open(f"{page}#panel=locks&hold=90&kind=none&wheels=4&panel=nosuch", height=900)
     browser.wait_for("document.querySelector('#locks.drawn') != null")
     said = " ".join(browser.evaluate(NOTES))
