@@ -47,6 +47,9 @@ def laboratory(folder: Path) -> Path:
     for cell in short:
         if cell.cell_type == "code":
             cell.outputs = []
+    lines = next(c.source for c in notebook.cells if c.cell_type == "code").splitlines()
+    imports = "\n".join(line for line in lines if line.startswith(("import ", "from ")))
+    short.insert(0, nbformat.v4.new_code_cell(f"{imports}\ncharts.use()", id="own-imports"))
     short.insert(0, nbformat.v4.new_markdown_cell(LINK, id="own-link"))
     own = [nbformat.v4.new_code_cell(source, id=f"own-{at}") for at, source in enumerate(OWN)]
     notebook.cells = [*short, *own]

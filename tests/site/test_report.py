@@ -161,7 +161,7 @@ def test_the_front_page_has_its_provenance(pages: Path) -> None:
     assert "Verdict &amp; all." in text
     assert '<td class="verdict reproduced"><span class="figure">+28.1 %' in text
     assert (
-        'href="claims.html#mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5</a>'
+        'href="claims.html#mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5 reproduced</a>'
         in text
     )
     assert re.search(r"<dt>When</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
