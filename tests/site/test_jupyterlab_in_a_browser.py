@@ -25,7 +25,7 @@ ONE_PANEL = "one-panel.ipynb"
 LONG = ("live.panel(", "fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
     "mapping.charts.work_by_site(mapping.per_page(sites['swap-w-seq']))",
-    "print('begun')\nwhile True:\n    mapping.writeback_tags_of(shipped)",
+    "print('begun')\nwhile True:\n    mapping.writeback_tags_of(traces.shipped('writeback-tags'))",
 )
 SETTINGS = {
     "themes": {"theme": "JupyterLab Dark"},

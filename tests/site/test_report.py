@@ -160,10 +160,7 @@ def test_the_front_page_has_its_provenance(pages: Path) -> None:
     text = (pages / "index.html").read_text(encoding="utf-8")
     assert "Verdict &amp; all." in text
     assert '<td class="verdict reproduced"><span class="figure">+28.1 %' in text
-    assert (
-        'href="claims.html#mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5 reproduced</a>'
-        in text
-    )
+    assert 'mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5 reproduced</a>' in text
     assert re.search(r"<dt>When</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
     assert "polars " in text
     assert "CPUs" in text
