@@ -191,16 +191,26 @@ def _strings(handle: Any) -> pl.Series:
     return pl.Series([None, *text.split("\n")[:-1]], dtype=pl.String)
 
 
-def _copied(name: str, values: Any, rows: int, dtype: str) -> pl.Series:
-    """Copy a column out of C, once.
-
-    Polars borrows the memory of a read-only array and copies that of any other. The memory of C is
-    reused after the batch, so the array needs a copy of its own.
-    """
+def _array(values: Any, rows: int, dtype: str) -> np.ndarray:
+    """Return a column in the memory of C, which is reused after the batch."""
     size = rows * np.dtype(dtype).itemsize
-    own = np.frombuffer(ffi.buffer(values, size), dtype=dtype).copy()
-    own.flags.writeable = False
-    return pl.Series(name, own)
+    return np.frombuffer(ffi.buffer(values, size), dtype=dtype)
+
+
+def _borrowed(name: str, array: np.ndarray) -> pl.Series:
+    """Return a series in the memory of an array: polars copies that of any but a read-only one."""
+    array.flags.writeable = False
+    return pl.Series(name, array)
+
+
+def _copied(name: str, values: Any, rows: int, dtype: str) -> pl.Series:
+    """Copy a column out of C, once."""
+    return _borrowed(name, _array(values, rows, dtype).copy())
+
+
+def _decoded(name: str, codes: Any, rows: int, strings: pl.Series) -> pl.Series:
+    """Return the strings of a column of codes."""
+    return strings[_borrowed(name, _array(codes, rows, "uint32"))].alias(name)
 
 
 def _time(name: str, batch: Any, dtype: str, *, known: bool) -> pl.Series:
@@ -216,7 +226,7 @@ def _head(batch: Any, strings: pl.Series, *, timed: bool) -> list[pl.Series]:
         _time("t_ns", batch, "int64", known=timed),
         _copied("cpu", batch.cpu, rows, "uint16"),
         _copied("pid", batch.pid, rows, "int32"),
-        strings[_copied("comm", batch.comm, rows, "uint32")].alias("comm"),
+        _decoded("comm", batch.comm, rows, strings),
     ]
 
 
@@ -230,8 +240,7 @@ def _fields(handle: Any, index: int, batch: Any, strings: pl.Series) -> list[pl.
             continue
         name = ffi.string(column.name).decode()
         if column.type == lib.SWS_FTRACE_STRING:
-            codes = _copied(name, column.values, batch.rows, "uint32")
-            found.append(strings[codes].alias(name))
+            found.append(_decoded(name, column.values, batch.rows, strings))
             continue
         dtype = "int64" if column.type == lib.SWS_FTRACE_INT64 else "uint64"
         values = _copied(name, column.values, batch.rows, dtype)
