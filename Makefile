@@ -71,7 +71,7 @@ test-style:
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	cd data/capture && ../../$(BIN)/mypy --strict --cache-dir ../../.mypy_cache --python-version 3.11 capture.py lab.py
-	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
+	@$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 	$(CODESPELL) --builtin clear $(TEXTS)
 	$(CODESPELL) --dictionary tests/style/words.txt $(WORDS)
 

@@ -99,6 +99,7 @@ static void same_totals(const sws_ftrace *one, const sws_ftrace *other)
 	sws_ftrace_totals(other, &b);
 	MUST(a.lines == b.lines && a.rows == b.rows && a.overwritten == b.overwritten);
 	MUST(a.gaps == b.gaps && a.clock == b.clock);
+	MUST(a.earlier == b.earlier && a.earlier_line == b.earlier_line);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -84,6 +84,10 @@ class Counts:
     """Lost events by CPU; CPUs without losses are left out."""
     skipped: tuple[Skipped, ...]
     """In the order of their first lines."""
+    earlier: int = 0
+    """Rows whose time is earlier than that of the row before."""
+    earlier_line: int = 0
+    """The line of the first of them, from 1; 0 for none."""
     unplaced: int = 0
     """Lost events whose CPU is not known."""
 
@@ -91,6 +95,15 @@ class Counts:
     def has_losses(self) -> bool:
         """True if an event is missing."""
         return bool(self.lost or self.gaps or self.overwritten or self.unplaced)
+
+    def describe_order(self) -> list[str]:
+        """Return a line if times go back, else none."""
+        if not self.earlier:
+            return []
+        return [
+            f"{self.earlier} of {self.rows} events are earlier than the event before, the first in "
+            f"line {self.earlier_line}: all keep the order of the lines (are these two recordings?)"
+        ]
 
     def describe_lost(self) -> str:
         """Return a line with the numbers of lost events."""
@@ -261,6 +274,8 @@ def _counts(handle: Any) -> Counts:
         rows=totals.rows,
         overwritten=totals.overwritten,
         gaps=totals.gaps,
+        earlier=totals.earlier,
+        earlier_line=totals.earlier_line,
         clock=_CLOCKS[totals.clock],
         lost={cpu: lost[cpu] for cpu in range(cpus[0]) if lost[cpu]},
         skipped=_skipped(handle),

@@ -101,7 +101,7 @@ class ImportSummary:
     others: int
 
     def describe(self) -> list[str]:
-        """Return lines for the terminal: losses, and what was left out, renamed and skipped."""
+        """Return lines for the terminal: losses, order, what was left out, renamed, skipped."""
         others = [f"left out: {self.others} events of types that no replay reads"]
         renamed = [
             f"event {event} is stored as {name}: a file system that folds case would lose it"
@@ -113,7 +113,8 @@ class ImportSummary:
             + f": {kind.problem}"
             for kind in self.counts.skipped
         ]
-        return [self.counts.describe_lost(), *others * bool(self.others), *renamed, *skipped]
+        notes = [self.counts.describe_lost(), *self.counts.describe_order()]
+        return [*notes, *others * bool(self.others), *renamed, *skipped]
 
 
 @checked
@@ -193,6 +194,7 @@ def import_text(
                 "lines": counts.lines,
                 "clock": counts.clock,
                 "format": recording.format,
+                **({"earlier_events": counts.earlier} if counts.earlier else {}),
             },
             "head": head,
             "import": {

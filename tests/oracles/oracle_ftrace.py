@@ -22,6 +22,7 @@ POINTER = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16}|0")
 HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 NULLS = {"(fault)", "(null)", "(nil)", "(efault)", "(____ptrval____)"}
 HEAD = ("seq", "t_ns", "cpu", "pid", "comm")
+TIME = "(time)"  # a row's time by any clock: no field's name
 LOST = re.compile(rb"CPU:(\d{1,18}) \[(?:LOST )?(?:(\d{1,18}) )?EVENTS(?: DROPPED)?\]")
 PREAMBLE = re.compile(rb"cpus=\d{1,18}|version = \d{1,18}|CPU \d{1,18} is empty")
 WRITTEN = re.compile(rb"# entries-in-buffer/entries-written: (\d{1,18})/(\d{1,18})(?!\d)")
@@ -57,6 +58,8 @@ class Read:
     lost: dict[int, int] = field(default_factory=dict)
     gaps: int = 0
     overwritten: int = 0
+    earlier: int = 0
+    earlier_line: int = 0
     lines: int = 0
     clock: str = "unknown"
 
@@ -65,7 +68,7 @@ def read(text: bytes, first_rows: int = 1024) -> Read:
     """Read a whole text, skipping what cannot be read."""
     result = Read()
     waiting: dict[str, list[Row]] = {}
-    seq = 0
+    seq = last_time = 0
     *lines, last = text.split(b"\n")
     for number, line in enumerate(lines, 1):
         try:
@@ -76,6 +79,10 @@ def read(text: bytes, first_rows: int = 1024) -> Read:
         if event:
             waiting.setdefault(event, []).append(Row(number, {"seq": seq, **head}, rest))
             seq += 1
+            if head[TIME] < last_time:
+                result.earlier += 1
+                result.earlier_line = result.earlier_line or number
+            last_time = head[TIME]
     result.lines = len(lines) + bool(last)
     if last:
         kind = "binary bytes" if b"\0" in last else "cut short"
@@ -153,7 +160,8 @@ def _behind_dash(text: bytes) -> tuple[str, dict[str, Any], str, str]:
     if not named:
         raise BadLineError("no event name", None)
     rest = text[named.end() :].lstrip(b" ").decode()
-    return named[1].decode(), {"t_ns": t_ns, "cpu": cpu, "pid": pid}, rest, clock
+    time = seconds if t_ns is None else t_ns
+    return named[1].decode(), {TIME: time, "t_ns": t_ns, "cpu": cpu, "pid": pid}, rest, clock
 
 
 def _known(event: str) -> tuple[dict[str, str], tuple[str, ...]]:

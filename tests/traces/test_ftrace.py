@@ -62,7 +62,7 @@ def compare_with_oracle(text: bytes, cuts: list[int], first_rows: int) -> None:
         first.setdefault(kind, (line, field))
     assert {skipped.kind: (skipped.line, skipped.field) for skipped in counts.skipped} == first
     assert sum(skipped.lines for skipped in counts.skipped) == len(expected.faults)
-    for name in ("lost", "gaps", "overwritten", "lines", "clock"):
+    for name in ("lost", "gaps", "overwritten", "earlier", "earlier_line", "lines", "clock"):
         assert getattr(counts, name) == getattr(expected, name)
 
 

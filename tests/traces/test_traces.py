@@ -34,9 +34,9 @@ TRACE_CMD = Path(__file__).parents[1] / "data" / "trace-cmd-6.1.txt"
 """The same by `trace-cmd report`, of another run."""
 
 
-def line(event: str, fields: str, *, pid: int = 12) -> str:
+def line(event: str, fields: str, *, pid: int = 12, time: str = "10.000001") -> str:
     """Return a line of tracefs."""
-    return f"{'task':>16}-{pid:<7d} [003] d..1.    10.000001: {event}: {fields}\n"
+    return f"{'task':>16}-{pid:<7d} [003] d..1. {time:>12}: {event}: {fields}\n"
 
 
 def write(folder: Path, text: str | bytes, name: str = "trace.txt") -> Path:
@@ -168,6 +168,19 @@ def test_the_summary_counts_events_and_losses(
     assert printed.err == ""
     lost = traces.provenance(tmp_path / "out")["lost"]
     assert lost == {"overwritten": 7, "gaps_of_unknown_size": 1, "events_by_cpu": {"3": 13}}
+
+
+def test_a_text_that_holds_a_recording_twice_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows keep the order of the lines, and the summary says where times go back."""
+    text = "".join(line("e", f"a={a}", time=f"1.00000{a}") for a in (1, 2)) * 2
+    assert main(["import", str(write(tmp_path, text)), "-o", str(tmp_path / "out")]) == 0
+    assert "1 of 4 events are earlier than the event before, the first in line 3" in (
+        capsys.readouterr().out
+    )
+    assert traces.provenance(tmp_path / "out")["text"]["earlier_events"] == 1
+    assert pl.read_parquet(tmp_path / "out" / "e.parquet")["a"].to_list() == [1, 2, 1, 2]
 
 
 def test_events_that_differ_in_case_alone_have_tables_that_do_not(

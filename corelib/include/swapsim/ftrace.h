@@ -130,6 +130,10 @@ struct sws_ftrace_totals {
 	uint64_t overwritten;
 	/* Losses whose number is not in the trace. */
 	uint64_t gaps;
+	/* Rows whose time is earlier than that of the row before: rows keep the order of lines. */
+	uint64_t earlier;
+	/* The line of the first such row, from 1; 0 for none. */
+	uint64_t earlier_line;
 	/* enum sws_ftrace_clock */
 	int clock;
 };

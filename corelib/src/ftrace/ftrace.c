@@ -5,6 +5,17 @@
 
 /* --- lines --- */
 
+/* Counts a row that is earlier than the one before; values of a whole clock have no sign. */
+static void watch_order(struct sws_ftrace *self, uint64_t now)
+{
+	if (now < self->last) {
+		self->totals.earlier++;
+		if (!self->totals.earlier_line)
+			self->totals.earlier_line = self->totals.lines;
+	}
+	self->last = now;
+}
+
 static int take_event(struct sws_ftrace *self, const char *line, const char *end)
 {
 	struct ftrace_event *event = NULL;
@@ -23,6 +34,7 @@ static int take_event(struct sws_ftrace *self, const char *line, const char *end
 	if (error)
 		return error;
 	self->totals.clock = head.clock;
+	watch_order(self, (uint64_t)head.t_ns);
 	error = sws_ftrace__event_take(self, event, &head, line, end);
 	self->totals.rows++;
 	return error;

@@ -223,6 +223,8 @@ struct ftrace_trouble {
 struct sws_ftrace {
 	struct sws_ftrace_config config;
 	struct sws_ftrace_totals totals;
+	/* The time of the last row. */
+	uint64_t last;
 	struct sws_ftrace_report reports[SWS_FTRACE_FAULTS];
 	struct ftrace_trouble trouble;
 	/* Lost events by CPU. */
