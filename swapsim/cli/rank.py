@@ -2,14 +2,15 @@
 """``swapsim rank``: the policies of a user's file among the built-in ones."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import polars as pl
 
+from swapsim.cli.layout import cells
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
 
@@ -26,6 +27,12 @@ _IN_WORDS = {
     "scanned": "on the workbench: slots tested for one that is handed out",
 }
 _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
+_MERGED: Final = "percpu-rerandomise"  # the built-in policy with which a user's is compared
+
+_NOT_ALIKE: Final = (
+    "7.3 takes si->lock to look at an empty list, which a policy need not ask, and takes a free "
+    "cluster first on a device that discards: so the same choices are not tied in si->lock"
+)
 
 
 @click.command(
@@ -68,6 +75,7 @@ def rank(file: Path, seeds: int) -> Found:
     ranking = patch.rank(of_bases, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
         [_table(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
+        summary=_summary(ranking, _MERGED, "the merged rule of patch D"),
         chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
         lines=_too_few(seeds),
         in_file=ranking,
@@ -84,9 +92,47 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     change = f"change from the rules of {alternatives.BASE}"
     return Found(
         [_table(ranking, metric, change) for metric in alternatives.METRICS],
+        summary=_summary(ranking, alternatives.BASE, "median change from its rules"),
         chart=lambda: charts.alternatives(ranking, title=f"{names} among today's alternatives"),
-        lines=_too_few(seeds),
+        lines=[_NOT_ALIKE, *_too_few(seeds)],
         in_file=ranking,
+    )
+
+
+def _summary(ranking: pl.DataFrame, base: str, words: str) -> list[str]:
+    """Return for each policy of the user a line a metric in which it is not tied with a base.
+
+    ``words`` says what the base is.
+    """
+    lines = []
+    for policy in ranking.filter("user")["policy"].unique(maintain_order=True):
+        of_metrics = ranking.partition_by("metric", maintain_order=True)
+        pairs = [(_row(rows, policy), _row(rows, base), rows.height) for rows in of_metrics]
+        apart = [pair for pair in pairs if base not in pair[0]["tied_with"]]
+        if not apart:
+            lines.append(f"{policy}: tied with {base} ({words}) in all {len(pairs)} metrics")
+            continue
+        lines.append(f"{policy} and {base} ({words}):")
+        lines += [f"  {_compared(*pair)}" for pair in apart]
+        if tied := [mine["metric"] for mine, its, _ in pairs if base in mine["tied_with"]]:
+            lines.append(f"  tied: {', '.join(tied)}")
+    return lines
+
+
+def _row(rows: pl.DataFrame, policy: str) -> dict[str, Any]:
+    return rows.row(by_predicate=pl.col("policy") == policy, named=True)
+
+
+def _compared(mine: Mapping[str, Any], its: Mapping[str, Any], policies: int) -> str:
+    """Return the figure of a policy next to a base's, and which of the two is better."""
+    figures = pl.Series([*(mine[name] for name in ("median", "low", "high")), its["median"]])
+    median, low, high, other = (each.strip() for each in cells(figures, mine["unit"]))
+    better = (mine["low"] > its["high"]) == (mine["better"] == "higher")
+    # In a ranking of changes the base has none.
+    base = f", {its['policy']} {other}" if its["median"] else ""
+    return (
+        f"{mine['metric']}: {median} {mine['unit']} ({low} to {high}){base}: "
+        f"{'better' if better else 'worse'}, rank {mine['rank']} of {policies}"
     )
 
 

@@ -11,6 +11,7 @@ For a script, ``--format`` or ``-o -`` prints the table alone, and what else the
 
 import io
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -42,6 +43,8 @@ class Printed:
     """Whether columns of one value stay at their places."""
     brief: Sequence[str] = ()
     """The columns that are printed, if not all: the others are named below them."""
+    more: Sequence[str] = ()
+    """Columns that are printed after these as far as they fit, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Found:
     tables: Sequence[Printed]
     chart: "Callable[[], alt.TopLevelMixin] | None" = None
     """Draws it."""
+    summary: Sequence[str] = ()
+    """Printed above the tables."""
     lines: Sequence[str] = ()
     """Printed below the tables."""
     in_file: pl.DataFrame | None = None
@@ -143,6 +148,10 @@ def shows(
                 names = ", ".join(each.name for each in found.tables)
                 raise click.UsageError(f"this input gives no table {table!r}: there are {names}")
             frame = tables[0].frame if found.in_file is None else found.in_file
+            for line in found.summary:
+                say(line, err=bool(form))
+            if found.summary and not form:
+                click.echo()
             if form:
                 print_alone(frame, form)
             else:
@@ -176,14 +185,25 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
             continue
         if table.title:
             say(f"{printable(table.title)}:")
-        heads = {name: each.head for name, each in columns.items()}
-        frame = table.frame.select(table.brief or pl.all())
-        click.echo(laid_out(frame, heads, in_order=table.in_order))
+        frame, text = _that_fits(table)
+        click.echo(text)
         if explain:
             names = frame.columns if table.in_order else varied_first(frame)
             click.echo("\n".join(_explanation([columns[name] for name in names])))
         if others := [name for name in table.frame.columns if name not in frame.columns]:
-            say(f"with --format, or in a file (-o), also: {', '.join(others)}")
+            choice = f"--only {table.name} and " if len(tables) > 1 else ""
+            say(f"with {choice}--format, or in a file (-o), also: {', '.join(others)}")
+
+
+def _that_fits(table: Printed) -> tuple[pl.DataFrame, str]:
+    """Return the printed columns, and their text."""
+    heads = {name: each.head for name, each in table.columns.items()}
+    for more in range(len(table.more), -1, -1):
+        frame = table.frame.select([*table.brief, *table.more[:more]] or pl.all())
+        on_one_line = laid_out(frame, heads, sys.maxsize, in_order=table.in_order)
+        if on_one_line.index("\n") <= width():
+            return frame, on_one_line
+    return frame, laid_out(frame, heads, in_order=table.in_order)
 
 
 def print_alone(frame: pl.DataFrame, form: str) -> None:

@@ -101,17 +101,22 @@ def list_policy(
 
     Examples
     --------
-    The rule of Linux 7.3 for a device that does not discard:
+    The rule of Linux 7.3 for a device that does not discard. The kernel takes ``si->lock`` to look
+    at an empty list, too, and this function does not ask one; else the two do the same:
 
     >>> import swapsim
-    >>> from swapsim.policies.lists import FRAG, FREE, LARGER, NONFULL
+    >>> from swapsim.policies.lists import FRAG, FREE, FULL, LARGER, NONFULL
     >>> @swapsim.list_policy()
-    ... def as_7_3(free, nonfull, frag, last):
+    ... def as_7_3(free, nonfull, frag, last, swap_full):
     ...     if nonfull:
     ...         return NONFULL
     ...     if free:
     ...         return FREE
+    ...     if swap_full and last < FRAG:
+    ...         return FULL
     ...     return FRAG if frag and last != FRAG else LARGER
+    >>> as_7_3.function(free=0, nonfull=0, frag=2, last=-1, swap_full=0) == FRAG
+    True
     """
     check_choice("rules", rules, CLUSTER_RULES)
     check_choice("owner", owner, OWNERS)

@@ -10,12 +10,13 @@ import polars as pl
 import pytest
 
 from swapsim.cli import main
+from swapsim.clusters import alternatives
 from swapsim.ffi import POLICIES
 from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import ranking
 from swapsim.policies.policy import policies_in
-from swapsim.study import SerialExecutor
+from swapsim.study import SerialExecutor, summary
 from swapsim.study.tables import RANKING
 
 HEAD = "import swapsim\n\n\n"
@@ -103,6 +104,64 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
     assert "two_on among the built-in policies" in Path("ranks.html").read_text(encoding="utf-8")
     printed = re.findall(r"^\| +\d(?:-\d)? +\| (\w+) ", capsys.readouterr().out, re.MULTILINE)
     assert printed == ["shared", "wide", "narrow", "percpu"] * len(patch.RANKED_BY)
+
+
+LISTS = f"""{HEAD}from swapsim.policies.lists import FREE
+
+
+@swapsim.list_policy()
+def any_free():
+    return FREE
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (
+            -3.0,
+            -1.0,
+            [
+                "any_free and 7.3 (median change from its rules):",
+                "  in sequence: -2 % (-3 to -1): worse, rank 2 of 2",
+                "  tied: fallbacks",
+            ],
+        ),
+        (-3.0, 1.0, ["any_free: tied with 7.3 (median change from its rules) in all 2 metrics"]),
+    ],
+)
+def test_what_is_not_tied_stands_above_the_tables(
+    low: float,
+    high: float,
+    said: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A line for each metric whose interval lies apart from that of 7.3; one if there is none."""
+    metrics = {name: alternatives.METRICS[name] for name in ("in sequence", "fallbacks")}
+    ends = {"in sequence": (low, high), "fallbacks": (-1.0, 1.0)}
+    rows = [
+        {"metric": metric, "policy": policy, "seed": seed, "value": value}
+        for metric in metrics
+        for policy, values in (
+            ("7.3", [0.0] * 3),
+            ("any_free", [ends[metric][0], -2, ends[metric][1]]),
+        )
+        for seed, value in enumerate(values)
+    ]
+    ranked = summary.ranking(pl.DataFrame(rows), metrics, {"7.3"})
+    monkeypatch.setattr(alternatives, "METRICS", metrics)
+    monkeypatch.setattr(alternatives, "rank_policies", lambda *_, **__: ranked)
+    path = tmp_path / "lists.py"
+    path.write_text(LISTS)
+    assert main(["rank", str(path)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[: len(said) + 1] == [*said, ""]
+    assert main(["rank", str(path), "--format", "csv"]) == 0
+    printed_alone = capsys.readouterr()
+    assert printed_alone.out.startswith("metric,")
+    assert printed_alone.err.splitlines()[: len(said)] == said
 
 
 @pytest.mark.parametrize(

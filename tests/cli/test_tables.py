@@ -69,7 +69,7 @@ def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         (metric, "unit", "lower", rank, policy, policy == "stays", 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
         for metric in patch.RANKED_BY
-        for rank, policy in enumerate(("shared", "stays"), 1)
+        for rank, policy in enumerate(("percpu-rerandomise", "stays"), 1)
     ]
     ranking = pl.DataFrame(rows, schema=RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
