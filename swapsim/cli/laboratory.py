@@ -165,7 +165,7 @@ def bench(only: Sequence[str]) -> None:
 _COMPARED: Final = (
     *("claim", "published", "yours", "spread", "your_verdict", "simulated", "measured"),
 )
-_SHARES: Final = ("size", "published_base", "published_patched", "base", "patched", "table")
+_SHARES: Final = ("table", "size", "published_base", "published_patched", "base", "patched")
 
 
 @click.command(
@@ -211,7 +211,14 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     if not found.shares.is_empty():
         title = "large folios that were split when they were swapped out, percent"
         printed.append(
-            Printed("shares", found.shares, FALLBACK_SHARES.by_name, title=title, brief=_SHARES)
+            Printed(
+                "shares",
+                found.shares,
+                FALLBACK_SHARES.by_name,
+                title=title,
+                in_order=True,
+                brief=_SHARES,
+            )
         )
     opened = found.columns.filter(your_verdict="open").height
     few = f"{opened} of your verdicts are open, with fewer than {FEWEST_ROUNDS} runs of a kernel"

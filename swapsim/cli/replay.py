@@ -3,9 +3,9 @@
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 import polars as pl
@@ -46,6 +46,49 @@ _MORE_GRANTS = (
     "(6.12 and before), and a large folio that is split obtains single slots"
 )
 
+_BRIEF: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = {
+    "sites": (
+        ("flow", "tags", "site", "acquisitions", "descents", "nodes", "tag_words"),
+        ("pages", "kernel"),
+    ),
+    "locks": (
+        ("kernel", "lists", "pages", "page_by_page", "batched", "saved_a_page"),
+        ("pages_a_hold", "mappings_a_list", "pages_a_list", "longest", "failed"),
+    ),
+    "means": (
+        ("policy", "lock.moved.add", "trunk.pairs", "run", "scanned"),
+        ("lock.moved.free", "scanned.again"),
+    ),
+    "decisions": (
+        ("rules", "file_written", "forced", "waits", "naps"),
+        ("tail_lru_dirty", "writeback", "congested", "not_written"),
+    ),
+    "sleeps": (("rules", "reason", "requests", "can_sleep", "most_us"), ("longest_us",)),
+    "agreement": (("rules", "3.9", "mmotm", "3.11", "6.1"), ()),
+    "grants": (
+        ("rules", "order", "requests", "fallbacks", "fallback_percent"),
+        ("granted", "in_trace"),
+    ),
+    "work": (
+        ("rules", "moves_a_grant", "si_lock_a_grant", "cluster_lock_a_grant"),
+        ("mixed_percent", "in_sequence_percent", "visits_a_grant", "grants"),
+    ),
+    "lists": (("rules", "seq", "in_use", "free", "full", "nonfull", "frag"), ("discard",)),
+    "timeline": (
+        ("start_s", "lruvec", "choices", "anon_percent", "rate_anon_percent"),
+        ("rate_file_percent", "swappiness", "agings"),
+    ),
+}
+"""Columns of wide tables: those that answer, and more of them as far as a line has place."""
+
+
+def _printed(
+    name: str, frame: pl.DataFrame, columns: Mapping[str, Column], title: str = ""
+) -> Printed:
+    """Return a table of which the terminal shows the columns of `_BRIEF`, or all."""
+    brief, more = _BRIEF.get(name, ((), ()))
+    return Printed(name, frame, columns, title, brief=brief, more=more)
+
 
 @click.group(cls=Verbs, help="Run a patch's mechanism on a trace folder and print its table.")
 def replay() -> None:
@@ -71,7 +114,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     sites = mapping.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
     per_page = mapping.per_page(sites)
     return Found(
-        [Printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
+        [_printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
         chart=lambda: mapping.charts.work_by_site(per_page),
         lines=_summed(sites),
     )
@@ -114,7 +157,8 @@ def replay_batched_removal(folder: Path) -> Found:
     from swapsim import removal
 
     counts = removal.batched_removal(folder, progress=sys.stderr.isatty())
-    return Found([Printed("locks", counts, removal.tables.BATCHED_REMOVAL.by_name)])
+    columns = removal.tables.BATCHED_REMOVAL.by_name
+    return Found([_printed("locks", counts, columns)])
 
 
 @replay.command(
@@ -134,7 +178,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **figures}
     title = f"Moved lines against locality: {folder.name}"
     return Found(
-        [Printed("means", means, columns)],
+        [_printed("means", means, columns)],
         chart=lambda: slots.charts.moves_against_locality(measured, title=title),
         lines=[f"means over {seeds} seeds", *same_rows(means, folder)],
     )
@@ -159,11 +203,16 @@ def replay_stall_decisions(folder: Path) -> Found:
     share = {name: Column(name, pl.Float64, alike, "%") for name in square.columns[1:]}
     return Found(
         [
-            Printed("decisions", decisions, tables.STALL_DECISIONS.by_name),
-            Printed(
+            _printed(
+                "decisions",
+                decisions,
+                tables.STALL_DECISIONS.by_name,
+                title=f"decisions on {decisions['lists'][0]} lists of {folder.name}",
+            ),
+            _printed(
                 "sleeps", stall.requested_sleeps(decided, rounds), tables.REQUESTED_SLEEPS.by_name
             ),
-            Printed(
+            _printed(
                 "agreement",
                 square,
                 {"rules": tables.STALL_DECISIONS["rules"], **share},
@@ -216,9 +265,9 @@ def replay_clusters(
     more = found.work.join(requested, on="rules").filter(pl.col("grants") > pl.col("granted"))
     return Found(
         [
-            Printed("grants", found.grants, tables.CLUSTER_GRANTS.by_name),
-            Printed("work", found.work, tables.CLUSTER_WORK.by_name),
-            Printed("lists", lists, tables.CLUSTER_LISTS.by_name),
+            _printed("grants", found.grants, tables.CLUSTER_GRANTS.by_name),
+            _printed("work", found.work, tables.CLUSTER_WORK.by_name),
+            _printed("lists", lists, tables.CLUSTER_LISTS.by_name),
         ],
         chart=lambda: clusters.charts.lists_over_time(
             lists, title=f"Clusters by list: {folder.name}"
@@ -268,14 +317,14 @@ def replay_generations(
     tables = generations.tables
     return Found(
         [
-            Printed("flips", found.flips, tables.GENERATION_FLIPS.by_name),
-            Printed(
+            _printed("flips", found.flips, tables.GENERATION_FLIPS.by_name),
+            _printed(
                 "when",
                 found.when,
                 tables.GENERATION_TIMELINE.by_name | tables.GENERATION_FLIPS.by_name,
             ),
-            Printed("switches", found.switches, tables.GENERATION_SWITCHED.by_name),
-            Printed("timeline", found.timeline, tables.GENERATION_TIMELINE.by_name),
+            _printed("switches", found.switches, tables.GENERATION_SWITCHED.by_name),
+            _printed("timeline", found.timeline, tables.GENERATION_TIMELINE.by_name),
         ],
         chart=lambda: generations.charts.why(
             found.timeline, title=f"Why did it swap? {folder.name}"

@@ -125,8 +125,8 @@ def _judged(rows: ClusterRows, *, progress: bool) -> Verdict:
         figures={**totals, "open": open_calls},
         notes=(
             *(f"taken from the trace: {n} {_TAKEN[kind]}" for kind, n in taken(totals).items()),
-            "{calls} calls, {picks} picks from lists, {turns} turns of devices; {open} calls open "
-            "at the end",
+            "matched: {calls} calls; {picks} picks from lists; {turns} turns of devices; "
+            "{open} calls open at the end",
         ),
         first=() if found is None else _describe(found, events),
         tables={"events": events},

@@ -80,8 +80,8 @@ def _judged(rows: GenerationRows) -> Verdict:
         counts=counts,
         figures=figures,
         notes=(
-            "{forced} further choices are the same by any rule, {aged} new generations were asked "
-            "for, {unseen} turns of protected cgroups are not modelled",
+            "{forced} further choices are the same by any rule; {aged} new generations were asked "
+            "for; {unseen} turns of protected cgroups are not modelled",
         ),
         result="chose {types} types ({tiers} tiers, {agings} agings, {sizes} scan sizes; "
         "{ambiguous} ambiguous)",

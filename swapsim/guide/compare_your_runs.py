@@ -25,8 +25,8 @@ changes from base to patched, in percent:
 |            |         % |     % | points |              |         % |        % |
 |------------|-----------|-------|--------|--------------|-----------|----------|
 | A-swap-out |      22.3 |    22 |   1.22 | open         |      22.8 |        - |
-with --format, or in a file (-o), also: your_metric, tolerance, base_runs, patched_runs, low,
-  high, simulated_verdict, measured_verdict, patch, metric
+with --only compared and --format, or in a file (-o), also: your_metric, tolerance, base_runs,
+  patched_runs, low, high, simulated_verdict, measured_verdict, patch, metric
 metrics that fit no claim:
 | test           | metric         | unit | runs | why           |
 |----------------|----------------|------|------|---------------|

@@ -69,17 +69,17 @@ name of its program in a perfetto trace, and a gfp mask is a number.
 
 ```console
 $ swapsim replay writeback-tags mytrace
-| tags | site   | acquisitions | descents |  nodes | tag_words | kernel | flow          | pages |
-|      |        |       1/page |   1/page | 1/page |    1/page |        |               |       |
-|------|--------|--------------|----------|--------|-----------|--------|---------------|-------|
-| yes  | add    |        1.00  |    1.00  |   3.00 |      0    | 4.8    | swap, written |   281 |
-| yes  | start  |        1.00  |    3.00  |   9.00 |      6.00 | 4.8    | swap, written |   281 |
-| yes  | end    |        1.00  |    1.00  |   3.00 |      3.64 | 4.8    | swap, written |   281 |
-| yes  | delete |        0.996 |    0.996 |   2.99 |      2.99 | 4.8    | swap, written |   281 |
-| no   | add    |        1.00  |    1.00  |   3.00 |      0    | 4.8    | swap, written |   281 |
-| no   | start  |        0     |    0     |   0    |      0    | 4.8    | swap, written |   281 |
-| no   | end    |        0     |    0     |   0    |      0    | 4.8    | swap, written |   281 |
-| no   | delete |        0.996 |    0.996 |   2.99 |      2.99 | 4.8    | swap, written |   281 |
+| tags | site   | acquisitions | descents |  nodes | tag_words | flow          | pages | kernel |
+|      |        |       1/page |   1/page | 1/page |    1/page |               |       |        |
+|------|--------|--------------|----------|--------|-----------|---------------|-------|--------|
+| yes  | add    |        1.00  |    1.00  |   3.00 |      0    | swap, written |   281 | 4.8    |
+| yes  | start  |        1.00  |    3.00  |   9.00 |      6.00 | swap, written |   281 | 4.8    |
+| yes  | end    |        1.00  |    1.00  |   3.00 |      3.64 | swap, written |   281 | 4.8    |
+| yes  | delete |        0.996 |    0.996 |   2.99 |      2.99 | swap, written |   281 | 4.8    |
+| no   | add    |        1.00  |    1.00  |   3.00 |      0    | swap, written |   281 | 4.8    |
+| no   | start  |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
+| no   | end    |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
+| no   | delete |        0.996 |    0.996 |   2.99 |      2.99 | swap, written |   281 | 4.8    |
 swap, written: 4.00 acquisitions a page with tags, 2.00 without
 ```
 
@@ -115,8 +115,7 @@ without a path:
 
 ```console
 $ swapsim verify generations generations-7.3-held-1
-7 further choices are the same by any rule, 29 new generations were asked for,
-0 turns of protected cgroups are not modelled
+7 further choices are the same by any rule; 29 new generations were asked for
 chose 4056 of 4056 types (363 of 363 tiers, 4063 of 4063 agings,
 6180 of 6180 scan sizes; 4 ambiguous)
 ```

@@ -174,7 +174,7 @@ def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> Verdi
         counts={"calls": (alike, calls.height), "slots": (exact + raced, slots)},
         result="matched {slots} slots ({exact} exact, {raced} raced)",
         figures={"open": open_calls, "exact": exact, "raced": raced},
-        notes=("{calls} calls matched, {open} open at the end",),
+        notes=("{calls} calls matched; {open} open at the end",),
         first=() if found is None else _describe(found),
         tables={"calls": calls},
     )

@@ -149,18 +149,11 @@ def _judged(rows: SumRows) -> Verdict:
         counts=counts,
         result=_RESULT if decides_here else _NONE_DECIDES,
         figures=figures,
-        notes=tuple(
-            note
-            for name, note in (
-                ("returns", "returned before a decision, for all of memory: {returns} passes"),
-                ("woken", "the flushers were woken {woken} times, and {slept} throttles slept"),
-                (
-                    "concurrent",
-                    "explained by a concurrent change: the flags of {concurrent} passes",
-                ),
-                ("cut", "not judged: {cut} lists of passes that the recording cut"),
-            )
-            if {**figures, "returns": counts["returns"][1]}[name]
+        notes=(
+            "returned before a decision, for all of memory: {returns} passes",
+            "the flushers were woken {woken} times; {slept} throttles slept",
+            "explained by a concurrent change: the flags of {concurrent} passes",
+            "not judged: {cut} lists of passes that the recording cut",
         ),
         first=() if agrees else _first(lists, passes),
         tables={"lists": lists, "passes": passes},

@@ -9,6 +9,7 @@ mismatch, the refusal of rows that no kernel writes, and the table of several tr
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Formatter
 from typing import Any, Final
 
 import polars as pl
@@ -31,8 +32,9 @@ class Verdict:
     It ``agrees`` if nothing differs; ``counts`` has, by kind of thing, how many are equal and how
     many were compared. ``result`` is the last line, in which a kind in braces stands for "E of C",
     and a name of ``figures`` for its number. ``notes`` say what was not compared or was taken from
-    the trace, ``first`` has the lines of the first mismatch. ``tables`` have what was compared, row
-    by row; the subject's function says what each has.
+    the trace; a part of a note, up to a semicolon, whose numbers are all zero is not printed.
+    ``first`` has the lines of the first mismatch. ``tables`` have what was compared, row by row;
+    the subject's function says what each has.
     """
 
     agrees: bool
@@ -52,8 +54,18 @@ class Verdict:
     def describe(self) -> list[str]:
         """Return lines for the terminal: the first mismatch, the notes, the result."""
         of = {kind: f"{equal} of {compared}" for kind, (equal, compared) in self.counts.items()}
-        lines = (*self.notes, self.result)
-        return [*self.first, *(line.format(**{**self.figures, **of}) for line in lines)]
+        texts = {**self.figures, **of}
+        notes = ("; ".join(filter(self._counts, note.split("; "))) for note in self.notes)
+        lines = (*filter(None, notes), self.result)
+        return [*self.first, *(line.format(**texts) for line in lines)]
+
+    def _counts(self, part: str) -> bool:
+        """Whether a part of a note has no number, or one that is not zero."""
+        names = [name for _, name, _, _ in Formatter().parse(part) if name]
+        numbers = [
+            self.counts[name][1] if name in self.counts else self.figures[name] for name in names
+        ]
+        return not names or any(numbers)
 
 
 def mismatch(where: str, what: str, sides: Mapping[str, str], *more: str) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def test_what_the_plain_model_writes_is_verified(
         f"granted {grants} of {grants} ({visits} of {visits} visits, {moves} of {moves} list moves)"
     )
     assert len(lines) == 2
-    assert lines[0].startswith(f"{ops['call']} of {ops['call']} calls, ")
+    assert lines[0].startswith(f"matched: {ops['call']} of {ops['call']} calls; ")
     assert taken(verify_clusters(rows).figures) == {}
 
 
