@@ -251,7 +251,7 @@ _STANDING: Final = Column("standing", STANDING.dtype, "what the simulator does w
 SIMULATION_TOLERANCES: Final = Table(
     "SIMULATION_TOLERANCES",
     "One row per row of patch 03's tables: how simulated figures are judged; the rules are in "
-    "data/published/README.md.",
+    "data/published/stored-before.md.",
     columns.TABLE,
     Column("metric", pl.String, "row of the table"),
     _STANDING,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generated parts of README.md, patches/README.md and the cards, and README's picture."""
+"""The generated parts of README.md, of two READMEs and the cards, and README's picture."""
 
 import re
 import textwrap
@@ -10,9 +10,9 @@ import polars as pl
 from swapsim import charts, claims, clusters, traces
 from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
-from swapsim.io.paths import patches_root, repository_root
+from swapsim.io.paths import data_root, patches_root, repository_root
 from swapsim.patches import newer_kernels
-from swapsim.site import links, overview
+from swapsim.site import links, overview, rules
 from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
@@ -82,6 +82,14 @@ def of_patches(text: str, judged: pl.DataFrame) -> str:
         *counted,
     )
     return _between_marks(text, "\n\n".join(parts), "patches/README.md")
+
+
+def of_rules(text: str, judged: pl.DataFrame) -> str:
+    """Return the text of data/published/README.md with its tables recomputed (THREE_COLUMNS)."""
+    parts = {"rules": rules.table_of_rules(), "examples": rules.table_of_examples(judged)}
+    for name, part in parts.items():
+        text = _between_marks(text, part, "data/published/README.md", name)
+    return text
 
 
 def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
@@ -199,6 +207,7 @@ def write() -> None:
     for path, made in (
         (repository_root() / "README.md", with_tables),
         (patches_root() / "README.md", of_patches),
+        (data_root() / "published" / "README.md", of_rules),
     ):
         path.write_text(made(path.read_text(encoding="utf-8"), judged), encoding="utf-8")
     for patch in PATCHES:

@@ -9,11 +9,13 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.io.paths import notebooks_root, patches_root, repository_root
+from swapsim.errors import InputError
+from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
 from swapsim.patches import newer_kernels
-from swapsim.site import overview, readme
+from swapsim.site import overview, readme, rules
 from swapsim.site.patches import PATCHES
 from swapsim.site.report import pages
+from swapsim.site.report.shell import heading_name
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -41,12 +43,45 @@ def test_readme_and_cards_are_current(judged: pl.DataFrame) -> None:
     for path, made in (
         (repository_root() / "README.md", readme.with_tables),
         (patches_root() / "README.md", readme.of_patches),
+        (data_root() / "published" / "README.md", readme.of_rules),
     ):
         text = path.read_text(encoding="utf-8")
         assert made(text, judged) == text
     for patch in PATCHES:
         card = (patches_root() / patch.PATCH / "card.md").read_text(encoding="utf-8")
         assert readme.card_with_table(card, patch.PATCH, judged) == card
+
+
+def test_the_rules_page_has_an_example_of_each_verdict(judged: pl.DataFrame) -> None:
+    """One for each word that a claim has in a column, of a claim that has it, with its row."""
+    table = rules.table_of_examples(judged)
+    wanted = {
+        (source, word)
+        for source in ("simulated", "measured")
+        for word in judged[f"{source}_verdict"].cast(pl.String).unique()
+    } - {("simulated", "not judged"), ("measured", "not judged")}
+    assert {(source, word) for _, source, word, _ in rules.EXAMPLES} == wanted
+    texts = {row["claim"]: row for row in claims.claim_texts(judged).iter_rows(named=True)}
+    for claim, source, word, _ in rules.EXAMPLES:
+        (line,) = (each for each in table.splitlines() if f"| `{claim}`:" in each)
+        assert line.startswith(f"| **{word}** |")
+        assert texts[claim]["published"] in line
+        assert texts[claim][source] in line
+    other = judged.with_columns(simulated_verdict=judged["simulated_verdict"].shuffle(1))
+    with pytest.raises(InputError, match="no example of"):
+        rules.table_of_examples(other)
+
+
+def test_the_history_of_the_rules_begins_with_its_dates() -> None:
+    """Each row of its first table leads to a section of that page, and each section has a row."""
+    text = (data_root() / "published" / "stored-before.md").read_text(encoding="utf-8")
+    table, _, rest = text.partition("\n## ")
+    leads = set(re.findall(r"\]\(#([a-z0-9-]+)\)", table))
+    heads = re.findall(r"^##+ (.*)$", f"## {rest}", re.MULTILINE)
+    assert leads == {heading_name(head) for head in heads}
+    days = re.findall(r"^\| (\d\d)\b", table, re.MULTILINE)
+    assert days == sorted(days)
+    assert days
 
 
 def test_readme_is_short() -> None:

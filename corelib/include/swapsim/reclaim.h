@@ -121,7 +121,7 @@
  * pages (three reclaimers isolate at most 96) and for the reserve of the network; journals; the
  * anonymous memory and the writes of other tasks; mlock.
  *
- * data/published/README.md says which results were known while the simulator was built.
+ * data/published/stored-before.md says which results were known while the simulator was built.
  */
 #ifndef SWAPSIM_RECLAIM_H
 #define SWAPSIM_RECLAIM_H

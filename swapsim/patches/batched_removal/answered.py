@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What answers the claims of patch B's two mails (data/published/README.md).
+"""What answers the claims of patch B's two mails (data/published/stored-before.md).
 
 And its part of the pages on all patches.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Studies of large folios under the rules of several kernels.
 
-How the recorded builds are made, served and judged was stored in data/published/README.md before
-their first run.
+How the recorded builds are made, served and judged was stored in data/published/stored-before.md
+before their first run.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 """The simulated tables judged by the mail's: size, order, points and collapse, row by row.
 
 The rules were stored before the first run, in data/published/simulation-tolerances.csv;
-data/published/README.md explains them.
+data/published/stored-before.md explains them.
 """
 
 from collections.abc import Iterator, Mapping

@@ -14,7 +14,7 @@ from swapsim.patches.stall_decisions.mail import SIZES
 from swapsim.patches.stall_decisions.runs import Run, labels
 
 # The lab's test. Only op_ns was fitted to the lab, to 3.9 without a file; what the rig leaves open
-# is varied. data/published/README.md says what had been seen before the judgement.
+# is varied. data/published/stored-before.md says what had been seen before the judgement.
 
 AS_SET: Final = "as set"  # the variant in which each constant has its value
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What answers the claims of patch A's mail and of the swap series (data/published/README.md).
+"""What answers the claims of patch A's mail and of the swap series.
 
-And its part of the pages on all patches: its counts, and the relief of its lock.
+The choices are those of data/published/stored-before.md. And its part of the pages on all
+patches: its counts, and the relief of its lock.
 """
 
 from collections.abc import Iterator, Mapping

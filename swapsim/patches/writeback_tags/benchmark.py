@@ -125,7 +125,7 @@ _HUGE_PAGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "S-huge-pages-v6": {"processes": 8},
     "S-huge-pages-second-step": {"processes": 16},
 }
-"""The arguments of `swap_w_seq` by the mails of data/published/README.md, "Huge pages"."""
+"""The arguments of `swap_w_seq` by the mails of data/published/stored-before.md, "Huge pages"."""
 
 
 def against_huge_pages() -> pl.DataFrame:

@@ -41,7 +41,7 @@ BOTH: Final = "both locks"
 RATIO: Final = "tree_lock : si->lock"
 UNITS: Final = {prediction.SWAP_OUT: "KiB/s", RATIO: "ratio"}
 RATE_TOLERANCE: Final = 0.15  # how far a rate may be off, stored with the windows
-ROWS_SPREAD: Final = 0.131  # one standard deviation of a profile row: data/published/README.md
+ROWS_SPREAD: Final = 0.131  # one standard deviation of a row: data/published/stored-before.md
 
 _TREE: Final[dict[str, tuple[str, ...]]] = {
     "tree_lock in __add_to_swap_cache": ("tree_lock.add_to_swap_cache.shrink_page_list",),

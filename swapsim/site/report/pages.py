@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All pages of a report in reading order, and the verdict on each claim that they show."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from swapsim.site.report.cells import panel_figure
 from swapsim.site.report.shell import (
     NOTEBOOKS,
     RULES,
+    STORED,
     Page,
     as_html,
     fill,
@@ -141,7 +141,8 @@ def pages(
         *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
         *(articles.page(_mail_page(name), _subject(name), "Mails") for name in mail_pages()),
         articles.page("claims", "Every claim", "Reference"),
-        _rules(output),
+        _of_markdown(RULES, output),
+        _of_markdown(STORED, output),
         _words(),
     ]
 
@@ -280,26 +281,24 @@ def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> P
     article = fill(
         "card",
         card=card,
-        notebooks=[(name, title) for name, title in titles.items() if name == patch],
+        notebooks=[each for each in titles.items() if each[0][:2] == patch[:2]],
         body=Markup(as_html(body if title.startswith("# ") else card["body"], lead)),
         **{name: Markup(line_as_html(card[name])) for name in ("outcome", "before", "after")},
     )
     return Page(_card_page(patch), card["title"], "Cards", article)
 
 
-def _rules(output: Path) -> Page:
-    """Return the page of data/published/README.md, with the rules of each kind below its title."""
+_FILES: Final = {RULES: "README.md", STORED: "stored-before.md"}
+"""A page -> its file in data/published."""
+
+
+def _of_markdown(name: str, output: Path) -> Page:
+    """Return the page of a file of data/published, with the title of that file."""
     home = data_root() / "published"
-    title, rest = (home / "README.md").read_text(encoding="utf-8").split("\n\n", 1)
-    _, *rules = csv.reader((home / "rules.csv").read_text(encoding="utf-8").splitlines())
-    lines = [
-        "| claim | column | judged by |",
-        "|---|---|---|",
-        *(f"| {' | '.join(row)} |" for row in rules),
-    ]
-    text = "\n\n".join([title, "\n".join(lines), rest])
+    text = read_text(home / _FILES[name])
+    title = text.partition("\n# ")[2].partition("\n")[0]
     article = f"<article>{as_html(text, lead_from(home, data_root().parent, output))}</article>"
-    return Page(RULES, "What the mails print, and the rules", "Reference", article)
+    return Page(name, title, "Reference", article)
 
 
 def _words() -> Page:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generated parts of data/published/README.md: the rules, and an example of each verdict."""
+
+import csv
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT
+from swapsim.errors import InputError
+from swapsim.io import read_text
+from swapsim.io.paths import data_root
+
+_Row = Mapping[str, Any]
+
+
+def table_of_rules() -> str:
+    """Return the rows of rules.csv as a table of markdown."""
+    _, *rules = csv.reader(read_text(data_root() / "published" / "rules.csv").splitlines())
+    return _table("claim", "column", "judged by", rows=rules)
+
+
+def _reproduced(row: _Row) -> str:
+    twice = 2 * row["tolerance"]
+    return (
+        f"{_missed(row)}; the range is {_width(row):.1f} points wide, "
+        f"within two tolerances, {twice:.1f}"
+    )
+
+
+def _missed(row: _Row) -> str:
+    off = abs(row["simulated"] - row["published"])
+    return f"it is {off:.1f} points from the mail, and the tolerance is {row['tolerance']:.1f}"
+
+
+def _no_base(row: _Row) -> str:
+    return (
+        f"without the patch the mail prints {row['base']:,.1f}, and the model gives "
+        f"{row['simulated_base']:,.1f}: a factor of {row['base_ratio']:.1f}, so that no change is "
+        "printed"
+    )
+
+
+def _wide(row: _Row) -> str:
+    return (
+        f"the range is {_width(row):.1f} points wide, more than two tolerances, "
+        f"{2 * row['tolerance']:.1f}"
+    )
+
+
+def _of_interval(row: _Row) -> str:
+    low, high = row["measured_low"], row["measured_high"]
+    side = "below zero" if high < 0 else "above zero" if low > 0 else "on both sides of zero"
+    return f"the mail says that it {row['claimed']}, and the interval is {side}"
+
+
+def _reason(source: str) -> Callable[[_Row], str]:
+    return lambda row: str(row[f"{source}_reason"])
+
+
+def _width(row: _Row) -> float:
+    return float(row["high"]) - float(row["low"])
+
+
+EXAMPLES: Final[tuple[tuple[str, str, str, Callable[[_Row], str]], ...]] = (
+    ("A-swap-out", "simulated", "reproduced", _reproduced),
+    ("F-64k-8gb-fallback", "simulated", "missed", _missed),
+    ("B-system-5", "simulated", "base not reproduced", _no_base),
+    ("D-prose-score", "simulated", "open", _wide),
+    ("F-64k-8gb-system", "simulated", "not simulated", _reason("simulated")),
+    ("C-disk-kswapd-pages-scanned", "measured", "confirmed", _of_interval),
+    ("C-prose-disk-await", "measured", "contradicted", _of_interval),
+    ("D3-lock-free-entries", "measured", "open", _of_interval),
+    ("A-throughput", "measured", "not measured", _reason("measured")),
+)
+"""A claim, the column that answers it, its verdict there, and what says why."""
+
+_WITHIN: Final = {"simulated": "range", "measured": "interval"}
+
+
+def table_of_examples(judged: pl.DataFrame) -> str:
+    """Return an example of each verdict that a claim has, as a table (THREE_COLUMNS of all claims).
+
+    An example whose claim has another verdict is an InputError.
+    """
+    texts = claims.claim_texts(judged)
+    rows = []
+    for claim, source, word, why in EXAMPLES:
+        row = judged.row(by_predicate=pl.col("claim") == claim, named=True)
+        text = texts.row(by_predicate=pl.col("claim") == claim, named=True)
+        if row[f"{source}_verdict"] != word:
+            raise InputError(
+                f"{claim} is {row[f'{source}_verdict']}, no example of {word}: choose another one",
+                field="claim",
+            )
+        within = text[_WITHIN[source]]
+        found = f"{source} {text[source]}" + (f" ({within})" if within else "")
+        shown = found if text[source] else "-"
+        about = f"`{claim}`: {text['what']}"
+        rows.append((f"**{word}**", about, text["published"] or "-", shown, why(row)))
+    table = _table("verdict", "claim", "in the mail", "found", "because", rows=rows)
+    absent = [
+        f"*{word}*"
+        for source, column in (("simulated", SIMULATED_VERDICT), ("measured", MEASURED_VERDICT))
+        for word in column.words
+        if word not in judged[f"{source}_verdict"]
+    ]
+    return f"{table}\n\nNo claim is {' or '.join(absent)} now." if absent else table
+
+
+def _table(*heads: str, rows: list[Any]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows))
