@@ -85,7 +85,7 @@ ALTERNATIVES: Final = (
     Alternative(name="6.12", asks="the rules of Linux 6.12?", rules="6.12"),
 )  # fmt: skip
 """One change each. Calls of a replay do not overlap, so trylock or wait makes no difference here:
-notebook 07 counts it in real kernels."""
+notebook 07b counts it in real kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,7 @@ _DECIDED: Final = {"simulated": ("reproduced", "missed"), "measured": ("confirme
 
 _ELSEWHERE: Final = (
     "'E', the alternatives to patch D, has no claims of its own: what D's review says of them is "
-    "judged as 'swapsim claims D-prose', and notebooks 05 and 07 (on 7.3) compare them"
+    "judged as 'swapsim claims D-prose', and notebooks 05 and 07b (on 7.3) compare them"
 )
 
 

@@ -67,14 +67,18 @@ def test_a_link_to_a_commit_names_it(text: str) -> None:
 
 @pytest.mark.parametrize("patch", [path.parent.name for path in CARDS])
 def test_card_and_notebook_link_to_each_mail(patch: str) -> None:
-    """Each mail with claims and a message ID, above the card's text and in the first cell."""
+    """Each mail with claims and a message ID, above the card's text and in a first cell.
+
+    The first cell is that of the patch's notebook, or of a part of it.
+    """
     judged = claims.published_claims(superseded=True)
     own = claims.mails().filter(patch=patch).join(judged, on="mail", how="semi").select(name="mail")
     targets = own.join(claims.links(), on="name")["target"].drop_nulls()
     assert len(targets) >= 1
     card = prose(patches_root() / patch / "card.md")
     head = card.rpartition(FENCE)[2].partition("\n## ")[0]
-    first = nbformat.read(notebooks_root() / f"{patch}.ipynb", as_version=4).cells[0].source
+    parts = notebooks_root().glob(f"{patch.partition('-')[0]}*.ipynb")
+    first = "".join(nbformat.read(path, as_version=4).cells[0].source for path in parts)
     for target in targets:
         assert f"]({address('mail', target)})" in head
         assert f"]({address('mail', target)})" in first

@@ -55,15 +55,19 @@ def test_there_are_notebooks() -> None:
 
 
 def test_each_name_is_a_patch_or_one_without(notebook: Path) -> None:
-    """NN-slug.ipynb belongs to patches/NN-slug, and so does a second part NNb-slug-more."""
+    """NN-slug.ipynb belongs to patches/NN-slug; a second part NNb and the first link both ways."""
     name = re.fullmatch(r"(\d\d)([a-z]?)-([a-z0-9-]+)", notebook.stem)
     assert name
     number, second, slug = name.groups()
     if number not in NO_PATCH:
         folders = [path.parent.name for path in patches_root().glob(f"{number}-*/card.md")]
         assert len(folders) == 1
-        own = f"{number}-{slug}"
-        assert own.startswith(f"{folders[0]}-") if second else own == folders[0]
+        assert second or f"{number}-{slug}" == folders[0]
+        if second:
+            first = notebook.with_name(f"{folders[0]}.ipynb")
+            for here, there in ((notebook, first), (first, notebook)):
+                texts = [cell.source for cell in read(here).cells if cell.cell_type == "markdown"]
+                assert any(f"]({there.name})" in text for text in texts), here.name
 
 
 def test_outputs_are_committed_from_one_run_top_to_bottom(notebook: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The panel of lists of clusters: which list comes first, and what that splits (notebook 07)."""
+"""The panel of lists of clusters: which list comes first, and what that splits (notebook 07b)."""
 
 from typing import Final
 
@@ -54,10 +54,10 @@ def panel() -> Panel:
     return Panel(
         name="lists",
         question="Which list first?",
-        notebook="07-newer-kernels",
+        notebook="07b-large-folios",
         limits=f"A device of {_CLUSTERS} clusters (128 MiB) from empty on, written "
         f"{_WRITTEN['stages'] // 4} times by four CPUs that give back random folios: sizes and "
-        "fill of notebook 07's harder test, but not its requests, and nothing is read back.",
+        "fill of notebook 07b's harder test, but not its requests, and nothing is read back.",
         model="clusters",
         base={**model.SETTING, "rules": [_NEW], "slots": _CLUSTERS * CLUSTER, **_WRITTEN},
         cases=(

@@ -6,6 +6,7 @@
   figures come from,
 - ``large_folios``: clusters by order (6.12), nonfull before free (6.18), by the mails' claims,
 - ``studies``: the results that take long; ``notebook``: what notebook 07 alone draws,
+- ``notebook_07b``: what notebook 07b alone needs of lists of clusters and split folios,
 - ``deciding``: what notebook 08 alone needs of generations.
 """
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from swapsim.patches.newer_kernels import measured as measured
     from swapsim.patches.newer_kernels import meetings as meetings
     from swapsim.patches.newer_kernels import notebook as notebook
+    from swapsim.patches.newer_kernels import notebook_07b as notebook_07b
     from swapsim.patches.newer_kernels import studies as studies
     from swapsim.patches.newer_kernels.large_folios import PATCH as PATCH
     from swapsim.patches.newer_kernels.large_folios import answers as answers

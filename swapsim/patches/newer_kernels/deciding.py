@@ -269,17 +269,17 @@ def verdict(verified: pl.DataFrame, shares: pl.DataFrame, agings: pl.DataFrame) 
     moved = agings.filter(pl.col("oldest") > 0)
     alike = int((moved["oldest"] == moved["newest"]).sum())
     return claims.lead_on(
-        f"Reclaim takes file pages as long as fewer than {GENERATION_FEW} of them came back; "
-        "only then do refault rates and swappiness choose.",
-        does=f"{equal:,} of {types:,} choices of real kernels between anonymous "
-        "and file pages come out by the rules. Of those that swappiness leaves open, "
-        f"{few[new]:.0f} % are file pages with few refaults on {new} ({few[old]:.0f} % on "
-        f"{old}), and the rates decide the rest.",
-        worth=f"The rules of {old} would turn {turned[new]:.0f} % of the "
-        f"choices of {new}, all but {others} of these because anonymous pages had the older "
-        f"generation; those of {new} would turn {turned[old]:.0f} % of the choices of {old}. "
-        "Each state is the recording's own, whatever was chosen before.",
-        when="At both ends of swappiness no rate counts. There a new "
-        "generation turns the oldest pages of the type that is left out into the newest "
-        f"ones, in {alike} of {moved.height} cases.",
+        f"While fewer than {GENERATION_FEW} evicted file pages came back, reclaim takes file "
+        "pages; only above that do the shares that came back, and swappiness, choose the type.",
+        does=f"{equal:,} of {types:,} choices of real kernels between anonymous pages, which go "
+        "to swap, and file pages come out by the rules. Of the choices that this threshold or "
+        f"these shares make, the threshold makes {few[new]:.0f} % on {new} and {few[old]:.0f} % "
+        f"on {old}.",
+        worth=f"In states of {new} the rules of {old} would turn {turned[new]:.0f} % of the "
+        f"choices, all but {others} because anonymous pages had the older generation, or group by "
+        f"age. Those of {new} would turn {turned[old]:.0f} % on {old}; what would follow is not "
+        "known.",
+        when="At both ends of swappiness, the user's weight between the two types, no share "
+        "counts. With 0 a new generation turns the oldest anonymous pages into the newest ones, "
+        f"in {alike} of {moved.height} cases.",
     )

@@ -27,6 +27,14 @@ _PAGES: Final = "generations pages 4 CPUs"
 _COMPARED: Final = ("5.7, one base", "5.8, patch D", _KERNEL)
 """Kernels whose meetings are compared, by the names of `meetings.KERNELS`."""
 
+_STATES: Final = {
+    "in force": "in force",
+    "in part": "in force in part",
+    "obsolete": "obsolete",
+    "replaced": "replaced",
+}
+"""States of a patch in the order of the verdict -> their words there."""
+
 _TASKS: Final = (8, 32)
 _CPUS: Final = (8, 64)
 
@@ -96,13 +104,18 @@ def _flag(tasks: int) -> list[dict[str, float]]:
 
 
 def _of_removals() -> str:
-    found = measured.clusters_a_list().filter(kernel=_KERNEL, setting=_PAGES)
-    row = found.row(0, named=True)
+    row = _lists()
     return (
         f"{row['folios_a_list']:.1f} folios of a list lie in {row['clusters_a_list']:.2f} "
         f"clusters: with one hold for each, {row['holds_a_folio']:.2f} holds a folio "
         f"({row['low']:.2f} to {row['high']:.2f}) in place of 1"
     )
+
+
+def _lists() -> dict[str, float]:
+    """Return the clusters that a list of reclaim touches on 7.3 (`measured.clusters_a_list`)."""
+    found = measured.clusters_a_list().filter(kernel=_KERNEL, setting=_PAGES)
+    return found.row(0, named=True)
 
 
 def _of_decisions() -> str:
@@ -139,6 +152,13 @@ def _of_meetings() -> str:
     )
 
 
+def _most_apart() -> int:
+    """Return the most CPUs with which no use meets another CPU on a device with free clusters."""
+    met = meetings.shares(studies.meeting.load(), state="fresh").group_by("cpus")
+    most = met.agg(pl.max("share")).sort("cpus").filter(pl.col("share").cum_sum() == 0)
+    return int(most["cpus"].max())  # type: ignore[arg-type]
+
+
 def _of_folios() -> str:
     found = large_folios.turnover_compared()
     parts = [
@@ -151,32 +171,42 @@ def _of_folios() -> str:
 
 def verdict(rows: pl.DataFrame) -> str:
     """Return the lead of notebook 07, what became of the patches, from `on_newest`."""
-    state = pl.col("state").replace("in part", "in force in part")
-    states = rows.select(pl.format("{} is {}", "letter", state)).to_series()
-    shares = meetings.shares(studies.meeting.load()).filter(cpus=_CPUS[0])
+    found = meetings.shares(studies.meeting.load()).filter(cpus=_CPUS[0])
     one_base, patch_d, today = (
-        shares.filter(kernel=kernel).row(0, named=True) for kernel in _COMPARED
+        found.filter(kernel=kernel).row(0, named=True) for kernel in _COMPARED
     )
     (change,) = _flag(_TASKS[0])
-    by_folio = pl.col("setting").str.contains("64K")
-    locked = measured.writeback_a_page().filter(by_folio, kernel=_KERNEL)["acquisitions"]
-    decided = _rule("is decided")["generations"]
-    return claims.lead(
-        f"On Linux 7.3 {', '.join(states)}.",
-        {
-            "What it does": f"What A and D did is still done, for D by other means: of the uses "
-            f"of the swap cache's lock by {_CPUS[0]} CPUs, {_percent(one_base)} met another CPU "
-            f"before patch D, {_percent(patch_d)} with it, and {_percent(today)} do on 7.3. What B "
-            f"and C did is not, except where generations (MGLRU) are off.",
-            "What it is worth": f"Without A's flag throughput would change by "
-            f"{change['change']:+.1f} % ({_span(change)}) with {_TASKS[0]} tasks. E's question is "
-            f"now which list comes first, and its answer is worth most: {_of_folios()}.",
-            "When it does not matter": f"D on a device with free clusters, and A with large "
-            f"folios, which take its lock {min(locked):.2f} to {max(locked):.2f} times a page in "
-            f"place of 2. C with generations, the default, where its rules decide after "
-            f"{decided:,.0f} passes only.",
-        },
+    passes, decided = (_rule(words)["generations"] for words in ("over a node", "is decided"))
+    return claims.lead_on(
+        f"On Linux {_KERNEL} {_states(rows)}.",
+        does="A's effect, no writeback tags for the swap cache, is there. D's, CPUs that keep "
+        f"apart, is there by other means: of {_CPUS[0]} CPUs' uses of its lock "
+        f"{100 * one_base['share']:.1f} % met another CPU before D, {_percent(patch_d)} with it, "
+        f"{100 * today['share']:.1f} % now.",
+        worth=f"Without A throughput with {_TASKS[0]} tasks would change by "
+        f"{change['change']:+.1f} % ({_span(change)}), by a model not fitted to "
+        f"{_KERNEL}. B, one hold for many removals, would take a lock "
+        f"{_lists()['holds_a_folio']:.2f} times a folio in place of 1; whether anybody waits is "
+        "not measured.",
+        when="D on a device with free clusters: no use met another CPU there with up to "
+        f"{_most_apart()} CPUs. C, rules of who waits, with generations, the default: they decide "
+        f"for memory cgroups alone, after {decided:,.0f} of {passes:,.0f} passes of reclaim.",
     )
+
+
+def _states(rows: pl.DataFrame) -> str:
+    """Return what became of the patches, those of one state together."""
+    words = []
+    for state, in_words in _STATES.items():
+        of_state = rows.filter(state=state)
+        named = [
+            row["letter"] if row["patch"] else f"{row['letter']}, the {row['subject']},"
+            for row in of_state.iter_rows(named=True)
+        ]
+        if named:
+            verb = "is" if len(named) == 1 else "are"
+            words.append(f"{' and '.join(named)} {verb} {in_words}")
+    return f"{', '.join(words[:-1])}, and {words[-1]}"
 
 
 def _percent(row: Mapping[str, float]) -> str:
