@@ -55,7 +55,7 @@ def test_there_are_notebooks() -> None:
 
 
 def test_each_name_is_a_patch_or_one_without(notebook: Path) -> None:
-    """NN-slug.ipynb belongs to patches/NN-slug; a second part NNb and the first link both ways."""
+    """NN-slug.ipynb is that of patches/NN-slug; a second part NNb and it link to each other."""
     name = re.fullmatch(r"(\d\d)([a-z]?)-([a-z0-9-]+)", notebook.stem)
     assert name
     number, second, slug = name.groups()

@@ -96,7 +96,7 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
     found = {word: int((verdicts == word).sum()) for word in ("reproduced", "missed")}
     return claims.lead_on(
         f"Clusters with room first: Linux {new}, which takes them before free ones, splits "
-        f"{split[new]:.0f} % of the folios of 2 MB in our test, {old} {split[old]:.0f} %.",
+        f"{split[new]:.0f} % of the folios of 2 MB in our test; {old} splits {split[old]:.0f} %.",
         does="A folio, several pages that are handled as one, is split into pages if no cluster, "
         "2 MB of the swap device, has a run of free slots for it. Where pages open a free cluster "
         "although another one has room, folios lose its runs.",
@@ -106,5 +106,5 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
         "open, lacks its base, or has no answer.",
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
         f"({equal} of {test.height}). For how many frag clusters, whose free slots "
-        f"are scattered, are tried: at most {tries.abs().max():.1f} points.",
+        f"are scattered, are tried: at most {max(map(abs, tries)):.1f} points.",
     )

@@ -179,14 +179,14 @@ def verdict(rows: pl.DataFrame) -> str:
     passes, decided = (_rule(words)["generations"] for words in ("over a node", "is decided"))
     return claims.lead_on(
         f"On Linux {_KERNEL} {_states(rows)}.",
-        does="A's effect, no writeback tags for the swap cache, is there. D's, CPUs that keep "
-        f"apart, is there by other means: of {_CPUS[0]} CPUs' uses of its lock "
+        does="A's effect, no writeback tags for the swap cache, is still there. D's, CPUs "
+        f"that keep apart, is reached by other means: of {_CPUS[0]} CPUs' uses of its lock "
         f"{100 * one_base['share']:.1f} % met another CPU before D, {_percent(patch_d)} with it, "
         f"{100 * today['share']:.1f} % now.",
         worth=f"Without A throughput with {_TASKS[0]} tasks would change by "
         f"{change['change']:+.1f} % ({_span(change)}), by a model not fitted to "
         f"{_KERNEL}. B, one hold for many removals, would take a lock "
-        f"{_lists()['holds_a_folio']:.2f} times a folio in place of 1; whether anybody waits is "
+        f"{_lists()['holds_a_folio']:.2f} times a folio in place of 1; whether any task waits is "
         "not measured.",
         when="D on a device with free clusters: no use met another CPU there with up to "
         f"{_most_apart()} CPUs. C, rules of who waits, with generations, the default: they decide "
