@@ -180,6 +180,7 @@ def front(judged: pl.DataFrame) -> str:
         sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
         newest=newer_kernels.on_newest().rows(named=True),
         rules=RULES,
+        stored=STORED,
     )
 
 
@@ -194,6 +195,7 @@ def claims_article(judged: pl.DataFrame) -> str:
         subjects=_subjects(),
         cards={patch: _card_page(patch) for patch in titles},
         rules=RULES,
+        stored=STORED,
     )
 
 
@@ -217,6 +219,7 @@ def mail_article(judged: pl.DataFrame, mail: str) -> str:
             for section in sections
         ],
         leads=_leads(mail),
+        notebook=_notebook(mail),
         heading_name=heading_name,
         counted=claims.verdicts_by_mail(stated).rows(named=True),
         verdict_words=_WORDS,
@@ -232,6 +235,14 @@ def _leads(mail: str) -> dict[str, dict[str, str]]:
         }
         for row in claims.sections().filter(mail=mail).iter_rows(named=True)
     }
+
+
+def _notebook(mail: str) -> str:
+    """Return the notebook that answers a mail's claims: its patch's, unless only a part does."""
+    leads = claims.sections().filter(mail=mail).select("simulated", "measured").rows()
+    found = {str(lead).partition(": ")[0] for row in leads for lead in row if lead}
+    (patch,) = claims.mails().filter(mail=mail)["patch"]
+    return patch if patch in found or not found else min(found)
 
 
 def _heading(lead: str | None) -> str:
