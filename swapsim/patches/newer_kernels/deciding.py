@@ -270,7 +270,8 @@ def verdict(verified: pl.DataFrame, shares: pl.DataFrame, agings: pl.DataFrame) 
     alike = int((moved["oldest"] == moved["newest"]).sum())
     return claims.lead_on(
         f"While fewer than {GENERATION_FEW} evicted file pages came back, reclaim takes file "
-        "pages; only above that do the shares that came back, and swappiness, choose the type.",
+        "pages; only above that do the shares that came back, and swappiness, the user's weight, "
+        "choose the type.",
         does=f"{equal:,} of {types:,} choices of real kernels between anonymous pages, which go "
         "to swap, and file pages come out by the rules. Of the choices that this threshold or "
         f"these shares make, the threshold makes {few[new]:.0f} % on {new} and {few[old]:.0f} % "
@@ -279,7 +280,6 @@ def verdict(verified: pl.DataFrame, shares: pl.DataFrame, agings: pl.DataFrame) 
         f"choices, all but {others} because anonymous pages had the older generation, or group by "
         f"age. Those of {new} would turn {turned[old]:.0f} % on {old}; what would follow is not "
         "known.",
-        when="At both ends of swappiness, the user's weight between the two types, no share "
-        "counts. With 0 a new generation turns the oldest anonymous pages into the newest ones, "
-        f"in {alike} of {moved.height} cases.",
+        when="At both ends of swappiness no share counts. With 0 a new generation turns the oldest "
+        f"anonymous pages into the newest ones, in {alike} of {moved.height} cases.",
     )

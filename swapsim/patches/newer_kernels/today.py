@@ -186,11 +186,11 @@ def verdict(rows: pl.DataFrame) -> str:
         worth=f"Without A throughput with {_TASKS[0]} tasks would change by "
         f"{change['change']:+.1f} % ({_span(change)}), by a model not fitted to "
         f"{_KERNEL}. B, one hold for many removals, would take a lock "
-        f"{_lists()['holds_a_folio']:.2f} times a folio in place of 1; whether any task waits is "
+        f"{_lists()['holds_a_folio']:.2f} times a page in place of 1; whether any task waits is "
         "not measured.",
-        when="D on a device with free clusters: no use met another CPU there with up to "
-        f"{_most_apart()} CPUs. C, rules of who waits, with generations, the default: they decide "
-        f"for memory cgroups alone, after {decided:,.0f} of {passes:,.0f} passes of reclaim.",
+        when="D on a device with free clusters of 2 MB: no use met another CPU, up to "
+        f"{_most_apart()} CPUs. C, rules of who waits, with generations, lists by age and the "
+        f"default: they decide for memory cgroups alone, after {decided:,.0f} of {passes:,.0f} passes of reclaim.",
     )
 
 
