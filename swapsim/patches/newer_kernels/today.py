@@ -190,7 +190,8 @@ def verdict(rows: pl.DataFrame) -> str:
         "not measured.",
         when="D on a device with free clusters of 2 MB: no use met another CPU, up to "
         f"{_most_apart()} CPUs. C, rules of who waits, with generations, lists by age and the "
-        f"default: they decide for memory cgroups alone, after {decided:,.0f} of {passes:,.0f} passes of reclaim.",
+        f"default: they decide for memory cgroups alone, after "
+        f"{decided:,.0f} of {passes:,.0f} passes of reclaim.",
     )
 
 
