@@ -17,19 +17,27 @@ swapsim.live = (() => {
     return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   };
 
+  // The median over seeds of the rows that some names name; null without one.
+  function medianOf(names, rows) {
+    const found = rows.filter((row) => Object.entries(names).every(([name, is]) => row[name] === is));
+    const values = found.map((row) => row.value).filter((value) => value != null);
+    return values.length ? middle(values) : null;
+  }
+
   // The text of a figure: a median over seeds, or its change from another one.
-  function figure({ where, base, unit, digits, scale }, rows) {
-    const of = (names) => {
-      const found = rows.filter((row) => Object.entries(names).every(([name, is]) => row[name] === is));
-      const values = found.map((row) => row.value).filter((value) => value != null);
-      return values.length ? middle(values) : null;
-    };
-    const value = of(where);
-    if (value == null) return "none";
-    if (!base) return `${(value * scale).toFixed(digits)} ${unit}`.trim();
-    const from = of({ ...where, ...base });
-    if (!from) return "none";
-    const change = (100 * (value / from - 1)).toFixed(digits).replace(/^-(?=[0.]+$)/, "");
+  function figure({ where, base, unit, digits, scale, paired }, rows) {
+    if (!base) {
+      const value = medianOf(where, rows);
+      return value == null ? "none" : `${(value * scale).toFixed(digits)} ${unit}`.trim();
+    }
+    const seeds = [...new Set(rows.map((row) => row.seed))];
+    const parts = paired ? seeds.map((seed) => rows.filter((row) => row.seed == seed)) : [rows];
+    const changes = parts.flatMap((part) => {
+      const value = medianOf(where, part), from = medianOf({ ...where, ...base }, part);
+      return value == null || !from ? [] : [100 * (value / from - 1)];
+    });
+    if (!changes.length) return "none";
+    const change = middle(changes).toFixed(digits).replace(/^-(?=[0.]+$)/, "");
     return `${change.startsWith("-") ? "" : "+"}${change} ${unit}`.trim();
   }
 
@@ -46,18 +54,25 @@ swapsim.live = (() => {
       ? `{${Object.entries(value).map(([name, each]) => `'${name}': ${python(each)}`).join(", ")}}`
     : String(value);
 
+  // A script that runs the same configs in the library and prints the figures, as panel.py has it.
   function asPython(panel, setting) {
-    const lines = [panel.head.replace("{model}", panel.model)];
+    const other = (values, defaults) => Object.entries(values)
+      .filter(([name, value]) => JSON.stringify(defaults[name]) !== JSON.stringify(value));
+    const seeds = { seed: "seed", seeds: "[seed]" };
+    const turned = panel.controls.filter(({ name, first }) => setting[name] != first)
+      .map(({ name }) => `, ${name}=${python(setting[name])}`);
+    const lines = ["import polars as pl", panel.head.replaceAll("{model}", panel.model), "",
+      `shown = live.panel(${python(panel.name)}${turned.join("")})`, "found = []",
+      `for seed in ${python(Array.from({ length: panel.seeds }, (_, at) => at + 1))}:`];
     for (const [labels, { costs, ...fields }] of swapsim.configs.of(panel, setting, 1)) {
-      const named = Object.values(labels).join(", ");
-      if (named) lines.push(`# ${named}`);
-      const given = Object.entries(fields)
-        .filter(([name, value]) => JSON.stringify(panel.defaults[name]) !== JSON.stringify(value))
-        .map(([name, value]) => `${name}=${name == "seed" ? value : python(value)}`);
-      lines.push(panel.call.replace("{model}", panel.model)
-        .replace("{fields}", given.join(", ")).replace("{costs}", python(costs ?? {})));
+      const given = other(fields, { ...panel.defaults, [panel.seeded]: undefined })
+        .map(([name, value]) => `${name}=${name == panel.seeded ? seeds[name] : python(value)}`);
+      const call = panel.call.replaceAll("{model}", panel.model).replace("{fields}", given.join(", "))
+        .replace("{costs}", python(Object.fromEntries(other(costs ?? {}, panel.defaults.costs ?? {}))));
+      const columns = Object.entries(labels).map(([name, value]) => `${name}=pl.lit(${python(value)}), `);
+      lines.push(`    rows = ${call}`, `    found.append(rows.with_columns(${columns.join("")}seed=seed))`);
     }
-    return lines.join("\n");
+    return [...lines, 'print(*shown.figures(pl.concat(found)), sep="\\n")', ""].join("\n");
   }
 
   // Starts a worker with the core; its answers come in the order of the requests.

@@ -79,7 +79,9 @@ choice: Final = partial(slider, choice=True)  # of a few words
 class Figure:
     """A line of text below the chart: the median over seeds of the rows that ``where`` names.
 
-    With ``base``, the labels that differ in another row, it is the change from that row in percent.
+    With ``base``, the labels that differ in another row, it is the change from that row in percent:
+    the change of the medians, or with ``paired`` the median of the changes of each seed, as in a
+    chart that draws changes.
     """
 
     label: str
@@ -88,6 +90,7 @@ class Figure:
     unit: str = "%"
     digits: int = 1
     scale: float = 1.0
+    paired: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +110,8 @@ class Panel:
 
     ``chart`` is Vega-Lite over the data named `ROWS`; with ``steps``, the rows of a setting appear
     by that column, one after the other. ``head`` and ``call`` are the Python that the model stands
-    for (default: its function ``rows``), without fields that have the values of ``defaults``.
+    for (default: its function ``rows``), without fields and costs that have the values of
+    ``defaults``.
     """
 
     name: str
@@ -123,7 +127,7 @@ class Panel:
     together: tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...] = ()
     cases: tuple[tuple[Mapping[str, Any], Fields], ...] = (({}, {}),)
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    head: str = "from swapsim.live.models import {model}"
+    head: str = "from swapsim import live\nfrom swapsim.live.models import {model}"
     call: str = "{model}.rows(dict({fields}))"
     steps: str = ""
     seeds: int = len(SEEDS)
@@ -182,11 +186,8 @@ def _merged(*parts: Fields) -> dict[str, Any]:
 def run(panel: Panel, setting: Setting, seeds: Sequence[int] | None = None) -> pl.DataFrame:
     """Run a setting by the native library; return its rows, one seed after the other."""
     model = models.MODELS[panel.model]
-    kept = [pl.col(name).is_in(values) for name, values in panel.columns.items()]
     return pl.concat(
-        model(config)
-        .filter(*kept)
-        .select(
+        shown(panel, model(config)).select(
             *(pl.lit(value).alias(name) for name, value in labels.items()),
             pl.all().exclude("seed"),
             seed=pl.lit(seed),
@@ -196,17 +197,29 @@ def run(panel: Panel, setting: Setting, seeds: Sequence[int] | None = None) -> p
     )
 
 
+def shown(panel: Panel, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a model that the panel shows."""
+    return rows.filter(*(pl.col(name).is_in(values) for name, values in panel.columns.items()))
+
+
 def figures(panel: Panel, rows: pl.DataFrame) -> list[str]:
     """Return the text below the chart, a line for each figure."""
     return [f"{each.label}: {_figure(each, rows)}" for each in panel.figures]
 
 
 def _figure(figure: Figure, rows: pl.DataFrame) -> str:
-    value = _median(rows, figure.where)
-    if figure.base is None or value is None:
-        return _text(value, figure)
-    base = _median(rows, {**figure.where, **figure.base})
-    return _text(100 * (value / base - 1) if base else None, figure, sign=True)
+    if figure.base is None:
+        return _text(_median(rows, figure.where), figure)
+    parts = rows.partition_by("seed", maintain_order=True) if figure.paired else [rows]
+    changes = [_change(figure.where, {**figure.where, **figure.base}, part) for part in parts]
+    known = [change for change in changes if change is not None]
+    return _text(median(known) if known else None, figure, sign=True)
+
+
+def _change(where: Mapping[str, Any], of: Mapping[str, Any], rows: pl.DataFrame) -> float | None:
+    """Return the change in percent from the median of some rows to that of others."""
+    value, base = _median(rows, where), _median(rows, of)
+    return 100 * (value / base - 1) if value is not None and base else None
 
 
 def _median(rows: pl.DataFrame, where: Mapping[str, Any]) -> float | None:
@@ -225,19 +238,40 @@ def _text(value: float | None, figure: Figure, *, sign: bool = False) -> str:
 
 
 def as_python(panel: Panel, setting: Setting) -> str:
-    """Return Python that runs the same configs in the library."""
-    lines = [panel.head.format(model=panel.model)]
+    """Return a script that runs the same configs in the library and prints the panel's figures."""
+    first = {control.name: control.first for control in panel.controls}
+    turned = "".join(
+        f", {name}={value!r}" for name, value in setting.items() if value != first[name]
+    )
+    seeds = list(SEEDS[: panel.seeds])
+    lines = ["import polars as pl", panel.head.format(model=panel.model)]
+    lines += ["", f"shown = live.panel({panel.name!r}{turned})", "found = []"]
+    lines.append(f"for seed in {seeds}:")
     for labels, config in configs(panel, setting, 1):
-        given = ", ".join(
-            f"{name}={int(value) if name == 'seed' else value!r}"
-            for name, value in config.items()
-            if name != "costs" and panel.defaults.get(name, ...) != value
+        call = panel.call.format(
+            model=panel.model,
+            fields=_given(config, panel.defaults, panel.seeded),
+            costs=repr(dict(_other(config.get("costs", {}), panel.defaults.get("costs", {})))),
         )
-        named = ", ".join(map(str, labels.values()))
-        lines.append(f"# {named}" if named else "#")
-        costs = repr(dict(config.get("costs", {})))
-        lines.append(panel.call.format(model=panel.model, fields=given, costs=costs))
-    return "\n".join(line for line in lines if line != "#")
+        columns = "".join(f"{name}=pl.lit({value!r}), " for name, value in labels.items())
+        lines += [f"    rows = {call}", f"    found.append(rows.with_columns({columns}seed=seed))"]
+    return "\n".join([*lines, 'print(*shown.figures(pl.concat(found)), sep="\\n")', ""])
+
+
+def _other(values: Fields, defaults: Fields) -> Fields:
+    """Return the fields that have no default, or another value."""
+    return {name: value for name, value in values.items() if defaults.get(name, ...) != value}
+
+
+def _given(config: Fields, defaults: Fields, seeded: str) -> str:
+    """Return the fields of a config as arguments of a call, with its seed as a variable."""
+    seeds = {"seed": "seed", "seeds": "[seed]"}
+    given = _other(config, {**defaults, seeded: ...})
+    return ", ".join(
+        f"{name}={seeds[name] if name == seeded else repr(value)}"
+        for name, value in given.items()
+        if name != "costs"
+    )
 
 
 def as_json(panel: Panel, setting: Setting) -> dict[str, Any]:

@@ -61,9 +61,10 @@ class LivePanel:
         """Return the rows of the setting, computed by the native library."""
         return engine.run(self.panel, self.setting)
 
-    def figures(self) -> list[str]:
-        """Return the figures below the chart, computed by the native library."""
-        return engine.figures(self.panel, self.frame())
+    def figures(self, rows: pl.DataFrame | None = None) -> list[str]:
+        """Return the figures below the chart, of rows of the model (default: those of `frame`)."""
+        found = self.frame() if rows is None else engine.shown(self.panel, rows)
+        return engine.figures(self.panel, found)
 
     def picture(self) -> bytes:
         """Return a picture of the chart (PNG), computed by the native library."""

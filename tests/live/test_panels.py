@@ -5,6 +5,7 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 import engines
@@ -14,7 +15,7 @@ import pytest
 from swapsim import live
 from swapsim.errors import ConfigError
 from swapsim.live import script
-from swapsim.live.panel import as_python, configs, run, setting_of
+from swapsim.live.panel import as_python, run, setting_of
 from swapsim.live.panel import figures as figures_of
 from swapsim.live.shown import NAMES
 
@@ -26,7 +27,8 @@ settings.map((setting) => {
   try {
     const rows = swapsim.configs.run(core, panel, setting, 1);
     const python = swapsim.live.asPython(panel, setting);
-    const twice = rows.map((row) => ({ ...row, value: row.value == null ? null : 2 * row.value }));
+    const twice = rows.map((row) =>
+      ({ ...row, seed: 2, value: row.value == null ? null : 2 * row.value }));
     const figures = [rows, [...rows, ...twice]].map((each) => swapsim.live.figures(panel, each));
     return { rows, figures, python };
   } catch (error) {
@@ -50,7 +52,8 @@ def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:
         rows = run(shown.panel, setting, [1])
     except ConfigError as error:
         return {"error": str(error)}
-    both = pl.concat([rows, rows.with_columns(value=2 * pl.col("value"))])
+    more = rows.with_columns(value=2 * pl.col("value"), seed=pl.lit(2, pl.Int32))
+    both = pl.concat([rows, more])
     figures = [figures_of(shown.panel, each) for each in (rows, both)]
     found = {"rows": rows.to_dicts(), "figures": figures}
     return found | {"python": as_python(shown.panel, setting)}
@@ -84,15 +87,27 @@ def number(text: str) -> float | int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_python_of_a_setting_runs(name: str) -> None:
-    """The copied text gives the rows of the first case."""
+def test_python_of_a_setting_prints_the_figures(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The copied text is a script: with all seeds it prints what the panel shows."""
     shown = live.panel(name)
-    lines = as_python(shown.panel, shown.setting).splitlines()
-    space: dict[str, Any] = {}
-    exec(lines[0], space)
-    call = next(line for line in lines[1:] if not line.startswith("#"))
-    assert eval(call, space) is not None
-    assert len(lines) > len(configs(shown.panel, shown.setting, 1))
+    exec(shown.python, {})
+    assert capsys.readouterr().out.splitlines() == shown.figures()
+
+
+def test_python_of_a_turned_setting_prints_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its calls have what is turned, and so has the panel whose figures are printed."""
+    shown = live.panel("stalls", dirty=8, caller="direct reclaim, priority 12")
+    exec(shown.python, {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == shown.figures() != live.panel("stalls").figures()
+
+
+def test_the_change_of_tags_is_the_dot_of_its_chart() -> None:
+    """Both are the median of the changes of each seed."""
+    shown = live.panel("tags")
+    rates = shown.frame().filter(metric="swap_out").pivot("tags", index="seed", values="value")
+    changes = (100 * (rates["no tags"] / rates["tags kept"] - 1)).to_list()
+    assert shown.figures()[0] == f"without tags: {median(changes):+.1f} %"
 
 
 @pytest.mark.parametrize("name", NAMES)

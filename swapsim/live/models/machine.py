@@ -32,7 +32,7 @@ def as_python() -> dict[str, Any]:
     """Return the fields of a panel that say which Python the machine stands for."""
     return {
         "defaults": setting(MachineConfig(walkers=0, writers=1)),
-        "head": "from swapsim import machine",
+        "head": "from swapsim import live, machine",
         "call": "machine.run.run(machine.MachineConfig({fields}), "
         "machine.costs.change_costs(machine.costs.costs(), {costs}))",
     }
