@@ -98,8 +98,7 @@ def panel() -> Panel:
         notebook="01-writeback-tags",
         limits="A window of 5 simulated ms, not the mail's run with its exit. Costs are fitted to "
         "its base column alone, again for each pair of shares, and stay for other kernels and "
-        "devices. The dot is the median of the changes of five seeds; the figure in words is the "
-        "change of the median rates.",
+        "devices. The change is the median of the changes of five seeds.",
         model="machine",
         base=model.setting(_USUAL) | _WINDOW,
         **model.as_python(),
@@ -118,7 +117,7 @@ def panel() -> Panel:
         columns={"metric": [_SWAP_OUT, "busy", *parts]},
         chart=drawing.specification(chart),
         figures=(
-            Figure(label="without tags", where=without, base={"tags": _KEPT}, unit="%"),
+            Figure(label="without tags", where=without, base={"tags": _KEPT}, paired=True),
             Figure(label="rate with tags", where={**without, "tags": _KEPT}, **_RATE),
             Figure(label="rate without tags", where=without, **_RATE),
         ),
