@@ -54,11 +54,13 @@ def switches_of(rules: str) -> dict[str, bool | int]:
     return {name: getattr(made, name) for name in GENERATION_SWITCHES}
 
 
-def chooses_file(rules: str, state: Mapping[str, Any]) -> bool:
+def chooses_file(
+    rules: str, state: Mapping[str, Any], switches: Mapping[str, bool | int] | None = None
+) -> bool:
     """Return whether file pages are scanned first in a state: ``struct sws_generation_state``."""
     choice = ffi.new("struct sws_generation_choice *")
     lib.sws_generation_choose(
-        rules_struct(rules), ffi.new("struct sws_generation_state *", state), choice
+        rules_struct(rules, switches), ffi.new("struct sws_generation_state *", state), choice
     )
     return bool(choice.type == lib.SWS_GENERATION_FILE)
 

@@ -68,3 +68,11 @@ def test_only_6_12_takes_the_older_generation() -> None:
     """With an older generation of anonymous pages it takes these, 7.3 goes by the rates."""
     found = chosen(upper=0, swappiness=60, anon=40, file=5, older="of anonymous pages older")
     assert found == {"6.12": False, "7.3": True}
+
+
+def test_below_the_threshold_file_pages_are_taken() -> None:
+    """40 % of 100 evicted file pages are fewer than 64; without a threshold the rates decide."""
+    assert chosen(anon=4, file=40, upper=0, evicted=100) == dict.fromkeys(GENERATION_RULES, True)
+    without = chosen(anon=4, file=40, upper=0, evicted=100, few=0)
+    assert without == dict.fromkeys(GENERATION_RULES, False)
+    assert chosen(anon=4, file=40, upper=0) == without

@@ -186,6 +186,8 @@ def draw_generations(rng: Random) -> dict[str, Any]:
         "file_percent": rng.randint(0, 100),
         "upper_percent": rng.randint(0, 100),
         "swappiness": rng.choice([0, 1, 200, 201, rng.randint(2, 199)]),
+        "evicted": 100 * rng.randint(1, 100),
+        "few_refaults": rng.choice([0, 16, 64, 256]),
         "anon_generations": rng.randint(2, 4),
         "file_generations": rng.randint(2, 4),
         "io": rng.random() < 0.7,

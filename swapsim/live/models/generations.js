@@ -3,18 +3,16 @@
 (function (models) {
   "use strict";
 
-  const EVICTED = 10000;
-  const PER_PERCENT = EVICTED / 100;
-
   // Return a function that says whether file pages are taken, by the refaulted pages of both.
   function chooser(core, setting, rules) {
     const set = core.indexOf(core.names("sws_generation_set_name"), rules);
     const switches = core.alloc("sws_generation_rules");
     core.call("sws_generation_rules_init", set, switches);
+    core.write("sws_generation_rules", switches, { few_refaults: setting.few_refaults });
     const state = core.alloc("sws_generation_state");
     const choice = core.alloc("sws_generation_choice");
     const side = (refaulted, upper) => ({
-      refaulted: [refaulted - upper, upper, 0, 0], evicted: [EVICTED, 0, 0, 0],
+      refaulted: [refaulted - upper, upper, 0, 0], evicted: [setting.evicted, 0, 0, 0],
     });
     const newest = Math.max(setting.anon_generations, setting.file_generations);
     core.write("sws_generation_state", state, {
@@ -32,10 +30,10 @@
   }
 
   // Return the fewest refaulted file pages for which file pages are not taken; null if there are none.
-  function turn(takesFile, anon) {
-    if (takesFile(anon, EVICTED)) return null;
+  function turn(takesFile, anon, evicted) {
+    if (takesFile(anon, evicted)) return null;
     let low = -1;
-    let high = EVICTED;
+    let high = evicted;
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
       if (takesFile(anon, middle)) low = middle;
@@ -46,17 +44,19 @@
 
   models.generations = function (core, setting) {
     const rows = [];
-    const percent = (pages) => (pages === null ? null : pages / PER_PERCENT);
+    const { evicted } = setting;
+    const onePercent = evicted / 100;
+    const percent = (pages) => (pages === null ? null : pages / onePercent);
     for (const rules of setting.rules) {
       const takesFile = chooser(core, setting, rules);
       const add = (metric, x, value) => rows.push({ rules, metric, anon_percent: x, value });
-      for (const x of setting.anon_percents) add("turn", x, percent(turn(takesFile, x * PER_PERCENT)));
+      for (const x of setting.anon_percents) add("turn", x, percent(turn(takesFile, x * onePercent, evicted)));
       const x = setting.anon_percent;
-      const at = percent(turn(takesFile, x * PER_PERCENT));
+      const at = percent(turn(takesFile, x * onePercent, evicted));
       add("turn at the setting", x, at);
       add("file rate", x, setting.file_percent);
       add("margin", x, at === null ? null : at - setting.file_percent);
-      add("takes file", x, Number(takesFile(x * PER_PERCENT, setting.file_percent * PER_PERCENT)));
+      add("takes file", x, Number(takesFile(x * onePercent, setting.file_percent * onePercent)));
     }
     return rows;
   };

@@ -9,10 +9,6 @@ import polars as pl
 from swapsim.ffi import GENERATION_RULES
 from swapsim.generations._native import chooses_file
 
-_EVICTED: Final = 10_000
-_PER_PERCENT: Final = _EVICTED // 100
-
-
 SETTING: Final[dict[str, Any]] = {
     "rules": [*GENERATION_RULES],
     "anon_percent": 4,
@@ -22,16 +18,19 @@ SETTING: Final[dict[str, Any]] = {
     "anon_generations": 3,
     "file_generations": 3,
     "io": True,
+    "evicted": 10_000,
+    "few_refaults": 64,
     "anon_percents": [*range(0, 51, 2)],
 }
-"""Both refault rates, and what else decides; ``upper_percent`` is the part of refaulted file pages
-that are not of the first tier."""
+"""Both refault rates, and what else decides: ``upper_percent`` is the part of refaulted file pages
+that are not of the first tier, ``evicted`` the evicted pages of each type, a multiple of 100, and
+``few_refaults`` the number of refaulted file pages below which file pages are taken."""
 
 
 def _takes_file(values: Mapping[str, Any], rules: str, anon: int, file: int) -> bool:
     upper = file * values["upper_percent"] // 100
     newest = max(values["anon_generations"], values["file_generations"])
-    evicted = [_EVICTED, 0, 0, 0]
+    evicted = [values["evicted"], 0, 0, 0]
     return chooses_file(
         rules,
         {
@@ -44,18 +43,20 @@ def _takes_file(values: Mapping[str, Any], rules: str, anon: int, file: int) -> 
             "swappiness": values["swappiness"],
             "io": values["io"],
         },
+        {"few_refaults": values["few_refaults"]},
     )
 
 
 def _turn(values: Mapping[str, Any], rules: str, anon: int) -> float | None:
     """Return the least file rate at which file pages are not taken, in percent; None for none."""
-    if _takes_file(values, rules, anon, _EVICTED):
+    evicted = values["evicted"]
+    if _takes_file(values, rules, anon, evicted):
         return None
-    low, high = -1, _EVICTED
+    low, high = -1, evicted
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _takes_file(values, rules, anon, middle) else (low, middle)
-    return high / _PER_PERCENT
+    return float(high / (evicted // 100))
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
@@ -64,14 +65,14 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
     ``turn`` is the file rate from which anonymous pages are taken, for rates of these in steps.
     """
     found: list[tuple[str, str, int, float | None]] = []
-    x, y = values["anon_percent"], values["file_percent"]
+    x, y, percent = values["anon_percent"], values["file_percent"], values["evicted"] // 100
     for rules in values["rules"]:
         found += [
-            (rules, "turn", each, _turn(values, rules, each * _PER_PERCENT))
+            (rules, "turn", each, _turn(values, rules, each * percent))
             for each in values["anon_percents"]
         ]
-        at = _turn(values, rules, x * _PER_PERCENT)
-        takes = _takes_file(values, rules, x * _PER_PERCENT, y * _PER_PERCENT)
+        at = _turn(values, rules, x * percent)
+        takes = _takes_file(values, rules, x * percent, y * percent)
         found += [
             (rules, "turn at the setting", x, at),
             (rules, "file rate", x, y),

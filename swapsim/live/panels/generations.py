@@ -18,6 +18,8 @@ _LEFT: Final = {
     "of file pages older": {"anon_generations": 3, "file_generations": 4},
 }
 _CALLERS: Final = {"may start IO": {"io": True}, "may start no IO": {"io": False}}
+_EVICTED: Final = (100, 200, 500, 1000, 2000, model.SETTING["evicted"])
+_FEW: Final = (0, 16, 32, model.SETTING["few_refaults"], 128, 256)
 FIRST: Final = {"anon": 17, "file": 18, "upper": 20, "swappiness": 100}
 """A second of a recording of 6.12 in which 7.3 would choose the other type, rounded."""
 
@@ -35,9 +37,9 @@ def panel() -> Panel:
         name="generations",
         question="Does reclaim take anonymous pages or file pages first?",
         notebook="08-generations",
-        limits="One choice, of 10,000 evicted pages of each type, none of them protected: not what "
-        "the next state becomes. 6.12 has no swappiness 201, anonymous pages only. It is exact: "
-        "the rules themselves, without chance.",
+        limits="One choice, with no page protected: not what the next state becomes. The threshold "
+        "of both kernels is 64 file pages, which decides where few pages were evicted. 6.12 has no "
+        "swappiness 201, anonymous pages only. It is exact: the rules themselves, without chance.",
         model="generations",
         base=model.SETTING,
         controls=(
@@ -49,6 +51,14 @@ def panel() -> Panel:
                     ("upper", "upper_percent", "of these, read more than once, %", _UPPER),
                     ("swappiness", "swappiness", "swappiness", _SWAPPINESS),
                 )
+            ),
+            slider("evicted", "evicted pages of each type", _EVICTED, _EVICTED[-1], "evicted"),
+            slider(
+                "few",
+                "file pages are taken while fewer came back than",
+                _FEW,
+                model.SETTING["few_refaults"],
+                "few_refaults",
             ),
             choice("older", "oldest generation", _LEFT, next(iter(_LEFT))),
             choice("caller", "the caller", _CALLERS, next(iter(_CALLERS))),
