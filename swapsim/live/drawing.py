@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parts of the panels' charts: Vega-Lite over the data named "rows", in the theme of all charts."""
 
-from collections.abc import Mapping, Sequence
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Any, Final
+
+import vl_convert
 
 from swapsim.charts import colours
 from swapsim.charts.quick import alt
-from swapsim.charts.theme import of_version
+from swapsim.charts.theme import VEGA_LITE, of_version
 from swapsim.live.panel import ROWS
 
 WIDTH: Final = 560
@@ -300,3 +305,83 @@ def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     below = {"anchor": "start", "direction": "vertical", "margin": 8}
     made["config"]["legend"]["layout"] = {"bottom": below}
     return made
+
+
+ROOM: Final = 928  # pixels of a panel's frame in a window of 1280
+NARROW: Final = 337  # and in one of 400
+_VIEWS: Final = ("layer", "hconcat", "vconcat", "concat")
+_KEYS: Final = ("color", "fill", "shape", "strokeDash")
+_DIGIT: Final = 6.4  # pixels of a character of a label, at most
+_TRIES: Final = 4
+
+
+def filling(spec: Mapping[str, Any], room: int = ROOM) -> dict[str, Any]:
+    """Return a panel's chart with rows as ``fitted.js`` draws it in a frame of so many pixels."""
+    factor, last = 1.0, (0.0, 0.0)
+    made = _widened(spec, room, factor)
+    for _ in range(_TRIES):
+        width = _width_of(made)
+        if 0.98 * room < width <= room:
+            break
+        rise = (width - last[1]) / (factor - last[0]) if last[1] else _widest(spec)
+        last = factor, width
+        factor += (room - 1 - width) / max(rise, 1)
+        made = _widened(spec, room, factor)
+    return made
+
+
+def _widened(spec: Mapping[str, Any], room: int, factor: float) -> dict[str, Any]:
+    """Return a chart with views of another width, and keys and titles for it."""
+    made = copy.deepcopy(dict(spec))
+    for view in [each for each in _views(made) if "hconcat" in each]:
+        view["columns"] = max(1, int(room // (_widest(view) + 70)))
+        view["concat"] = view.pop("hconcat")
+    views = list(_views(made))
+    for view in views:
+        if isinstance(view.get("width"), int | float):
+            view["width"] = round(view["width"] * factor)
+    widest = _widest(made)
+    for view in views:
+        encoding = view.get("encoding", {})
+        for name in _KEYS:
+            if "field" in encoding.get(name, {}) and encoding[name].get("legend", ...) is not None:
+                encoding[name]["legend"] = _key(encoding[name], room)
+        x = encoding.get("x", {})
+        if x.get("type") == "nominal" and (x.get("axis") or {}).get("labelAngle") == 0:
+            if sum(len(name) * _DIGIT + 6 for name in x["sort"]) > widest:
+                x["axis"]["labelAngle"] = -90
+        for axis, length in (("x", widest), ("y", view.get("height", 200))):
+            title = encoding.get(axis, {}).get("title")
+            if isinstance(title, str) and isinstance(length, int | float):
+                lines = wrap(title, max(1, int(length // 6)), break_long_words=False)
+                encoding[axis]["title"] = lines if len(lines) > 1 else title
+    return made
+
+
+def _key(channel: Mapping[str, Any], room: int) -> dict[str, Any]:
+    """Return a legend below the chart, in as many columns as fit."""
+    longest = max((len(str(word)) for word in channel.get("scale", {}).get("domain", [])), default=0)
+    columns = int(room // (max(10, longest) * _DIGIT + 28))
+    shape = {"direction": "vertical", "columns": max(1, columns)}
+    return {**channel.get("legend", {}), **shape, "orient": "bottom", "labelLimit": room - 40}
+
+
+def _views(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield view
+    for part in [each for name in _VIEWS for each in view.get(name, [])]:
+        yield from _views(part)
+    if "spec" in view:
+        yield from _views(view["spec"])
+
+
+def _widest(spec: Mapping[str, Any]) -> float:
+    """Return the width of the widest view."""
+    widths = [view["width"] for view in _views(dict(spec)) if "width" in view]
+    return max((width for width in widths if isinstance(width, int | float)), default=0.0)
+
+
+def _width_of(spec: dict[str, Any]) -> float:
+    """Return the width of a chart as it is drawn."""
+    drawn = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    found = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
+    return float(found[1]) if found else 0.0

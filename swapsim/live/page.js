@@ -9,9 +9,14 @@
   const panelOf = (figure) => swapsim.unpacked(figure.querySelector("script").textContent).json();
 
   async function shown(figure) {
-    const panel = await panelOf(figure);
-    ask ??= swapsim.live.start(swapsim.bundle);
-    return swapsim.live.show(figure, panel, { ask, ...swapsim.live.addressedTo(panel), addressed: true });
+    try {
+      const panel = await panelOf(figure);
+      ask ??= swapsim.live.start(swapsim.bundle);
+      return swapsim.live.show(figure, panel, { ask, ...swapsim.live.addressedTo(panel), addressed: true });
+    } catch ({ message }) { // the picture and the figures stay
+      figure.querySelector(".counted").textContent = `the model cannot run in this page: ${message}`;
+      return { follow() {} };
+    }
   }
 
   function begin(figure) {

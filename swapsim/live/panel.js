@@ -113,13 +113,14 @@ swapsim.live = (() => {
         const failed = answers.find(({ error }) => error);
         return failed ?? { rows: answers.flatMap(({ rows }) => rows) };
       } catch ({ message }) {
-        return { error: message };
+        return { error: `the model cannot run in this page: ${message}` };
       }
     };
   }
 
   // Shows a panel in an element, with lines on what is `unknown` of its setting. `saved` is called
-  // with each complete setting, figures and picture.
+  // with each complete setting, figures and picture. What the element has is shown until the first
+  // result is drawn: a picture of the first setting, and in the report what panel.html.j2 has.
   function show(root, panel, { ask, setting: given = {}, unknown = [], addressed = false, saved = () => {} }) {
     const { model, base, sets, cases, columns, seeded, unmet } = panel;
     const run = { model, base, sets, cases, columns, seeded, unmet }; // what the worker needs of it
@@ -129,7 +130,8 @@ swapsim.live = (() => {
     let busy = false, turnedAt = 0, view = null, seed = 0, wake = () => {};
 
     const place = element("div", { className: "alive" });
-    const said = element("ul", { className: "figures" });
+    const picture = root.querySelector("img");
+    const said = element("ul", { className: "figures" }, ...root.querySelectorAll(".figures > li:not(.counted)"));
     const status = element("div", { role: "status", className: "said" }, said);
     const notes = element("p", { className: "caption", role: "status" });
     const code = element("pre", { tabIndex: 0 });
@@ -154,8 +156,9 @@ swapsim.live = (() => {
     const copy = element("button", { type: "button", onclick: copied }, "Copy as Python");
     controls.append(element("p", {}, back, " ", copy));
     const more = element("details", {}, element("summary", {}, "This setting in Python"), code);
-    place.style.minHeight = `${root.querySelector(":scope > img")?.offsetHeight ?? 0}px`;
-    root.append(notes, controls, place, status, element("p", { className: "caption" }, panel.limits), more);
+    for (const each of root.querySelectorAll(":scope > :is(.controls, .said, .limits, details)")) each.remove();
+    root.prepend(notes, controls);
+    root.append(place, status, element("p", { className: "caption limits" }, panel.limits), more);
 
     function label(control, text) {
       const { input, value } = inputs[control.name];
@@ -170,6 +173,7 @@ swapsim.live = (() => {
     }
     function set(chosen, from = performance.now()) {
       setting = chosen;
+      root.classList.toggle("turned", Object.entries(panel.first).some(([name, is]) => setting[name] != is));
       turnedAt = from;
       for (const [name, { control, input }] of Object.entries(inputs)) {
         input.value = control.choice ? setting[name] : control.values.indexOf(setting[name]);
@@ -215,11 +219,11 @@ swapsim.live = (() => {
     }
     const texts = () => figures(panel, shown.rows);
 
-    // What says that more seeds follow: figures of one can be far from those of all.
+    // Says how many seeds the figures have: those of one can be far from those of all.
     function counted() {
       const seeds = new Set(shown.rows.map((row) => row.seed)).size;
-      const text = `seed ${seeds} of ${panel.seeds} ...`;
-      return seeds < panel.seeds ? [element("li", { className: "counted" }, text)] : [];
+      if (seeds < panel.seeds) return element("li", { className: "counted" }, `seed ${seeds} of ${panel.seeds} ...`);
+      return element("li", {}, panel.seeds > 1 ? `medians of ${panel.seeds} seeds` : "exact");
     }
 
     const charted = () => ({
@@ -229,8 +233,7 @@ swapsim.live = (() => {
       await draw();
       await view.data(panel.rowsName, shown.rows).runAsync();
       if (since) performance.measure(`panel ${panel.name}`, { start: since });
-      place.style.minHeight = "";
-      said.replaceChildren(...texts().map((text) => element("li", {}, text)), ...counted());
+      said.replaceChildren(...texts().map((text) => element("li", {}, text)), counted());
       if (more.open) code.textContent = asPython(panel, shown.of);
       root.classList.add("drawn");
       root.classList.remove("failed");
@@ -263,6 +266,7 @@ swapsim.live = (() => {
       drawing = drawing.then(async () => {
         if (view && width == root.clientWidth) return;
         width = root.clientWidth;
+        place.style.minHeight = view ? "" : `${picture?.offsetHeight ?? 0}px`; // no part of the page moves
         const { paddingLeft, paddingRight } = getComputedStyle(root);
         const room = Math.max(200, width - parseFloat(paddingLeft) - parseFloat(paddingRight));
         const made = await swapsim.drawFitted(place, charted(), room, true);
@@ -272,9 +276,10 @@ swapsim.live = (() => {
       return drawing;
     }
     new ResizeObserver(() => view && draw()).observe(root);
-    said.append(element("li", {}, "the model starts ..."));
     notes.textContent = unknown.join("; ");
     set(setting);
+    if (root.matches(".turned")) said.replaceChildren();
+    said.append(element("li", { className: "counted" }, "the model starts ..."));
     const follow = ({ setting: sent, unknown: not }) => {
       notes.textContent = not.join("; ");
       set({ ...panel.first, ...sent });

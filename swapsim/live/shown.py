@@ -19,6 +19,7 @@ import polars as pl
 
 from swapsim.charts.theme import plain_numbers, png
 from swapsim.checks import check_choice, checked
+from swapsim.live import drawing
 from swapsim.live import panel as engine
 from swapsim.progress import WIDGET
 
@@ -68,17 +69,29 @@ class LivePanel:
 
     def picture(self) -> bytes:
         """Return a picture of the chart (PNG), computed by the native library."""
-        return png(self._drawn(self.frame()))
+        return png(self._titled(self.frame()))
 
-    def _drawn(self, rows: pl.DataFrame) -> dict[str, Any]:
-        """Return the chart of a picture: with rows, and the setting below the question."""
-        turned = (f"{each.label}: {self.setting[each.name]}" for each in self.panel.controls)
-        below = [*wrap("; ".join(turned), _LINE), _WHERE]
+    def frame_picture(self, room: int = drawing.ROOM) -> bytes:
+        """Return a picture (PNG) of the chart in a panel's frame of so many pixels.
+
+        It is in the frame until the chart is drawn there.
+        """
+        return png(drawing.filling(self._drawn(self.frame()), room))
+
+    def setting_in_words(self) -> str:
+        """Return each control with its value."""
+        return "; ".join(f"{each.label}: {self.setting[each.name]}" for each in self.panel.controls)
+
+    def _drawn(self, rows: pl.DataFrame, **parts: object) -> dict[str, Any]:
+        """Return the chart with rows, and with other parts."""
         chart = dict(self.panel.chart)
-        return chart | {
-            "title": {"text": self.panel.question, "subtitle": below},
-            "datasets": chart.get("datasets", {}) | {engine.ROWS: rows.to_dicts()},
-        }
+        datasets = chart.get("datasets", {}) | {engine.ROWS: rows.to_dicts()}
+        return chart | parts | {"datasets": datasets}
+
+    def _titled(self, rows: pl.DataFrame) -> dict[str, Any]:
+        """Return the chart of a picture, with the setting below the question."""
+        below = [*wrap(self.setting_in_words(), _LINE), _WHERE]
+        return self._drawn(rows, title={"text": self.panel.question, "subtitle": below})
 
     def for_page(self) -> dict[str, Any]:
         """Return all that a page needs to show the panel with this setting."""
@@ -97,7 +110,7 @@ class LivePanel:
         """Return what a stored notebook has of the panel but its picture, by MIME type."""
         rows = self.frame()
         figures = engine.figures(self.panel, rows)
-        drawn = hashlib.sha256(json.dumps(self._drawn(rows)).encode()).hexdigest()[:16]
+        drawn = hashlib.sha256(json.dumps(self._titled(rows)).encode()).hexdigest()[:16]
         stored = {"panel": self.panel.name, "setting": dict(self.setting)}
         return {
             MIME: plain_numbers(stored | {"figures": figures, "picture": drawn}),
@@ -107,6 +120,7 @@ class LivePanel:
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         if os.environ.get("SWAPSIM_PICTURES") == "no":
             return self.stored()
+        self.widget.picture = base64.b64encode(self.frame_picture()).decode()
         shown = self.widget._repr_mimebundle_()[0][WIDGET]
         picture = base64.b64encode(self.picture()).decode()
         return {**self.stored(), "image/png": picture, WIDGET: shown}

@@ -7,6 +7,7 @@ export default {
     ask ??= swapsim.live.start(swapsim.bundle);
     const root = document.createElement("figure");
     root.className = "panel";
+    root.append(Object.assign(new Image(), { src: `data:image/png;base64,${model.get("picture")}`, alt: "" }));
     el.classList.add("swapsim-live");
     el.append(root);
     const saved = ({ setting }) => {

@@ -23,6 +23,7 @@ def _class() -> type[anywidget.AnyWidget]:
         _css = "\n".join((script.text("widget.css"), script.text("panel.css")))
         panel = traitlets.Dict().tag(sync=True)
         setting = traitlets.Dict().tag(sync=True)
+        picture = traitlets.Unicode().tag(sync=True)
 
     return LiveWidget
 

@@ -289,6 +289,58 @@ def test_without_scripts_and_on_paper_a_chart_is_a_picture(
     assert browser.evaluate(controls) == "none"
 
 
+PANEL = """
+(() => {
+  const panel = document.querySelector("figure.panel");
+  const picture = getComputedStyle(panel.querySelector("img")).display != "none";
+  return [panel.offsetHeight, panel.querySelector(".figures").innerText.split("\\n")[0], picture];
+})()
+"""
+TO_THE_PANEL = "document.querySelector('figure.panel').scrollIntoView()"
+
+
+def test_a_panel_has_its_picture_until_its_first_result(stored: Path, browser: Page) -> None:
+    """Controls, picture and figures are those of the first setting, and have the same height."""
+    for width in (1280, 400):
+        browser.open("about:blank")
+        browser.open((stored / "00-map.html").as_uri(), width=width, height=100)
+        height, figure, pictured = browser.evaluate(PANEL)
+        assert pictured
+        browser.evaluate(TO_THE_PANEL)
+        browser.wait_for(ALL_SEEDS)
+        assert browser.evaluate(PANEL) == [height, figure, False]
+    assert browser.complaints == []
+
+
+def test_a_panel_whose_model_cannot_run_keeps_its_picture(stored: Path, browser: Page) -> None:
+    """One line says why, such as where a browser allows no worker."""
+    browser.open("about:blank")
+    browser.open((stored / "00-map.html").as_uri(), width=1280, height=100)
+    browser.evaluate("globalThis.Worker = class { constructor() { throw new Error('no worker'); } }")
+    browser.evaluate(TO_THE_PANEL)
+    browser.wait_for("document.querySelector('figure.panel.failed') != null")
+    _, said, pictured = browser.evaluate(PANEL)
+    assert said == "the model cannot run in this page: no worker"
+    assert pictured
+
+
+CODE = "[...document.querySelectorAll('details.code')]"
+
+
+def test_code_is_closed_until_it_is_wanted(stored: Path, browser: Page) -> None:
+    """A button opens and closes all of it; on paper all is shown."""
+    browser.open((stored / "01-writeback-tags.html").as_uri())
+    assert browser.evaluate(f"{CODE}.length") > 5
+    press = "document.querySelector('.all-code').click()"
+    for opened, words in ((True, "Hide all code"), (False, "Show all code")):
+        browser.evaluate(press)
+        browser.wait_for(f"document.querySelector('.all-code').textContent == '{words}'")
+        assert browser.evaluate(f"{CODE}.every((each) => each.open == {json.dumps(opened)})")
+    browser.on_paper()
+    shown = "each.querySelector('.highlight').checkVisibility({contentVisibilityAuto: true})"
+    assert browser.evaluate(f"{CODE}.every((each) => {shown})")
+
+
 SAID = "document.querySelector('figure.panel .figures').innerText"
 ALL_SEEDS = """
 document.querySelector("figure.panel.drawn") && !document.querySelector("figure.panel .counted")

@@ -20,16 +20,18 @@ from typing import Any, Final
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from markupsafe import Markup
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from swapsim import interrupt, live
 from swapsim.charts.theme import MIME, of_version, png
 from swapsim.errors import SwapsimError
+from swapsim.live.drawing import NARROW, ROOM
 from swapsim.live.script import packed
 from swapsim.progress import TextBar
 from swapsim.site.notebooks import pictures, results_of, specification
-from swapsim.site.report.shell import TEMPLATES, Lead, as_html
+from swapsim.site.report.shell import TEMPLATES, Lead, as_html, fill
 
 CELL_SECONDS: Final = 3600  # time limit of a cell; on a busy machine, too, none comes near
 NOTEBOOKS_AT_A_TIME: Final = 2
@@ -177,9 +179,8 @@ def _drawn(data: Mapping[str, Any]) -> bytes:
 
 
 def panel_figure(name: str) -> str:
-    """Return a panel as it is first, drawn here."""
-    data = live.panel(name).stored()
-    return _panel(data | {"image/png": base64.b64encode(_drawn(data)).decode()})
+    """Return a panel as it is first, computed here."""
+    return _panel(live.panel(name).stored())
 
 
 def shown_panel(stored: Mapping[str, Any]) -> live.LivePanel:
@@ -216,23 +217,33 @@ def figure(output: Mapping[str, Any]) -> str:
 
 
 def _panel(data: Mapping[str, Any]) -> str:
-    """Return a panel: its picture and, for the script, all that it is made of."""
+    """Return a panel: what it shows of its setting and, for the script, all that it is made of."""
     stored = data[live.MIME]
-    panel = packed(json.dumps(shown_panel(stored).for_page()).encode())
-    picture = _image(data["image/png"], data["text/plain"])
-    return (
-        f'<figure class="chart panel" id="{stored["panel"]}">{picture}'
-        f'<script type="application/gzip">{panel}</script></figure>'
+    shown = shown_panel(stored)
+    wide, narrow = (
+        base64.b64encode(shown.frame_picture(room)).decode() for room in (ROOM, NARROW)
+    )
+    return fill(
+        "notebook/panel",
+        panel=shown.panel,
+        setting=shown.setting,
+        words=shown.setting_in_words(),
+        figures=stored["figures"],
+        text=data["text/plain"],
+        wide=Markup(_source("src", wide)),
+        narrow=Markup(_source("srcset", narrow)),
+        packed=packed(json.dumps(shown.for_page()).encode()),
     )
 
 
 def _image(encoded: str, text: str) -> str:
-    encoded = encoded.replace("\n", "")
+    return f'<img {_source("src", encoded.replace(chr(10), ""))} alt="{html.escape(text)}">'
+
+
+def _source(name: str, encoded: str) -> str:
+    """Return a picture and its size on the page as attributes."""
     width, height = _pixels(base64.b64decode(encoded[:64]))
-    return (
-        f'<img src="data:image/png;base64,{encoded}" alt="{html.escape(text)}" '
-        f'width="{width}" height="{height}">'
-    )
+    return f'{name}="data:image/png;base64,{encoded}" width="{width}" height="{height}"'
 
 
 def _pixels(png: bytes) -> tuple[int, int]:

@@ -200,7 +200,7 @@ REFERENCE: Final = (
     ("api/swapsim.html", "The Python interface"),
 )
 """First pages of the reference; the last one has the search."""
-_SNIPPETS: Final = (SCRIPT, "fit.js")
+_SNIPPETS: Final = (SCRIPT, "fit.js", "code.js")
 
 _CODE_BY_SCHEME: Final = (("light", "default"), ("dark", "github-dark"))
 """Styles of pygments for code."""
@@ -288,7 +288,7 @@ def _colours(style: str) -> str:
 
 @cache
 def bundle() -> str:
-    """Return the script that draws charts and fits tables, with the libraries that it needs."""
+    """Return the script that draws charts, fits tables and opens code, with its libraries."""
     own = ((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
     snippet = "\n".join((script.text("fitted.js"), *own))
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)
