@@ -347,9 +347,9 @@ def _widened(spec: Mapping[str, Any], room: int, factor: float) -> dict[str, Any
             if "field" in encoding.get(name, {}) and encoding[name].get("legend", ...) is not None:
                 encoding[name]["legend"] = _key(encoding[name], room)
         x = encoding.get("x", {})
-        if x.get("type") == "nominal" and (x.get("axis") or {}).get("labelAngle") == 0:
-            if sum(len(name) * _DIGIT + 6 for name in x["sort"]) > widest:
-                x["axis"]["labelAngle"] = -90
+        level = x.get("type") == "nominal" and (x.get("axis") or {}).get("labelAngle") == 0
+        if level and sum(len(name) * _DIGIT + 6 for name in x["sort"]) > widest:
+            x["axis"]["labelAngle"] = -90  # the names do not fit next to each other
         for axis, length in (("x", widest), ("y", view.get("height", 200))):
             title = encoding.get(axis, {}).get("title")
             if isinstance(title, str) and isinstance(length, int | float):
@@ -360,7 +360,9 @@ def _widened(spec: Mapping[str, Any], room: int, factor: float) -> dict[str, Any
 
 def _key(channel: Mapping[str, Any], room: int) -> dict[str, Any]:
     """Return a legend below the chart, in as many columns as fit."""
-    longest = max((len(str(word)) for word in channel.get("scale", {}).get("domain", [])), default=0)
+    longest = max(
+        (len(str(word)) for word in channel.get("scale", {}).get("domain", [])), default=0
+    )
     columns = int(room // (max(10, longest) * _DIGIT + 28))
     shape = {"direction": "vertical", "columns": max(1, columns)}
     return {**channel.get("legend", {}), **shape, "orient": "bottom", "labelLimit": room - 40}

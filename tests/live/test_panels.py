@@ -87,8 +87,8 @@ def number(text: str) -> float | int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_python_of_a_setting_prints_the_figures(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The copied text is a script: with all seeds it prints what the panel shows."""
+def test_python_of_a_setting_is_a_script(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The copied text runs all seeds and prints the figures that the panel shows."""
     shown = live.panel(name)
     exec(shown.python, {})
     assert capsys.readouterr().out.splitlines() == shown.figures()

@@ -316,7 +316,8 @@ def test_a_panel_whose_model_cannot_run_keeps_its_picture(stored: Path, browser:
     """One line says why, such as where a browser allows no worker."""
     browser.open("about:blank")
     browser.open((stored / "00-map.html").as_uri(), width=1280, height=100)
-    browser.evaluate("globalThis.Worker = class { constructor() { throw new Error('no worker'); } }")
+    refusal = "constructor() { throw new Error('no worker'); }"
+    browser.evaluate(f"globalThis.Worker = class {{ {refusal} }}")
     browser.evaluate(TO_THE_PANEL)
     browser.wait_for("document.querySelector('figure.panel.failed') != null")
     _, said, pictured = browser.evaluate(PANEL)

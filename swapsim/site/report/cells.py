@@ -18,9 +18,9 @@ from threading import Event
 from typing import Any, Final
 
 import nbformat
+from markupsafe import Markup
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from markupsafe import Markup
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
@@ -220,9 +220,7 @@ def _panel(data: Mapping[str, Any]) -> str:
     """Return a panel: what it shows of its setting and, for the script, all that it is made of."""
     stored = data[live.MIME]
     shown = shown_panel(stored)
-    wide, narrow = (
-        base64.b64encode(shown.frame_picture(room)).decode() for room in (ROOM, NARROW)
-    )
+    wide, narrow = (base64.b64encode(shown.frame_picture(room)).decode() for room in (ROOM, NARROW))
     return fill(
         "notebook/panel",
         panel=shown.panel,
