@@ -17,7 +17,9 @@ from swapsim.charts.theme import MIME, png
 from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import GENERATION_RULES
+from swapsim.frames.table import RATIO, Column, Table, unit_in_name
 from swapsim.io import write_atomically
+from swapsim.patches import stall_decisions
 from swapsim.progress import TextBar
 from swapsim.site.report import shell
 from swapsim.site.report.cells import figure
@@ -120,7 +122,8 @@ def _contents(folder: Path, described: Mapping[str, Any]) -> Blocks:
     facts = (f"<li>{what}: {escape(value)}</li>" for what, value in _facts(origin))
     yield f"<ul>{''.join(facts)}</ul>"
     events = pl.DataFrame(sorted(rows.items()), schema=["table", "rows"], orient="row")
-    yield _table(events, fold="" if len(rows) <= _EVENTS else f"The {len(rows)} tables")
+    fold = "" if len(rows) <= _EVENTS else f"The {len(rows)} tables"
+    yield _table(events, {}, fold=fold)
     needed = pl.DataFrame(
         [
             (replay, "yes" if not missing else "no", ", ".join(missing))
@@ -129,7 +132,12 @@ def _contents(folder: Path, described: Mapping[str, Any]) -> Blocks:
         schema=["replay", "can be fed", "it lacks"],
         orient="row",
     )
-    yield _table(needed, fold="Replays, and what the trace lacks for them")
+    words = {
+        "replay": "verb of swapsim replay",
+        "can be fed": "whether the trace has what it needs",
+        "it lacks": "events, tables or settings that are missing",
+    }
+    yield _table(needed, words, fold="Replays, and what the trace lacks for them")
 
 
 def _fed(replays: list[str]) -> str:
@@ -181,6 +189,14 @@ def _facts(origin: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _clusters(folder: Path) -> Blocks:
     rows = clusters.cluster_rows(folder)
+    yield _text(
+        "A swap device is divided into clusters of slots, and a large folio needs adjacent slots "
+        "of one cluster, or it is split. Were folios split, and would the rules of other kernels "
+        "have split more of the same requests?"
+    )
+    replayed = clusters.replay(rows, samples=_SAMPLES)
+    large = replayed.grants.filter((pl.col("order") > 0) & (pl.col("requests") > 0))
+    yield _text(_split_by_rules(large))
     yield _verdict(clusters.verify_clusters(rows))
     use = _use(rows)
     yield _chart(
@@ -201,14 +217,10 @@ def _clusters(folder: Path) -> Blocks:
         yield _text(
             "Large folios that were split, by what the devices had that were tried for them:"
         )
-        yield _table(split)
+        yield _table(split, _SPLIT)
     yield "<h3>Under other rules</h3>"
-    replayed = clusters.replay(rows, samples=_SAMPLES)
-    large = replayed.grants.filter((pl.col("order") > 0) & (pl.col("requests") > 0))
     split_by = large.filter(pl.col("fallbacks").sum().over("order") > 0)
-    if split_by.is_empty():
-        yield _text(f"Of {_requests(large)} for large folios each is granted under all rules.")
-    else:
+    if split_by.height:
         yield _chart(
             charts.general.bars(
                 split_by.with_columns(order=pl.format("order {}", "order")),
@@ -222,16 +234,28 @@ def _clusters(folder: Path) -> Blocks:
                 words={"fallback_percent": "split (%)"},
             )
         )
-    yield _table(replayed.grants, fold="Requests by order")
-    yield _table(replayed.work.select(_WORK), fold="Locks and list moves a grant")
+    yield _table(replayed.grants, clusters.tables.CLUSTER_GRANTS, fold="Requests by order")
+    work = replayed.work.select(_WORK)
+    yield _table(work, clusters.tables.CLUSTER_WORK, fold="Locks and list moves a grant")
     yield _chart(clusters.charts.lists_over_time(replayed.lists, title="Clusters by list"))
 
 
-def _requests(large: pl.DataFrame) -> str:
-    """Return how many requests a trace has, in words; each rule set has the same ones."""
-    asked = large.group_by("rules").agg(pl.col("requests").sum())["requests"].max()
-    return f"{int(asked or 0):,} requests"  # type: ignore[arg-type]
+def _split_by_rules(large: pl.DataFrame) -> str:
+    """Return how many requests for large folios each rule set refuses; all have the same ones."""
+    summed = large.group_by("rules").agg(pl.col("requests", "fallbacks").sum()).sort("rules")
+    asked = f"Of {int(summed['requests'].max() or 0):,} requests for large folios"  # type: ignore[arg-type]
+    if not summed["fallbacks"].sum():
+        return f"{asked} each is granted under all rules."
+    refused = summed.select("fallbacks", "rules").iter_rows()
+    return f"{asked} {_listed([f'{n:,} are split by the rules of {name}' for n, name in refused])}."
 
+
+_SPLIT: Final = {
+    "order": "log2 of the pages of a folio",
+    "reason": "why it was split, by the devices that were tried",
+    "folios": "folios that were split",
+    "median_free_slots": "slots free on these devices, the median over the folios",
+}
 
 _WORK: Final = (
     *("rules", "grants", "visits_a_grant", "moves_a_grant", "si_lock_a_grant"),
@@ -319,8 +343,23 @@ def _split(rows: clusters.ClusterRows) -> pl.DataFrame:
 
 def _generations(folder: Path) -> Blocks:
     rows = generations.generation_rows(folder)
-    yield _verdict(generations.verify_generations(rows))
     replayed = generations.replay(rows, GENERATION_RULES, parts=_PARTS)
+    flips = replayed.flips.filter(pl.col("rules") != pl.col("base").cast(pl.String))
+    yield _text(
+        "Reclaim of a set of lists (lruvec) begins with anonymous pages or with file pages. What "
+        "decided that here, and how many choices would the rules of another kernel turn?"
+    )
+    decided = replayed.flips.filter(pl.col("rules") == pl.col("base").cast(pl.String))
+    by_term = decided.group_by("base_term").agg(pl.col("choices").sum()).sort("base_term")
+    listed = [f"{n:,} by {term}" for n, term in by_term.select("choices", "base_term").iter_rows()]
+    yield _text(f"The kernel's own choices are decided {_listed(listed)}.")
+    for (rules, base), of in flips.group_by("rules", "base", maintain_order=True):
+        turned, total = sum(of.filter("flips")["choices"]), sum(of["choices"])
+        yield _text(
+            f"The rules of {rules} would turn {turned:,} of the {total:,} choices of {base} "
+            f"({100 * turned / total:.0f} %)."
+        )
+    yield _verdict(generations.verify_generations(rows))
     named = replayed.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
     yield _chart(
         charts.general.lines(
@@ -334,35 +373,98 @@ def _generations(folder: Path) -> Blocks:
     )
     yield "<h3>Under other rules</h3>"
     yield _text("Open loop: each state is the trace's own, whatever was chosen before.")
-    yield _table(replayed.flips.filter(pl.col("rules") != pl.col("base").cast(pl.String)))
+    seen = pl.when("flips").then(pl.lit("turned")).otherwise(pl.lit("as the kernel's"))
+    terms = flips.group_by("rules", "term", seen=seen).agg(pl.col("choices").sum())
+    yield _chart(
+        charts.general.bars(
+            terms.sort("rules", "term", "seen").with_columns(pl.col("term").cast(pl.String)),
+            "choices",
+            "term",
+            "seen",
+            panel="rules",
+            title="What decides by the other rules",
+            words={"choices": "choices", "seen": "the choice is"},
+        )
+    )
+    yield _table(flips, generations.tables.GENERATION_FLIPS, fold="Choices by both rule sets")
     changed = replayed.switches.filter((pl.col("flips") > 0) | (pl.col("tiers") > 0))
-    yield _table(changed, fold="Which rule flips how many choices")
+    switched = generations.tables.GENERATION_SWITCHED
+    yield _table(changed, switched, fold="Which rule flips how many choices")
 
 
 def _tags(folder: Path) -> Blocks:
     sites = mapping.writeback_tags(folder, kernel="4.8")
+    totals = mapping.totals_per_page(sites)
     yield _text(
-        "Acquisitions of the mapping's lock and the work under it, per page written, with "
-        "writeback tags in the swap cache and without (rules of 4.8)."
+        "How often is the mapping's lock taken for a page, and how much work is done under it, "
+        "with writeback tags in the swap cache and without (patch A, rules of 4.8)?"
     )
+    out = totals.filter(flow="swap, written").sort("tags", descending=True)
+    if out.height:
+        locks, walks = (out[name].to_list() for name in ("acquisitions", "descents"))
+        yield _text(
+            f"A page that is written to swap takes the lock {locks[0]:.2f} times with tags and "
+            f"{locks[-1]:.2f} times without; walks of the tree under it fall from {walks[0]:.2f} "
+            f"to {walks[-1]:.2f}. That is over {out['pages'][0]:,} pages."
+        )
     yield _chart(mapping.charts.work_by_site(mapping.per_page(sites)))
-    yield _table(mapping.totals_per_page(sites))
+    yield _table(totals, mapping.tables.LOCK_SITES_PER_PAGE)
 
 
 def _removal(folder: Path) -> Blocks:
+    removed = removal.batched_removal(folder).drop("trace")
     yield _text(
-        "Acquisitions of the mappings' locks, page by page and one for a mapping of a list."
+        "Reclaim takes pages out of their mappings list by list. How often is a mapping's lock "
+        "taken page by page, and how often if one hold removes all pages of a mapping (patch B)?"
     )
-    yield _table(removal.batched_removal(folder).drop("trace"))
+    last = removed.row(-1, named=True)
+    saved = 100 * (1 - last["batched"] / max(last["page_by_page"], 1))
+    yield _text(
+        f"One hold for the pages of a mapping takes {last['batched']:,} acquisitions in place of "
+        f"{last['page_by_page']:,} for {last['pages']:,} pages, {saved:.0f} % fewer (rules of "
+        f"{last['kernel']}); a hold then removes {last['pages_a_hold']:.1f} pages, at most "
+        f"{last['longest']:,}."
+    )
+    ways = {"page_by_page": "page by page", "batched": "one hold a mapping"}
+    long = removed.select("kernel", *(pl.col(name) / pl.col("pages") for name in ways)).unpivot(
+        index="kernel", variable_name="way", value_name="a_page"
+    )
+    yield _chart(
+        charts.general.bars(
+            long.with_columns(pl.col("way").replace(ways)),
+            "a_page",
+            "way",
+            panel="kernel",
+            columns=3,
+            width=200,
+            figures=".2f",
+            title="Acquisitions of the mappings' locks for a page",
+            subtitle="by the rules of a kernel",
+            words={"a_page": "acquisitions a page"},
+        )
+    )
+    yield _table(removed, removal.tables.BATCHED_REMOVAL)
 
 
 def _slots(folder: Path) -> Blocks:
+    measured = slots.cluster_next(folder, seeds=_SEEDS)
+    means = slots.means(measured, slots.LEADING).drop("factor", "setting")
+    yield _text(
+        "Each CPU scans for a free swap slot from a base. Which base keeps CPUs apart (patch D), "
+        "so that the lock of a trunk, 64 MB of the swap cache, stays with one CPU?"
+    )
+    moved = {name: 100 * share for name, share in means.select("policy", _MOVED).iter_rows()}
+    least = min(moved, key=moved.__getitem__)
+    others = f"; least with {least}, {moved[least]:.0f} %" if least != "shared" else ""
+    yield _text(
+        f"With one base for all (shared) {moved['shared']:.0f} % of the additions to the swap "
+        f"cache fetch the lock's line from another CPU, with the merged rule (percpu-rerandomise) "
+        f"{moved['percpu-rerandomise']:.0f} %{others}."
+    )
     try:
         yield _verdict(slots.verify_slots(folder))
     except InputError as error:  # a trace of one's own may not say how its kernel was set up
         yield _text(f"Not compared with the kernel: {error}")
-    measured = slots.cluster_next(folder, seeds=_SEEDS)
-    means = slots.means(measured, slots.LEADING).drop("factor", "setting")
     yield _text(
         f"The trace's requests under each scan base, means over {_SEEDS} seeds; "
         "'swapsim replay cluster-next' takes more, and its means differ by that."
@@ -370,16 +472,38 @@ def _slots(folder: Path) -> Blocks:
     yield _chart(
         slots.charts.moves_against_locality(measured, title="Moved lines against locality")
     )
-    yield _table(means)
+    known = {name: slots.METRICS[name] for name in slots.LEADING}
+    words = {name: f"{each.meaning}, {each.unit}" for name, each in known.items()}
+    yield _table(means, {"policy": "rule by which a CPU gets its base"} | words)
     yield from map(_text, same_rows(means, folder))
+
+
+_MOVED: Final = "lock.moved.add"
 
 
 def _decisions(folder: Path) -> Blocks:
     decided, rounds = stall.decided_lists(folder), stall.reclaim_rows(folder).rounds
+    summed = stall.summed_decisions(decided, rounds, trace=folder.name).drop("trace")
+    yield _text(
+        "Reclaim takes pages list by list; after a list, rules decide whether kswapd may write "
+        "file pages from then on (flag tail_lru_dirty), and whether a task sleeps. What would the "
+        "rules of other kernels have decided of the same lists (patch C)?"
+    )
+    counts = {
+        row["rules"]: f"after {row['tail_lru_dirty']:,}" for row in summed.iter_rows(named=True)
+    }
+    yield _text(
+        f"By the rules of mmotm, the base of the series, kswapd could have written file pages "
+        f"{counts['mmotm']} of {summed['lists'][0]:,} lists, by those of series-2 "
+        f"{counts['series-2']}, of the whole series (series-8) {counts['series-8']}, and of 6.1 "
+        f"{counts['6.1']}."
+    )
     yield _verdict(stall.verify_stalls(folder))
-    yield _text("What each set of rules decides of the trace's lists.")
-    yield _table(stall.summed_decisions(decided, rounds, trace=folder.name).drop("trace"))
-    yield _table(stall.requested_sleeps(decided, rounds), fold="Sleeps that the rules request")
+    yield _chart(stall_decisions.charts.agreement(stall_decisions.agreement(decided), folder.name))
+    yield _text("What each set of rules decides of the trace's lists:")
+    yield _table(summed, stall.tables.STALL_DECISIONS)
+    requested = stall.requested_sleeps(decided, rounds)
+    yield _table(requested, stall.tables.REQUESTED_SLEEPS, fold="Sleeps that the rules request")
     yield _text(f"Not recorded by 6.1: {'; '.join(stall.NOT_RECORDED)}.")
 
 
@@ -395,12 +519,49 @@ _SECTIONS: Final[Mapping[str, tuple[str, _Section]]] = {
 
 
 def _sums(folder: Path) -> Blocks:
+    stalls = stall.root_stalls({folder.name: folder}).drop("trace")
+    yield _text(
+        "After a pass over a node reclaim lets its task sleep, or wakes the flushers that write "
+        "dirty pages. How often did it here, and would other rules have done so for all of memory?"
+    )
+    own = stalls.filter(pl.col("rules") == stalls["rules"][0])
+    words = [
+        f"{row['stalled']:,} of {row['passes']:,} passes of {_RECLAIMERS[row['reclaimer']]}"
+        for row in own.iter_rows(named=True)
+    ]
+    yield _text(f"By the rules of this kernel a sleep was requested after {_listed(words)}.")
     yield _verdict(stall.verify_sums(folder))
+    kinds = {
+        "stalled": "a sleep requested",
+        "may_stall": "perhaps a sleep",
+        "woken": "flushers woken",
+        "neither": "neither",
+    }
+    long = stalls.select(pl.format("{}, {}", "rules", "reclaimer").alias("row"), *kinds).unpivot(
+        index="row", variable_name="kind", value_name="passes"
+    )
+    yield _chart(
+        charts.general.bars(
+            long.with_columns(pl.col("kind").replace(kinds)),
+            "passes",
+            "row",
+            "kind",
+            title="What the rules decide after a pass",
+            words={"passes": "passes over a node", "kind": "after the pass"},
+        )
+    )
     yield _text(
         "First the rules of this kernel; the others decide for all of memory alone. Open loop: "
         "each state is the trace's own, whatever was decided before."
     )
-    yield _table(stall.root_stalls({folder.name: folder}).drop("trace"))
+    yield _table(stalls, stall.tables.ROOT_STALLS)
+
+
+_RECLAIMERS: Final = {
+    "kswapd": "kswapd",
+    "direct": "tasks for all of memory (direct)",
+    "cgroup": "tasks for their cgroup",
+}
 
 
 def _stalls(folder: Path) -> Blocks:
@@ -413,7 +574,12 @@ def _stalls(folder: Path) -> Blocks:
         total_ms=pl.col("usect_delayed").sum() / _MS,
         longest_ms=pl.col("delayed_ms").max(),
     )
-    yield _table(summed.sort("reason"))
+    yield _text("How often, why and how long did tasks sleep in reclaim?")
+    longest = max(summed["longest_ms"], default=0.0)
+    yield _text(
+        f"{rows.height:,} sleeps of {rows['pid'].n_unique():,} tasks took "
+        f"{summed['total_ms'].sum() / _MS:,.1f} s together; the longest took {longest:,.0f} ms."
+    )
     if rows["t_ns"].null_count() == 0:
         first = rows["t_ns"].min()
         yield _chart(
@@ -429,6 +595,16 @@ def _stalls(folder: Path) -> Blocks:
                 words={"time_s": "time since the first stall (s)", "delayed_ms": "delay (ms)"},
             )
         )
+    yield _table(summed.sort("reason"), _STALLS)
+
+
+_STALLS: Final = {
+    "reason": "reason of the sleep, as mm_vmscan_throttled names it",
+    "stalls": "number of sleeps",
+    "tasks": "tasks that slept",
+    "total_ms": "duration of all these sleeps, ms",
+    "longest_ms": "duration of the longest one, ms",
+}
 
 
 # Parts of the page.
@@ -453,9 +629,33 @@ def _verdict(verdict: "Verdict") -> str:
     return f'<p>{head}, event by event:</p>\n<pre class="printed" tabindex="0">{lines}</pre>'
 
 
-def _table(frame: pl.DataFrame, *, fold: str = "") -> str:
-    html = frames.show(frame, fold=fold)._repr_html_()
-    return html if fold else f'<div class="wide" tabindex="0">{html}</div>'
+def _table(frame: pl.DataFrame, meanings: Table | Mapping[str, str], *, fold: str = "") -> str:
+    """Return a table with a folded list of what its columns mean, both in a fold if it has one."""
+    if isinstance(meanings, Table):
+        meanings = {column.name: _meaning(column) for column in meanings.columns}
+    shown = frames.show(frame)._repr_html_()
+    entries = "".join(
+        f"<dt><code>{escape(name)}</code></dt><dd>{escape(meanings[name])}</dd>"
+        for name in frame.columns
+        if meanings
+    )
+    table = f'<div class="wide" tabindex="0">{shown}</div>'
+    listed = (
+        f'<details class="fold"><summary>{_COLUMNS}</summary><dl>{entries}</dl></details>'
+        if meanings
+        else ""
+    )
+    if not fold:
+        return f"{table}{listed}"
+    return f'<details class="fold"><summary>{escape(fold)}</summary>{table}{listed}</details>'
+
+
+_COLUMNS: Final = "What the columns mean"
+
+
+def _meaning(column: Column) -> str:
+    unit = column.head or unit_in_name(column.name)
+    return f"{column.meaning}, {unit}" if unit not in ("", RATIO) else column.meaning
 
 
 def _chart(chart: "alt.TopLevelMixin") -> str:

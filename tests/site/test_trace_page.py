@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The page of one trace: complete in one file, with a section for each replay that it feeds."""
 
+import html
 import re
 import shutil
 from pathlib import Path
@@ -39,6 +40,31 @@ def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
     assert "<style>" in page
     assert page.count('<figure class="chart"') == page.count("data:image/png;base64,") > 0
     assert "The model agrees with the kernel" in page
+
+
+@pytest.mark.parametrize(
+    ("trace", "asked", "answered"),
+    [
+        ("removals-mix", "How often is a mapping's lock", "9,297 acquisitions in place of 73,978"),
+        ("swap-w-seq", "How often is the mapping's lock", "4.00 times with tags and 2.00 times"),
+        ("stalls-disk-1", "What would the rules", "written file pages after 791 of 10,012 lists"),
+    ],
+)
+def test_a_section_asks_answers_and_explains(
+    tmp_path: Path, trace: str, asked: str, answered: str
+) -> None:
+    """Below its title stand a question, a sentence with the result, and a picture before a table.
+
+    Each column of the table has its meaning.
+    """
+    page = html.unescape(page_of(trace, tmp_path))
+    section = page[page.rindex("<h2") :]
+    parts = [section.index(each) for each in (asked, answered, "<figure", "<table")]
+    assert parts == sorted(parts)
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)(?:<br>|</th>)", section)
+    named = re.findall(r"<dt><code>(.*?)</code></dt><dd>[^<]+</dd>", section)
+    assert named
+    assert {plain(each).replace("\u200b", "") for each in heads} <= set(named)
 
 
 def test_a_trace_of_stalls_on_7_3_has_its_verdict_and_its_command(tmp_path: Path) -> None:

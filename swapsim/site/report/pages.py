@@ -165,11 +165,13 @@ def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
 
 def front(judged: pl.DataFrame) -> str:
     """Return the front page's question, first panel and verdicts (THREE_COLUMNS of all claims)."""
+    headlines = _claims(overview.headlines(judged))
     return fill(
         "front",
         panel=Markup(panel_figure(FIRST)),
-        headlines=_claims(overview.headlines(judged)),
+        headlines=headlines,
         answers=overview.main_answers(judged).rename({"main claim": "claimed"}).rows(named=True),
+        first={claim["patch"]: claim for claim in reversed(headlines)},
         line=lambda text: Markup(line_as_html(text)),
         mails=links.mail_of_each_claim(),
         titles=_titles(),

@@ -11,6 +11,7 @@ for (const table of tablesOf(boxes)) {
   });
   for (const row of [...table.tBodies].flatMap((body) => [...body.rows])) {
     for (const cell of row.cells) {
+      cell.classList.toggle("short", /^\S{1,18}$/.test(cell.textContent)); // a word is not broken
       if (cell.colSpan == 1 && heads[cell.cellIndex]) cell.dataset.label = heads[cell.cellIndex];
       for (const text of [...cell.childNodes].filter((node) => /[^\s-]{20}/.test(node.data))) {
         const parts = text.data.split(/(?<=[a-z][._/:])/i);
