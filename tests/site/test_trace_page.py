@@ -58,7 +58,7 @@ def test_a_section_asks_answers_and_explains(
     Each column of the table has its meaning.
     """
     page = html.unescape(page_of(trace, tmp_path))
-    section = page[page.rindex("<h2") :]
+    section = next(each for each in page.split("<h2") if asked in each)
     parts = [section.index(each) for each in (asked, answered, "<figure", "<table")]
     assert parts == sorted(parts)
     heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)(?:<br>|</th>)", section)
