@@ -425,15 +425,15 @@ def _removal(folder: Path) -> Blocks:
         f"{last['kernel']}); a hold then removes {last['pages_a_hold']:.1f} pages, at most "
         f"{last['longest']:,}."
     )
-    ways = {"page_by_page": "page by page", "batched": "one hold a mapping"}
-    long = removed.select("kernel", *(pl.col(name) / pl.col("pages") for name in ways)).unpivot(
-        index="kernel", variable_name="way", value_name="a_page"
+    variants = {"page_by_page": "page by page", "batched": "one hold a mapping"}
+    long = removed.select("kernel", *(pl.col(name) / pl.col("pages") for name in variants)).unpivot(
+        index="kernel", variable_name="variant", value_name="a_page"
     )
     yield _chart(
         charts.general.bars(
-            long.with_columns(pl.col("way").replace(ways)),
+            long.with_columns(pl.col("variant").replace(variants)),
             "a_page",
-            "way",
+            "variant",
             panel="kernel",
             columns=3,
             width=200,
