@@ -338,8 +338,7 @@ def test_code_is_closed_until_it_is_wanted(stored: Path, browser: Page) -> None:
         browser.wait_for(f"document.querySelector('.all-code').textContent == '{words}'")
         assert browser.evaluate(f"{CODE}.every((each) => each.open == {json.dumps(opened)})")
     browser.on_paper()
-    shown = "each.querySelector('.highlight').checkVisibility({contentVisibilityAuto: true})"
-    assert browser.evaluate(f"{CODE}.every((each) => {shown})")
+    browser.wait_for(f"{CODE}.every((each) => each.querySelector('.highlight').checkVisibility())")
 
 
 SAID = "document.querySelector('figure.panel .figures').innerText"
