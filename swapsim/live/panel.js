@@ -215,7 +215,7 @@ swapsim.live = (() => {
         if (number == asked && now == panel.seeds) saved({ setting: of, figures: texts(), view });
       }
       busy = false;
-      play(shown);
+      if (asked > 1) play(shown); // the first setting has been shown complete, as a picture
     }
     const texts = () => figures(panel, shown.rows);
 
