@@ -18,7 +18,7 @@ from swapsim import io, live
 from swapsim.charts.theme import MIME, plain_numbers
 from swapsim.checks import checked
 from swapsim.errors import InputError
-from swapsim.io.paths import laboratory_root, notebooks_root
+from swapsim.io.paths import PACKAGE, laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
@@ -28,10 +28,11 @@ _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "mea
 
 @checked
 def lay_out(folder: Path) -> Path:
-    """Copy the notebooks, the patches' cards and all other files to which they link."""
+    """Copy the notebooks, the patches' cards, the guide and all other files to which they link."""
     with io.new_folder(folder) as made:
         for name in _LINKED:
             shutil.copytree(laboratory_root() / name, made / name, ignore=_LEFT_BEHIND)
+        shutil.copytree(PACKAGE / "guide", made / "swapsim" / "guide", ignore=_LEFT_BEHIND)
     return folder / "notebooks" / "00-map.ipynb"
 
 

@@ -321,19 +321,26 @@ def verdict(
         sum(of[word] for word in words)
         for of, words in zip((of_models, of_kernels), _DECIDED.values(), strict=True)
     )
+    over_nfs = three_columns.filter(
+        pl.col("claim").str.contains("-nfs-"),
+        pl.col("repeats").is_null(),
+        measured_verdict="contradicted",
+    ).height
     return claims.lead(
-        f"Of {of_models['claims']} claims the models decide {by_models} and real kernels "
-        f"{by_kernels}; the others are open, or a reason stands in place of an answer.",
+        f"Of {of_models['claims']} claims in the patches' mails, models decide {by_models} and "
+        f"real kernels {by_kernels}; the others are open, or have a reason in place of an answer.",
         {
             "What is simulated": f"{of_models['reproduced']} are reproduced and "
-            f"{of_models['missed']} missed, and in {of_models['base_not_reproduced']} more the "
-            f"base is not reproduced. A model that misses a figure says nothing against the mail.",
-            "What is counted": f"The model of patch D's allocator repeats {alike:,} of "
-            f"{handed_out:,} slots that a real kernel handed out. Patch A's locks are counted on "
-            f"{len(sites_of)} traces of a real kernel.",
+            f"{of_models['missed']} missed; in {of_models['base_not_reproduced']} more the base, "
+            f"the figure without the patch, is not reproduced. A model that misses a figure says "
+            f"nothing against the mail.",
+            "What is counted": f"The model of the allocator that patch D changes repeats "
+            f"{alike:,} of {handed_out:,} swap slots that a real kernel handed out. Patch A's "
+            f"locks are counted on {len(sites_of)} traces of a real kernel.",
             "What is measured": f"{of_kernels['confirmed']} are confirmed and "
-            f"{of_kernels['contradicted']} contradicted, by their direction, in small guests under "
-            f"an emulator. The one over NFS is its own server and so stalls itself.",
+            f"{of_kernels['contradicted']} contradicted, by direction only, in small guests under "
+            f"an emulator. Of the contradicted {over_nfs} are over NFS, in a guest that is its own "
+            f"server and so stalls itself.",
         },
     )
 
@@ -356,6 +363,25 @@ def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
     return AT_A_GLANCE.check(frame)
 
 
+def show_glance(glance: pl.DataFrame) -> list[object]:
+    """Return the bars and the table of AT_A_GLANCE, of a trace without a replay the table alone."""
+    table = frames.show(glance, fold="In figures, with the change")
+    long = glance.unpivot(
+        ["base", "patched"], index="quantity", variable_name="is", value_name="figure"
+    )
+    if long.is_empty():
+        return [table]
+    bars = general.bars(
+        *(long, "figure", "is"),
+        panel="quantity",
+        own_axes=True,
+        columns=1,
+        figures=".3g",
+        words={"figure": ""},
+    )
+    return [bars, table]
+
+
 def on_your_own(
     trace: str,
     feeds: pl.DataFrame,
@@ -369,27 +395,23 @@ def on_your_own(
         f"{row['quantity']} from {row['base']:.2f} to {row['patched']:.2f}"
         for row in glance.drop_nulls("change").iter_rows(named=True)
     )
-    share = {
-        row["policy"]: f"{100 * row['mean']:.0f} % ({100 * row['low']:.0f} to "
-        f"{100 * row['high']:.0f} %)"
-        for row in ranked.iter_rows(named=True)
-    }
+    share = {row["policy"]: f"{100 * row['mean']:.0f} %" for row in ranked.iter_rows(named=True)}
     own = next((name for name in share if name not in POLICIES), _MERGED)
     gained = gains.filter(metric="swap_out")
     usual, yours = (
         fmean(gained.filter(fit=gains["fit"][at])["change"].to_list()) for at in (0, -1)
     )
     return claims.lead(
-        f"The models run on your own case: here on the trace {trace}, a rule {own}, costs "
+        f"The models run on your own case: here on the trace {trace}, the rule {own}, the cost "
         f"{gains['fit'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
         f"parts are there.",
         {
-            "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays. "
-            f"The patches change {figures or 'no figure'}.",
+            "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays, which "
+            f"count by a patch's rules. They change {figures or 'no figure'}.",
             "Your rule": f"With {own} {share[own]} of the additions to the swap cache fetch the "
-            f"lock's line from another CPU, with the merged rule {share[_MERGED]}.",
-            "Your machine": f"The merged patch D gains {yours:.0f} % on it, and {usual:.0f} % with "
-            f"the usual costs.",
+            f"lock's cache line from another CPU, with the merged rule {share[_MERGED]}.",
+            "Your machine": f"The merged patch D, a scan base for each CPU, gains {yours:.0f} % on "
+            f"it, and {usual:.0f} % with the usual costs.",
         },
     )
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What answers the claims of patch D's mails and the questions of their thread."""
 
+from dataclasses import replace
 from statistics import median
 
 import polars as pl
@@ -167,3 +168,10 @@ def test_each_claim_has_a_figure_at_each_age() -> None:
     assert both.height == ends.height - 1 == 12 + 7  # a row of the third mail is of one age
     assert (both["low"] <= both["least"]).all()
     assert (both["high"] >= both["most"]).all()
+
+
+def test_rows_of_an_edited_device_are_told_from_stored_ones() -> None:
+    """Stored rows are of the notebook's own device, and a sentence says so where it is another."""
+    assert patch.rows_of(studies.DEVICE, studies.CHURN) == "All rows are of the same device."
+    fuller = replace(studies.CHURN, used_share=0.9)
+    assert "Only the rules written here" in patch.rows_of(studies.DEVICE, fuller)

@@ -34,6 +34,9 @@ def article(page: Path) -> str:
     return text[text.index("<article") : text.rindex("</article>")]
 
 
+LINKS = "\n\n[a](../card.md) [b](00-one.ipynb) [c](../swapsim/guide/add_a_patch.py)"
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the report of one notebook with links, prints, a chart and a progress bar."""
@@ -57,7 +60,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         made = small(root, patched)
         (root / "card.md").touch()
-        one_notebook(made, source, text="\n\n[a](../card.md) [b](00-one.ipynb)")
+        one_notebook(made, source, text=LINKS)
         return report.write(root / "build" / "report").parent
 
 
@@ -69,9 +72,9 @@ def test_a_progress_bar_leaves_nothing_on_its_page(pages: Path) -> None:
 
 
 def test_links_have_pages_and_files_of_the_checkout_as_targets(pages: Path) -> None:
-    """A notebook's link becomes its page; a link out of notebooks/ still finds its file."""
+    """A link to a notebook or the guide becomes its page; one to another file still finds it."""
     targets = re.findall(r'href="([^"#:]+\.(?:md|html))"', article(pages / "00-one.html"))
-    assert targets == ["../../card.md", "00-one.html"]
+    assert targets == ["../../card.md", "00-one.html", "api/swapsim/guide/add_a_patch.html"]
     assert all((pages / target).exists() for target in targets)
 
 

@@ -148,7 +148,6 @@ def verdict(
     texts: pl.DataFrame,
     life: pl.DataFrame,
     *,
-    filled: pl.DataFrame,
     tasks: pl.DataFrame,
     drives: pl.DataFrame,
 ) -> str:
@@ -156,7 +155,7 @@ def verdict(
 
     ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``texts`` are those
     of all claims; ``life``, ``tasks`` and ``drives`` are `what_if.gains` by V1's age, by the number
-    of tasks and by drive; ``filled`` is `gain_by_fill`.
+    of tasks and by drive.
     """
     handed_out, alike = slots_matched(verified)
     moved = aged.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
@@ -164,22 +163,26 @@ def verdict(
     of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
     first, last = means["setting"][0], means["setting"][-1]
     shared, merged = (of[_WARM_UP, policy] for policy in ("shared", studies.MERGED))
-    score = texts.row(by_predicate=pl.col("claim") == "D3-prose-score", named=True)
+    score, first_posted = (
+        texts.row(by_predicate=pl.col("claim") == claim, named=True)
+        for claim in ("D3-prose-score", "D-prose-score")
+    )
     slow, many = drives.filter("flips"), tasks.filter("flips")
     return claims.lead_on(
-        f"With the merged patch {merged:.0f} % of the additions to the swap cache fetch the "
-        f"lock's line from another CPU in place of {shared:.0f} %, "
-        f"and the published gain of {score['published']} is {score['simulated_verdict']}.",
-        does=f"Each CPU scans from a base of its own, so CPUs are in different trunks and use "
-        f"different locks; the model repeats {alike:,} of {handed_out:,} slots of a real kernel. "
-        f"As first posted, {of[first, 'percpu']:.0f} % of the additions fetch the line at first "
-        f"and {of[last, 'percpu']:.0f} % in the end, when all CPUs are in the same trunks.",
-        worth=f"Fitted to the base column of V3's mail, the merged patch gains "
-        f"{score['simulated']} in pmbench's score soon after the device was filled "
-        f"({score['range']} over its ages). {by_age(life, filled)}",
-        when=f"On rotational disks, which have one base, and on drives of {slow['latency'][0]} or "
-        f"slower ({_ends(slow)}). Nor with {many['setting'][0]:.0f} tasks or more, where other "
-        f"locks decide ({_ends(many)}).",
+        f"Each CPU's scan begins at its own place: {merged:.0f} % of swap cache additions fetch "
+        f"the lock's cache line from another CPU, not {shared:.0f} %; the published gain of "
+        f"{score['published']} is {score['simulated_verdict']}.",
+        does=f"CPUs are in different trunks, 64 MB parts of the device with a lock each; the model "
+        f"hands out {alike:,} of {handed_out:,} slots as a real kernel did. As first posted (V1), "
+        f"{of[first, 'percpu']:.0f} % of additions fetch the line at first and "
+        f"{of[last, 'percpu']:.0f} % in the end.",
+        worth=f"In pmbench's score the merged patch gains {score['range']}, by how long the device "
+        f"was in use. V1 gains {first_posted['simulated']} at first and {settled(life)} in the "
+        f"end, by how often tasks change CPU (published: {first_posted['published']}, "
+        f"{first_posted['simulated_verdict']}).",
+        when=f"On rotational disks, which keep one position for all CPUs, and on drives of "
+        f"{slow['latency'][0]} or slower ({_ends(slow)}). Nor with "
+        f"{many['setting'][0]:.0f} tasks or more, where other locks decide ({_ends(many)}).",
     )
 
 
@@ -191,19 +194,6 @@ def _ends(ranges: pl.DataFrame) -> str:
     """Return the range over several ranges of a gain."""
     low, high = min(ranges["low"].to_list()), max(ranges["high"].to_list())
     return claims.range_text(low, high, "%", relative=True)
-
-
-def by_age(life: pl.DataFrame, filled: pl.DataFrame) -> str:
-    """Return what V1 gains by age, and on the device of notebook 05, in one sentence."""
-    young = claims_by_age().filter(claim="D-prose-score", age="50 ms")["simulated"].item()
-    stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
-    fuller = "loses" if last_gain(filled, studies.ABOVE_HALF) < 0 else "gains, too"
-    return (
-        f"As first posted it gains {young:+.1f} % at first and {settled(life)} in the end, "
-        f"by how often tasks change CPU (published: {stated:+.1f} %, open; in notebook 05, on a "
-        f"device {studies.ABOVE_HALF} % full, it {fuller} in the end, where scans drop si->lock "
-        f"to take slots back)."
-    )
 
 
 def settled(life: pl.DataFrame) -> str:

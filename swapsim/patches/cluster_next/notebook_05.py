@@ -14,6 +14,7 @@ from swapsim.patches.cluster_next.answered import answers
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
 from swapsim.patches.cluster_next.reviewers import REVIEWERS
 from swapsim.patches.cluster_next.studies import MERGED
+from swapsim.slots import ChurnConfig, SlotsConfig
 
 
 def guesses() -> pl.DataFrame:
@@ -41,46 +42,52 @@ def guesses() -> pl.DataFrame:
 def verdict_on_alternatives(
     guesses: pl.DataFrame, lines: pl.DataFrame, aged: pl.DataFrame, traced: pl.DataFrame
 ) -> str:
-    """Return the lead of notebook 05, from `guesses`, three rankings, and V1's stored gains.
+    """Return the lead of notebook 05, from `guesses` and three rankings.
 
     ``lines`` ranks "lock.moved.add" at one setting (`slots.ranking`); ``aged`` and ``traced`` rank
     the pages moved (`claims.ranks`) on the aged device and on a trace's requests.
     """
-    life = gains(studies.life(), "pmbench score")
     best = lines.row(0, named=True)
     of = {row["policy"]: row for row in lines.iter_rows(named=True)}
     rate = {row["policy"]: row for row in aged.iter_rows(named=True)}
+    own = rate[best["policy"]]
     faster = [each for each, row in rate.items() if row["low"] > rate[MERGED]["high"]]
-    ahead = f"{' and '.join(faster)} beat" if faster else "No base beats"
-    tied = f" (tied with {' and '.join(best['tied_with'])})" if best["tied_with"] else ""
+    ahead = f"{' and '.join(faster)} beat" if faster else "nothing beats"
+    tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
     slower = traced.filter(pl.col("high") < traced.filter(policy=MERGED)["low"])["policy"].to_list()
     return claims.lead_on(
-        f"{ahead} the merged one in throughput; what {best['policy']} avoids is most of the cache "
-        f"lines that the merged one still moves.",
-        does=f"A base that avoids the trunks of other CPUs, or uses trunks of its own, meets them "
-        f"less. With {best['policy']}{tied} {_share(best)} of the additions to the swap cache "
-        f"fetch the lock's line from another CPU, with the merged patch {_share(of[MERGED])}, with "
-        f"one base for all {_share(of['shared'])}.",
-        worth=f"On an aged device {_rate(rate[best['policy']])} pages a second go out and in with "
-        f"{best['policy']}, {_rate(rate[MERGED])} with the merged patch and "
-        f"{_rate(rate['shared'])} with one base for all. {v1_in_step(gain_by_fill(), life)}",
+        f"In throughput {ahead} patch D's base, the slot at which a CPU's scan begins; "
+        f"{best['policy']} only avoids most of the cache lines that it still moves.",
+        does=f"With {best['policy']}{tied} a CPU avoids the others' trunks, 64 MB with a lock "
+        f"each: {_share(best)} of additions to the swap cache fetch the lock's cache line from "
+        f"another CPU, with patch D {_share(of[MERGED])}, with one base for all "
+        f"{_share(of['shared'])}.",
+        worth=f"On an aged device {own['median']:,.0f} pages a second go out and in with "
+        f"{best['policy']}, {rate[MERGED]['median']:,.0f} with patch D"
+        f"{' (tied)' if MERGED in own['tied_with'] else ''} and "
+        f"{rate['shared']['median']:,.0f} with one base for all.",
         when=f"On a device that is not aged: on the requests of a short trace only "
         f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower, all others are "
         f"tied. {standing(guesses)}",
     )
 
 
-def v1_in_step(filled: pl.DataFrame, life: pl.DataFrame) -> str:
-    """Return what V1 loses on the aged device, and why notebook 04 has another figure.
+def rows_of(device: SlotsConfig, churn: ChurnConfig) -> str:
+    """Return which rows are of the notebook's device: the stored ones only while it is theirs."""
+    if (device, churn) == (studies.DEVICE, studies.CHURN):
+        return "All rows are of the same device."
+    return "Only the rules written here are of your device: all other rows are stored, of another."
 
-    ``filled`` is `gain_by_fill`, ``life`` are the `gains` of notebook 04 by age.
-    """
+
+def v1_in_step() -> str:
+    """Return what V1 loses on the aged device, and why notebook 04 has another figure."""
+    filled, life = gain_by_fill(), gains(studies.life(), "pmbench score")
     fills = (studies.ABOVE_HALF, studies.UNDER_HALF)
     above, under = (f"{last_gain(filled, fill):+.1f} %" for fill in fills)
     return (
-        f"V1's gain in the end depends on the fill ({above} here with {studies.ABOVE_HALF} % of "
-        f"the slots in use, where scans drop si->lock to take slots back; {under} with "
-        f"{studies.UNDER_HALF} %; {settled(life)} in notebook 04, just under half full)."
+        f"V1's gain in the end: {above} here, with {studies.ABOVE_HALF} % of the slots in use; "
+        f"{under} with {studies.UNDER_HALF} %; {settled(life)} in notebook 04, just under half "
+        f"full."
     )
 
 
@@ -89,17 +96,15 @@ def standing(guesses: pl.DataFrame) -> str:
     of_models, of_kernels = (
         Counter(guesses[f"{source}_verdict"].to_list()) for source in ("simulated", "measured")
     )
+    rest = [f"{n} {word}" for word in ("missed", "open") if (n := of_models[word])]
+    others = f" ({', '.join(rest)})" if rest else ""
+    against = f", contradicts {n}" if (n := of_kernels["contradicted"]) else ""
     return (
-        f"The model reproduces {of_models['reproduced']} of {guesses.height} questions and guesses "
-        f"of the mail thread ({of_models['missed']} missed, {of_models['open']} open); a real "
-        f"kernel confirms {of_kernels['confirmed']} ({of_kernels['contradicted']} contradicted)."
+        f"Of {guesses.height} guesses in the mail thread the model reproduces "
+        f"{of_models['reproduced']}{others}; a real kernel "
+        f"confirms {of_kernels['confirmed']}{against}."
     )
 
 
 def _share(row: Mapping[str, Any]) -> str:
-    mean, low, high = (100 * row[name] for name in ("mean", "low", "high"))
-    return f"{mean:.1f} % ({low:.1f} to {high:.1f} %)"
-
-
-def _rate(row: Mapping[str, Any]) -> str:
-    return f"{row['median']:,.0f} ({row['low']:,.0f} to {row['high']:,.0f})"
+    return f"{100 * row['mean']:.1f} %"

@@ -181,39 +181,40 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
     base, *_, last = STEPS
     rate = claims.steps(measured, (base, last), ["Ops memcachetest-2.84"]).row(0, named=True)
-    moves = " and ".join(_moved(measured, metric) for metric in HEADLINES)
+    changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
+    direct = judged.row(by_predicate=pl.col("claim") == _OF_DIRECT, named=True)
     return claims.lead_on(
-        f"In Linux 6.1, which has the rules of 2013 built in behind a switch, {moves} from those "
-        f"before patch C to those after it, and direct reclaim's share of all scans goes from "
-        f"{_shares_of_direct(judged)}; these are medians of the rounds.",
-        does=f"Reclaim sleeps after a list of pages and not in its middle, and kswapd writes file "
-        f"pages only after a list in which all pages are dirty and none is being written. The "
-        f"model of these rules decides {decided:,} of {passes:,} passes as a real kernel did.",
+        f"Patch C lets reclaim sleep only after a list of pages; in Linux 6.1 {changes}.",
+        does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list in which "
+        f"all pages are dirty and none is being written. The model of these rules decides "
+        f"{decided:,} of {passes:,} passes over memory as a real kernel did.",
         worth=f"Real kernels confirm {confirmed} of {confirmed + against + undecided} of the "
-        f"mail's claims that they answer and contradict {against} ({nfs} of them over NFS, where "
-        f"the guest is its own server); the others are open. {_works(measured)}",
-        when=f"On a disk, for memcached, whose rate next to the largest file changes by "
-        f"{_in_percent(rate)}: the collapse that the mail shows is cured before the series, in its "
-        f"base. Nor for a disk that is never congested, where patches 4 to 6 change nothing in "
-        f"these runs.",
+        f"mail's claims that they answer and contradict {against} ({nfs} over NFS, in a guest that "
+        f"is its own server); the others are open. Direct reclaim's share of scans goes to "
+        f"{direct['measured_value']:.3g} % (the mail: {direct['value']:g} %, "
+        f"{direct['measured_verdict']}).",
+        when=f"On a disk, for memcached: its rate next to the largest file changes by "
+        f"{_in_percent(rate)}, as the mail's collapse is cured before the series. Nor for a disk "
+        f"that is never congested, where patches 4 to 6 change nothing here.",
     )
-
-
-def _shares_of_direct(judged: pl.DataFrame) -> str:
-    """Return direct reclaim's share of scans on the disk, measured before and after, and judged."""
-    row = judged.row(by_predicate=pl.col("claim") == _OF_DIRECT, named=True)
-    ends = " to ".join(f"{row[f'measured_{name}']:.3g}" for name in ("base", "value"))
-    return f"{ends} % (the mail: {row['base']:g} to {row['value']:g} %, {row['measured_verdict']})"
 
 
 _OF_DIRECT: Final = "C-disk-percentage-direct-scans"
 
 
-def _moved(measured: pl.DataFrame, metric: str) -> str:
-    """Return how a figure changes with all eight patches."""
+def moves(measured: pl.DataFrame) -> str:
+    """Return how the headline figures change with all eight patches, with intervals."""
+    changes = " and ".join(_moved(measured, metric, within=True) for metric in HEADLINES)
+    return f"From the rules of mmotm to those of the series {changes}."
+
+
+def _moved(measured: pl.DataFrame, metric: str, *, within: bool = False) -> str:
+    """Return how a figure changes with all eight patches, with its interval if asked."""
     ends = _ends(measured, metric)
-    change = f"change by {_in_percent(ends)}" if ends else "go neither way in all rounds"
-    return f"{HEADLINES[metric]} {change}"
+    if ends is None:
+        return f"{HEADLINES[metric]} go neither way in all rounds"
+    change = _in_percent(ends) if within else _change(ends)
+    return f"{HEADLINES[metric]} change by {change}"
 
 
 def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:
@@ -225,12 +226,14 @@ def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:
 def _in_percent(ends: Mapping[str, Any]) -> str:
     """Return the change of a step of `claims.steps` in percent of its base, with its interval."""
     low, high = (100 * ends[name] / ends["base"] for name in ("low", "high"))
-    span = claims.range_text(low, high, "%", relative=True)
-    change = figure_text(100 * (ends["value"] / ends["base"] - 1), "%", relative=True)
-    return f"{change} ({span})"
+    return f"{_change(ends)} ({claims.range_text(low, high, '%', relative=True)})"
 
 
-def _works(measured: pl.DataFrame) -> str:
+def _change(ends: Mapping[str, Any]) -> str:
+    return figure_text(100 * (ends["value"] / ends["base"] - 1), "%", relative=True)
+
+
+def works(measured: pl.DataFrame) -> str:
     """Return which patches make the changes of the headline figures."""
     made = {metric: _first_patches(measured, metric) for metric in HEADLINES}
     if len(set(made.values())) == 1 and None not in made.values():

@@ -154,7 +154,6 @@ def verdict(
     sites_of: Mapping[str, pl.DataFrame],
     base_only: pl.DataFrame,
     texts: pl.DataFrame,
-    series: pl.DataFrame,
     *,
     writers: pl.DataFrame,
     drives: pl.DataFrame,
@@ -162,8 +161,7 @@ def verdict(
 ) -> str:
     """Return the lead of notebook 01, of the ranges, claims and gains that it shows before.
 
-    ``base_only`` is of `judged_ranges`, ``texts`` those of all claims; ``series`` is of
-    `compare_series`, and its fitted ratio stands next to the gains that rest on it.
+    ``base_only`` is of `judged_ranges`, ``texts`` those of all claims.
     """
     with_tags, without = (per_page(sites_of, tags=tags) for tags in (True, False))
     out, through = (
@@ -175,27 +173,19 @@ def verdict(
     slow = drives.sort("setting").row(0, named=True)
     return claims.lead_on(
         f"Without writeback tags a page that is swapped out takes the swap cache's lock "
-        f"{without['acquisitions']:.2f} times in place of {with_tags['acquisitions']:.2f}; of the "
-        f"published gains that in swap-out ({out['published']}) is {out['simulated_verdict']} and "
-        f"that in throughput ({through['published']}) {through['simulated_verdict']}.",
-        does=f"On {with_tags['pages']:,} pages that a real kernel swapped out, the walks of the "
-        f"tree under the lock fall from {with_tags['descents']:.2f} to {without['descents']:.2f} "
-        f"a page. File pages keep their tags, and gain nothing.",
-        worth=f"Swap-out changes by {out['range']}, throughput by {through['range']}; by the "
-        f"mail's unpatched column alone, to which the machine is fitted, {both}. What narrows "
-        f"them are a benchmark's bound on the hold for tags and the ratio of the waits for two "
-        f"locks in a series of 2017, which is fitted and not met ({ratio_of(series)}).",
+        f"{without['acquisitions']:.2f} times, not {with_tags['acquisitions']:.2f}; the "
+        f"published gain in swap-out is {out['simulated_verdict']}, that in throughput "
+        f"{through['simulated_verdict']}.",
+        does=f"Swap pages no longer have tags, by which writeback finds pages in a tree. On "
+        f"{with_tags['pages']:,} pages that a real kernel swapped out, walks of the tree under the "
+        f"lock fall from {with_tags['descents']:.2f} to {without['descents']:.2f} a page.",
+        worth=f"Swap-out changes by {out['range']} (published: {out['published']}), throughput by "
+        f"{through['range']} ({through['published']}). Both rest on a ratio of two locks in "
+        f"another mail that is fitted and not met; by the unpatched figures alone {both}.",
         when=f"With one writer ({summary.gain_at(writers, 1)}), or where the swap cache has a lock "
-        f"for each 64 MB, as from 4.11 on (by the rules of 5.8: {summary.gain_at(trunks, 64)}). A "
-        f"drive slower than the lock hides the patch, too ({slow['label']}: "
-        f"{summary.gain_at(drives, slow['setting'])}).",
+        f"for each 64 MB of the device, as from 4.11 on ({summary.gain_at(trunks, 64)}). Nor on "
+        f"a drive slower than the lock ({summary.gain_at(drives, slow['setting'])}).",
     )
 
 
 _GAINS: Final = ("A-swap-out", "A-throughput")
-
-
-def ratio_of(series: pl.DataFrame) -> str:
-    """Return the fitted ratio of `compare_series`, published and simulated."""
-    row = series.row(by_predicate=pl.col("metric") == swap_series.RATIO, named=True)
-    return f"published {row['published']:.2f}, simulated {row['low']:.2f} to {row['high']:.2f}"

@@ -44,6 +44,7 @@ _PAGES: Final = (
     (re.compile(r"patches/(\d\d-[a-z0-9-]+)/card\.md"), r"patch-\1.html"),
     (re.compile(r"data/published/README\.md"), f"{RULES}.html"),
     (re.compile(r"data/published/stored-before\.md"), f"{STORED}.html"),
+    (re.compile(r"swapsim/guide/(\w+)\.py"), r"api/swapsim/guide/\1.html"),
 )
 
 _COMMIT: Final = rf"\b[0-9a-f]{{{SHORT}}}\b"
