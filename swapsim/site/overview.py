@@ -377,7 +377,7 @@ def show_glance(glance: pl.DataFrame) -> list[object]:
         own_axes=True,
         columns=1,
         figures=".3g",
-        words={"figure": ""},
+        words={"figure": "by the rules without the patch and with it"},
     )
     return [bars, table]
 
@@ -407,7 +407,7 @@ def on_your_own(
         f"parts are there.",
         {
             "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays, which "
-            f"count by a patch's rules. They change {figures or 'no figure'}.",
+            f"count by a patch's rules. The patches change {figures or 'no figure'}.",
             "Your rule": f"With {own} {share[own]} of the additions to the swap cache fetch the "
             f"lock's cache line from another CPU, with the merged rule {share[_MERGED]}.",
             "Your machine": f"The merged patch D, a scan base for each CPU, gains {yours:.0f} % on "
