@@ -23,7 +23,7 @@ PATCHES = sorted(path.parent.name for path in patches_root().glob("*/card.md"))
 
 def run_with(cells: int | None = None, **parameters: object) -> dict[str, Any]:
     """Run the notebook's first cells with other parameters, set after its own by papermill."""
-    names: dict[str, Any] = {"__name__": "your_own"}
+    names: dict[str, Any] = {"__name__": "your_own", "display": lambda *_: None}
     for cell in CODE[:cells]:
         exec(cell.source, names)
         names |= parameters if "parameters" in cell.metadata.get("tags", ()) else {}

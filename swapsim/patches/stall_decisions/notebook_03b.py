@@ -417,7 +417,7 @@ def _of_claim(row: Mapping[str, Any]) -> str:
     """Return both simulated figures of a claim, and whether their change is judged."""
     off = row["base_ratio"]
     far = max(off, 1 / off) > FACTOR
-    note = f"; mmotm's are {off:.1f} times the mail's, so the change is not judged" * far
+    note = f" (mmotm's are {off:.1f} times the mail's, so the change is not judged)" * far
     return f"from {row['base']:,.0f} to {row['value']:,.0f} pages with the series{note}"
 
 
