@@ -15,6 +15,7 @@ from swapsim.errors import InputError, SwapsimError
 from swapsim.site import links, report
 from swapsim.site.report import build, cells, current
 from swapsim.site.report.pages import Articles
+from swapsim.site.report.shell import lead_from
 
 MARK = "with open('runs', 'a') as runs: print(runs.write('{}'))"
 """A cell that records each of its runs in a file."""
@@ -32,9 +33,6 @@ def article(page: Path) -> str:
     if "api" in page.parts:
         return re.sub(r"<script\b.*?</script>", "", text, flags=re.DOTALL)
     return text[text.index("<article") : text.rindex("</article>")]
-
-
-LINKS = "\n\n[a](../card.md) [b](00-one.ipynb) [c](../swapsim/guide/add_a_patch.py)"
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +58,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         made = small(root, patched)
         (root / "card.md").touch()
-        one_notebook(made, source, text=LINKS)
+        one_notebook(made, source, text="\n\n[a](../card.md) [b](00-one.ipynb)")
         return report.write(root / "build" / "report").parent
 
 
@@ -72,10 +70,17 @@ def test_a_progress_bar_leaves_nothing_on_its_page(pages: Path) -> None:
 
 
 def test_links_have_pages_and_files_of_the_checkout_as_targets(pages: Path) -> None:
-    """A link to a notebook or the guide becomes its page; one to another file still finds it."""
+    """A notebook's link becomes its page; a link out of notebooks/ still finds its file."""
     targets = re.findall(r'href="([^"#:]+\.(?:md|html))"', article(pages / "00-one.html"))
-    assert targets == ["../../card.md", "00-one.html", "api/swapsim/guide/add_a_patch.html"]
+    assert targets == ["../../card.md", "00-one.html"]
     assert all((pages / target).exists() for target in targets)
+
+
+def test_a_link_to_the_guide_becomes_its_page_of_the_reference(tmp_path: Path) -> None:
+    """The source of a page of the guide has one, and no other module is led to."""
+    lead = lead_from(tmp_path / "notebooks", tmp_path, tmp_path / "report")
+    assert lead("../swapsim/guide/add_a_patch.py") == "api/swapsim/guide/add_a_patch.html"
+    assert lead("../swapsim/errors.py") == "../swapsim/errors.py"
 
 
 # The pages of the reference that each page's contents list.
