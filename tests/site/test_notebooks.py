@@ -137,15 +137,22 @@ def figures_of(text: str) -> list[str]:
     return re.findall(rf"{number}(?: (?:of|to|a page to)(?: the)? {number})?", text)
 
 
+def words_of(text: str) -> int:
+    """Return how many words and figures a text has; signs alone, such as "%", are none."""
+    return len([word for word in text.split() if re.search(r"\w", word)])
+
+
 def test_a_lead_is_a_sentence_and_short_bullets(notebook: Path) -> None:
-    """A bullet has at most two sentences and three figures, and there are three bullets."""
+    """The sentence has at most 30 words; each of three bullets 45, two sentences, three figures."""
     sentence, empty, *bullets = lead_of(read(notebook)).splitlines()
     assert empty == ""
     assert len(re.findall(r"\.(?= [A-Z])|\.$", sentence)) == 1
     assert len(bullets) == 3
+    assert words_of(sentence) <= 30, sentence
     for bullet in bullets:
         assert len(re.findall(r"\.(?= [A-Z])|\.$", bullet)) <= 2, bullet
         assert len(figures_of(bullet)) <= 3, (figures_of(bullet), bullet)
+        assert words_of(bullet.partition(": ")[2]) <= 45, bullet
 
 
 def test_stored_results_are_one_line_at_the_end(notebook: Path) -> None:

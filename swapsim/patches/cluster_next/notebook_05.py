@@ -67,8 +67,8 @@ def verdict_on_alternatives(
         f"{' (tied)' if MERGED in own['tied_with'] else ''} and "
         f"{rate['shared']['median']:,.0f} with one base for all.",
         when=f"On a device that is not aged: on the requests of a short trace only "
-        f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower, all others are "
-        f"tied. {standing(guesses)}",
+        f"{' and '.join(slower).replace('shared', 'one base for all')} "
+        f"{'is' if len(slower) == 1 else 'are'} slower, all others are tied. {standing(guesses)}",
     )
 
 
