@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What README, report and notebooks show of all patches, and a user's figures next to it."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -111,20 +113,56 @@ _ELSEWHERE: Final = (
 
 
 _SUGGESTED: Final = 3  # names that an error suggests
+_ALIKE: Final = 0.75  # least similarity of a word that is suggested (difflib's ratio)
 
 
 def _no_claims(which: str) -> str:
-    published = claims.published_claims()
-    names = [*published["claim"], *published["mail"].unique(maintain_order=True)]
-    near = [name for name in names if which.lower() in name.lower()]
-    near = near or get_close_matches(which, names, _SUGGESTED)
-    letters = sorted({name[0] for name in published["claim"]})
+    letters = sorted({name[0] for name in claims.published_claims()["claim"]})
     patches = ", ".join(patch.PATCH for patch in PATCHES)
-    hint = f"did you mean {' or '.join(near[:_SUGGESTED])}? " if near else ""
+    near = _similar(which.lower().replace("_", "-"))
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
     return (
         f"{which!r} is no patch, mail or beginning of a claim's name: {hint}"
-        f"choose one of {patches}, or {', '.join(letters)}"
+        f"choose one of {patches}, or a beginning ({', '.join(letters)})"
     )
+
+
+def _similar(which: str) -> list[str]:
+    """Return patches, mails and claims, first those that have the words, then those spelt alike.
+
+    The words of a claim are those of its name, then those of its metric; the words of a mail are
+    also those of its address and of its authors.
+    """
+    published = claims.published_claims()
+    names = [*(patch.PATCH for patch in PATCHES), *published["mail"].unique(maintain_order=True)]
+    senders = claims.mails().join(
+        claims.links().select("target", mail="name"), on="mail", maintain_order="left"
+    )
+    texts = [
+        *((name, name.lower()) for name in [*names, *published["claim"]]),
+        *(
+            (mail, f"{said} {of}".lower())
+            for mail, said, of in senders.select("mail", "message", "target").iter_rows()
+            if mail in names
+        ),
+        *((name, of.lower()) for name, of in published.select("claim", "metric").iter_rows()),
+    ]
+    words = {text: [word for word in re.split(r"[^a-z0-9]+", text) if word] for _, text in texts}
+    parts = [word for word in re.split(r"[^a-z0-9]+", which) if word]
+    beginnings = {"-".join(name.split("-")[:n]) for name in published["claim"] for n in (2, 3, 9)}
+    spelt = {name.lower(): name for name in [*sorted(beginnings), *names]}
+    if begins := [name for each, name in spelt.items() if each.startswith(which)]:
+        return sorted(begins, key=len)[:_SUGGESTED]
+
+    def has(text: str) -> bool:
+        return all(any(word.startswith(part) for word in words[text]) for part in parts)
+
+    same = [name for name, text in texts if len(which) > 2 and has(text)]
+    like = get_close_matches(which, spelt, 1, _ALIKE)
+    of_like = set(get_close_matches(which, set(chain(*words.values())), 1, _ALIKE))
+    other = [name for name, text in texts if of_like & {*words[text]}]
+    found = [*same, *(spelt[each] for each in like), *other]
+    return list(dict.fromkeys(found))[:_SUGGESTED]
 
 
 def _verdict(source: str) -> pl.Expr:
