@@ -73,4 +73,11 @@ Of what is decided 1 of the 1 simulated had been on a page before its rule was s
 >>> published = claims.published_claims()
 >>> published.height, published["mail"].n_unique()
 (371, 13)
+
+Some rows repeat the figure of another one, as a mail's text does its table's. They count once, so
+that the pages count fewer claims:
+
+>>> repeats = claims.kinds()["repeats"].count()
+>>> repeats, published.height - repeats
+(4, 367)
 """

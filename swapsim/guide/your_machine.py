@@ -2,7 +2,10 @@
 """Your machine: what a patch is worth with other CPUs, devices and costs.
 
 `MachineConfig` describes a machine, ``data/costs.csv`` states how long each step of its work
-takes, and the contention machine turns both into rates and waits. What would the merged rule of
+takes, and the contention machine turns both into rates and waits. The CPUs of a `MachineConfig`
+follow from its tasks: each of its ``walkers`` (tasks that walk through memory) and writers has one,
+and so have kswapd and the interrupts of asynchronous devices. Frames and slots grow with the tasks
+unless you give them. What would the merged rule of
 patch D gain on a machine with 16 tasks on two sockets, two drives as fast as memory and a
 fragmented device, where a copy of a page takes 400 ns?
 
@@ -15,9 +18,9 @@ policy               low  middle  high  base_waits  patched_waits  flips
                        %       %     %           %              %
 percpu-rerandomise  13.6    13.8  14.2        30.3           21.1  no
 
-``low`` and ``high`` are those over three seeds; the waits are shares of the CPUs' busy time,
-without the rule and with it. A base in place of a name is a field of the machine, so any two
-machines can be compared:
+``low`` and ``high`` are those over the three default seeds (``seeds=``); the waits are shares of
+the CPUs' busy time, without the rule and with it. In place of a name a policy can be fields of the
+machine, so any two machines can be compared, the first as the base:
 
 >>> tags = {"tags": {"swap_writeback_tags": True}, "no tags": {"swap_writeback_tags": False}}
 >>> old = machine.MachineConfig(kernel="4.8", walkers=16)
@@ -47,7 +50,8 @@ viewer; the file has a field of `MachineConfig` on each line, and a table ``[cos
 ## Many machines
 
 `study.run` runs a function on many points, on any executor of ``concurrent.futures``, shows
-progress, and stores what is complete in a folder, from which an interrupted run continues:
+progress, and stores what is complete in a folder, from which an interrupted run continues. The
+folder is for these points and this function: other or more points need a new folder.
 
 >>> from concurrent.futures import ThreadPoolExecutor
 >>> from swapsim import study

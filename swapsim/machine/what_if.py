@@ -170,13 +170,17 @@ def gain(
     Parameters
     ----------
     machine : MachineConfig
+        Its CPUs follow from its tasks (``walkers``), and so do frames and slots unless they are
+        given. Policies and seeds replace fields of it.
     policies : mapping of str to mapping, or sequence of str or Policy
         The base first, as in `run`.
     constants : polars.DataFrame, optional
-        The costs (CONSTANTS); default: those of data/costs.csv.
+        The costs (CONSTANTS), most in ns; default: those of data/costs.csv.
     metric : str
-        Of METRICS.
+        Name in METRICS whose gain is returned; default: KiB swapped out a second.
     seeds : sequence of int
+        Each policy runs once with each seed, which decides where tasks and bases begin; low and
+        high are those of these runs.
     **how
         The executor, progress and folder of `study.run`; default: one run after the other.
 
@@ -188,6 +192,11 @@ def gain(
         percent (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
         (``flips``). A UserWarning says that scan bases were not used, as on a machine whose devices
         have free clusters.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two policies, or a policy, field, metric or constant is unknown.
 
     Examples
     --------

@@ -58,7 +58,8 @@ def run(
     progress : bool
         Show a progress bar on stderr; a notebook shows one anyway if the sweep takes long.
     folder : Path or str, optional
-        Where to store each batch (`study.store`): a sweep that was interrupted continues there.
+        Where to store each batch (`study.store`): a sweep that was interrupted continues there. It
+        is for these points, and cannot be extended: more or other points need a new folder.
         The task has to return polars DataFrames, of one schema in a batch.
 
     Returns
