@@ -9,23 +9,24 @@ Kernel functions stand in brackets, numbers are those of notebooks.
 - **swap entry**: the number of a device and of a slot on it, which stands in the page table for a
   page that was swapped out (``swp_entry_t``).
 - **swap cache**: the pages that are in memory and have a slot, found by their entry
-  (``add_to_swap_cache``), [01].
+  (``add_to_swap_cache``), [01](../../../01-writeback-tags.html).
 - **swap-out, swap-in**: a page is written to its slot; it is read from there.
 - **trunk**: 64 MB of a swap device, whose part of the swap cache is one address space with a lock
-  of its own (``SWAP_ADDRESS_SPACE_SHIFT``), [04].
+  of its own (``SWAP_ADDRESS_SPACE_SHIFT``), [04](../../../04-percpu-cluster-next.html).
 - **writeback tag**: a mark in a mapping's tree that says which pages are being written
-  (``PAGECACHE_TAG_WRITEBACK``), [01].
+  (``PAGECACHE_TAG_WRITEBACK``), [01](../../../01-writeback-tags.html).
 - **mapping**: the pages of one file, or of a part of the swap cache, with their tree and its lock
-  (``struct address_space``), [02].
+  (``struct address_space``), [02](../../../02-batched-removal.html).
 - **hold**: the time from one acquisition of a lock to its release.
 - **scan base**: the slot at which the search for a free one begins; one for each device, or with
-  patch D for each CPU (``cluster_next`` in ``scan_swap_map_slots``, until 6.11), [04].
+  patch D for each CPU (``cluster_next`` in ``scan_swap_map_slots``, until 6.11),
+  [04](../../../04-percpu-cluster-next.html).
 - **cluster**: 256 or 512 adjacent slots, which are free, in use for one order of folios, or full
-  (``struct swap_cluster_info``), [07].
+  (``struct swap_cluster_info``), [07](../../../07-newer-kernels.html).
 - **free, nonfull, frag, full**: the lists on which a device has its clusters since 6.12
-  (``cluster_alloc_swap_entry``), [07].
+  (``cluster_alloc_swap_entry``), [07](../../../07-newer-kernels.html).
 - **folio**: adjacent pages, 2 to the power of its *order*, that the kernel handles as one; a large
-  one needs as many adjacent slots (``struct folio``), [07].
+  one needs as many adjacent slots (``struct folio``), [07](../../../07-newer-kernels.html).
 - **fallback**: a large folio finds no run of slots, and is split and swapped out page by page.
 
 A slot has four KiB, and a trunk 2**14 slots:
@@ -39,19 +40,22 @@ A slot has four KiB, and a trunk 2**14 slots:
 ## Reclaim
 
 - **reclaim**: the kernel takes pages back that were not used for long, by its thread *kswapd*, or
-  *directly* in the task that needs one (``shrink_node``), [03].
+  *directly* in the task that needs one (``shrink_node``), [03](../../../03-stall-decisions.html).
 - **list, pass**: the pages that reclaim takes from an LRU list at a time
   (``shrink_inactive_list``); its round over all lists of a node or memory cgroup.
-- **lruvec**: the LRU lists of one memory cgroup on one node (``struct lruvec``), [08].
+- **lruvec**: the LRU lists of one memory cgroup on one node (``struct lruvec``),
+  [08](../../../08-generations.html).
 - **stall, throttle**: reclaim sleeps until writeback or other tasks have made progress
-  (``reclaim_throttle``; until 5.15 ``congestion_wait``), [03].
-- **refault**: a page is read again after reclaim had taken it (``workingset_refault``), [08].
+  (``reclaim_throttle``; until 5.15 ``congestion_wait``), [03](../../../03-stall-decisions.html).
+- **refault**: a page is read again after reclaim had taken it (``workingset_refault``),
+  [08](../../../08-generations.html).
 - **generation**: the anonymous or the file pages of an lruvec of about one age; reclaim takes from
-  the oldest one (``evict_folios``; *MGLRU*), [08].
+  the oldest one (``evict_folios``; *MGLRU*), [08](../../../08-generations.html).
 - **tier**: the file pages of a generation that were accessed about equally often through file
-  descriptors (``lru_tier_from_refs``), [08].
+  descriptors (``lru_tier_from_refs``), [08](../../../08-generations.html).
 - **swappiness**: the setting by which reclaim weighs anonymous pages against file pages, 0 to 200.
-- **mmotm**: the tree of memory-management patches of that day, on which patch C was posted, [03].
+- **mmotm**: the tree of memory-management patches of that day, on which patch C was posted,
+  [03](../../../03-stall-decisions.html).
 
 ## Comparison
 
@@ -61,7 +65,7 @@ A slot has four KiB, and a trunk 2**14 slots:
 - **fitted**: chosen so that the model meets a mail's figure *without* the patch; the figure with
   it is not looked at.
 - **contention machine**: the simulator `swapsim.machine`, in which CPUs meet at a kernel's locks,
-  and ``data/costs.csv`` says how long each step takes, [01].
+  and ``data/costs.csv`` says how long each step takes, [01](../../../01-writeback-tags.html).
 - **workbench**: the simulator `slots.measure`, in which tasks fill and free a device, without time.
 - **lab kernel**: the Linux 6.1 that ``data/capture`` builds, with patches behind switches of the
   boot line and with more tracepoints.
@@ -77,11 +81,4 @@ A slot has four KiB, and a trunk 2**14 slots:
 '...mmotm...'
 
 What a column or a metric means stands on the report's page of words; ``--explain`` prints it.
-
-[01]: ../../../01-writeback-tags.html
-[02]: ../../../02-batched-removal.html
-[03]: ../../../03-stall-decisions.html
-[04]: ../../../04-percpu-cluster-next.html
-[07]: ../../../07-newer-kernels.html
-[08]: ../../../08-generations.html
 """
