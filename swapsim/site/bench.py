@@ -27,18 +27,22 @@ class Benchmark(TypedDict):
 
 def run(only: Sequence[str] = ()) -> Iterator[Benchmark]:
     """Run the benchmarks of tests/bench whose names begin so, or all, in order of the files."""
-    known = 0
+    known: list[str] = []
+    ran = 0
     for path in sorted((repository_root() / "tests" / "bench").glob("*.py")):
         module = load(path)
         # A file lists its names: one which is not requested costs no time. The harness has none.
         wanted = tuple(only) or ("",)
-        if any(name.startswith(wanted) for name in getattr(module, "NAMES", ())):
+        names = getattr(module, "NAMES", ())
+        known += names
+        if any(name.startswith(wanted) for name in names):
             for row in module.run():
                 if row["name"].startswith(wanted):
-                    known += 1
+                    ran += 1
                     yield row
-    if not known:
-        raise SwapsimError(f"no benchmark is named {' or '.join(only)}: 'swapsim bench' lists them")
+    if not ran:
+        groups = dict.fromkeys(name.partition("/")[0] for name in known)
+        raise SwapsimError(f"no benchmark is named {' or '.join(only)}: choose {', '.join(groups)}")
 
 
 def load(path: Path) -> Any:

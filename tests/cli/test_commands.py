@@ -114,7 +114,7 @@ def test_charts_are_imported_only_when_drawn() -> None:
         (["import", "sample", "-o", "no/out"], "create it first"),
         (["import", "x"], "-o"),
         (["replay", "writeback-tags", "x", "--kernel", "2.4"], "2.4"),
-        (["bench", "--only", "no/such"], "no/such"),
+        (["bench", "--only", "no/such"], "no/such: choose cluster, clusters, des"),
         (["claims", "E"], "'swapsim claims D-prose'"),
         (["simulate", "cluster-next-fit"], "did you mean cluster-next-fits or"),
         (["verify", "stalls", "throttles-7.3-root-4", "--rules", "3.9"], "--rules 3.9: a trace"),

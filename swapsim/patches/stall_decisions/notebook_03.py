@@ -184,9 +184,9 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
     direct = judged.row(by_predicate=pl.col("claim") == _OF_DIRECT, named=True)
     return claims.lead_on(
-        f"Patch C lets reclaim sleep only after a list of pages; in Linux 6.1 {changes}.",
-        does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list in which "
-        f"all pages are dirty and none is being written. The model of these rules decides "
+        f"With patch C's rules in Linux 6.1 reclaim sleeps only after a list; {changes}.",
+        does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list of pages "
+        f"in which all are dirty and none is being written. The model of these rules decides "
         f"{decided:,} of {passes:,} passes over memory as a real kernel did.",
         worth=f"Real kernels confirm {confirmed} of {confirmed + against + undecided} of the "
         f"mail's claims that they answer and contradict {against} ({nfs} over NFS, in a guest that "
