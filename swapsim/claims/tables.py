@@ -513,12 +513,15 @@ FOUR_COLUMNS: Final = Table(
     Column("your_metric", pl.String, "the user's metric that fits the claim"),
     Column("published", pl.Float64, "change as the mail prints it", "%"),
     Column("yours", pl.Float64, "change of the means over the user's runs", "%"),
+    Column("your_low", pl.Float64, "lower end of its 95 % interval; null with one run", "%"),
+    Column("your_high", pl.Float64, "upper end of its 95 % interval; null with one run", "%"),
     Column("spread", pl.Float64, "its standard deviation; null with one run of a kernel", "points"),
     Column("tolerance", pl.Float64, "largest difference from the published change", "points"),
     Column(
         "your_verdict",
         SIMULATED_VERDICT.dtype,
-        "how the user's change compares with it; open: a kernel has too few runs",
+        "how the user's change compares with it; open: too few runs of a kernel, or an interval "
+        "wider than two tolerances",
     ),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),

@@ -5,11 +5,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.claims.judging import FEWEST_ROUNDS
+from swapsim.claims.judging import FEWEST_ROUNDS, range_verdict
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import require_unique
 from swapsim.claims.tables import (
@@ -27,6 +28,7 @@ from swapsim.frames.cases import first
 from swapsim.frames.files import other_columns, read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 from swapsim.io.paths import data_root
+from swapsim.study.ranking import CONFIDENCE
 
 BASE, PATCHED = "base", "patched"  # default names of the two kernels
 
@@ -255,16 +257,18 @@ def four_columns(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
-    The change of the means over the runs, in percent, is judged by the claim's tolerance; with
-    fewer than FEWEST_ROUNDS runs of a kernel it is open. A claim that repeats the figure of another
-    one in the comparison is left out.
+    The change of the means over the runs, in percent, is judged by the claim's tolerance. It is
+    open with fewer than FEWEST_ROUNDS runs of a kernel, and if its 95 % interval (Student's t, with
+    Welch's degrees of freedom) is open by `judging.range_verdict`. A claim that repeats the figure
+    of another one in the comparison is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place")
     near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
     few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
-    verdict = first((few, "open"), (near, "reproduced"), (~near, "missed"))
+    wide = range_verdict("your_low", "your_high") == "open"
+    verdict = first((few | wide, "open"), (near, "reproduced"), (~near, "missed"))
     fitted = (
         fitting.filter("has_change")
         .drop("patch")
@@ -326,13 +330,23 @@ def _with_suggestions(unmatched: pl.DataFrame, three_columns: pl.DataFrame) -> p
 
 
 def _changes(runs: pl.DataFrame, base: str, patched: str) -> pl.DataFrame:
-    """Return each metric's change in percent, its deviation, or the reason why it is missing."""
+    """Return each metric's change in percent, its spread and interval, or why it is missing."""
     quotient = pl.col("patched_mean") / pl.col("base_mean")
     change = 100 * (quotient - 1)
-    apart = (
-        (pl.col("patched_deviation") / pl.col("patched_mean")).pow(2)
-        + (pl.col("base_deviation") / pl.col("base_mean")).pow(2)
-    ).sqrt()
+    # What the variance of each kernel's runs adds to that of the change, of a run and of the mean.
+    patched_part = (100 * pl.col("patched_deviation") / pl.col("base_mean")).pow(2)
+    base_part = (100 * quotient * pl.col("base_deviation") / pl.col("base_mean")).pow(2)
+    patched_mean_part, base_mean_part = (
+        part / pl.col(runs)
+        for part, runs in ((patched_part, "patched_runs"), (base_part, "base_runs"))
+    )
+    error = (patched_mean_part + base_mean_part).sqrt()
+    of_patched = patched_mean_part / (patched_mean_part + base_mean_part)
+    freedom = 1 / (
+        of_patched.pow(2) / (pl.col("patched_runs") - 1)
+        + (1 - of_patched).pow(2) / (pl.col("base_runs") - 1)
+    )
+    half = pl.when(error == 0).then(0.0).otherwise(error * freedom.map_batches(_student))
     why = first(
         (pl.col("base_mean").is_null(), f"not measured with {base}"),
         (pl.col("patched_mean").is_null(), f"not measured with {patched}"),
@@ -345,13 +359,21 @@ def _changes(runs: pl.DataFrame, base: str, patched: str) -> pl.DataFrame:
         .with_columns(
             pl.col("base_runs", "patched_runs").fill_null(0),
             yours=change,
-            spread=pl.when(pl.col("patched_mean") != 0)
-            .then(100 * quotient.abs() * apart)
-            .otherwise(100 * pl.col("patched_deviation") / pl.col("base_mean").abs()),
+            your_low=change - half,
+            your_high=change + half,
+            spread=(patched_part + base_part).sqrt(),
             why=why,
         )
         .sort(_KEY)
     )
+
+
+def _student(freedom: pl.Series) -> pl.Series:
+    """Return Student's t of the confidence for degrees of freedom; null stays null."""
+    from scipy.special import stdtrit
+
+    t = stdtrit(freedom.fill_null(np.nan).to_numpy(), (1 + CONFIDENCE) / 2)
+    return pl.Series(freedom.name, t).fill_nan(None)
 
 
 def _side(runs: pl.DataFrame, kernel: str, name: str) -> pl.DataFrame:

@@ -163,7 +163,8 @@ def bench(only: Sequence[str]) -> None:
 
 
 _COMPARED: Final = (
-    *("claim", "published", "yours", "spread", "your_verdict", "simulated", "measured"),
+    *("claim", "published", "yours", "your_low", "your_high", "your_verdict"),
+    *("simulated", "measured"),
 )
 _SHARES: Final = ("table", "size", "published_base", "published_patched", "base", "patched")
 
@@ -174,7 +175,7 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "\b\n"
     "PATH is one of\n"
     "  a CSV file     kernel,test,metric,value,unit,run   a line a run\n"
-    "                 metric,base,patched,unit            a line a metric\n"
+    "                 metric,base,patched,unit            a line a metric, always open\n"
     "  a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json\n"
     "                 of mmtests: NAME/.../parallelio or usemem, and tests-timestamp\n"
     "                 of counters of large folios, copied from\n"
@@ -184,7 +185,9 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
     "it, or that of a claim (A-throughput). Metrics that fit no claim are listed, too. "
-    "Spread is one standard deviation.",
+    "A verdict needs five runs of each kernel or more; it is open with fewer, and if the 95 % "
+    "interval of your change, your_low to your_high, reaches the published change and is wider "
+    "than two tolerances.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
@@ -220,6 +223,11 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
                 brief=_SHARES,
             )
         )
-    opened = found.columns.filter(your_verdict="open").height
-    few = f"{opened} of your verdicts are open, with fewer than {FEWEST_ROUNDS} runs of a kernel"
-    return Found(printed, lines=[few] if opened else [])
+    opened = found.columns.filter(your_verdict="open")
+    few = opened.filter(pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS).height
+    reasons = {
+        f"fewer than {FEWEST_ROUNDS} runs of a kernel": few,
+        "the interval of your change is wider than two tolerances": opened.height - few,
+    }
+    lines = [f"open verdicts: {n}, since {why}" for why, n in reasons.items() if n]
+    return Found(printed, lines=lines)

@@ -425,7 +425,8 @@ def verify_slots(
     "--rules",
     type=click.Choice(STALL_RULES),
     metavar="NAME",
-    help=f"Those that the kernel was switched to: {', '.join(STALL_RULES)}; default: 6.1.",
+    help=f"Those that the kernel was switched to: {', '.join(STALL_RULES)}; default: as trace.toml "
+    "says, else 6.1.",
 )
 @format_option
 def verify_stalls(folder: Path, rules: str | None, form: str | None) -> int:

@@ -21,23 +21,24 @@ folios, can stand in place of the file; ``swapsim compare --help`` has their for
 ```console
 $ swapsim compare runs.csv
 changes from base to patched, in percent:
-| claim      | published | yours | spread | your_verdict | simulated | measured |
-|            |         % |     % | points |              |         % |        % |
-|------------|-----------|-------|--------|--------------|-----------|----------|
-| A-swap-out |      22.3 |    22 |   1.22 | open         |      22.8 |        - |
-with --only compared and --format, or in a file (-o), also: your_metric, tolerance, base_runs,
-  patched_runs, low, high, simulated_verdict, measured_verdict, patch, metric
+| claim      | published | yours | your_low | your_high | your_verdict | simulated | measured |
+|            |         % |     % |        % |         % |              |         % |        % |
+|------------|-----------|-------|----------|-----------|--------------|-----------|----------|
+| A-swap-out |      22.3 |    22 |     17.6 |      26.5 | open         |      22.8 |        - |
+with --only compared and --format, or in a file (-o), also: your_metric, spread, tolerance,
+  base_runs, patched_runs, low, high, simulated_verdict, measured_verdict, patch, metric
 metrics that fit no claim:
 | test           | metric         | unit | runs | why           |
 |----------------|----------------|------|------|---------------|
 | vm-scalability | meminfo.Active | kB   |    1 | fits no claim |
-1 of your verdicts are open, with fewer than 5 runs of a kernel
+open verdicts: 1, since fewer than 5 runs of a kernel
 ```
 
-``spread`` is one standard deviation over your runs. *Reproduced* says that your change lies within
-the tolerance which was stored for this claim before any result; *yours* has no error bar of the
-mail's in it. With fewer runs than the last line says your verdict is *open*, as are a few rounds of
-a real kernel. A claim that repeats another one's figure, as a mail's text does its table's, is left
+``your_low`` to ``your_high`` is the 95 % interval of your change. *Reproduced* says that your
+change lies within the tolerance which was stored for this claim before any result; *yours* has no
+error bar of the mail's in it. A verdict needs five runs of each kernel or more. With fewer it is
+*open*, and also if the interval is wider than two tolerances and reaches the published change. A
+claim that repeats another one's figure, as a mail's text does its table's, is left
 out. In Python:
 
 >>> from swapsim import frames

@@ -8,6 +8,7 @@ gets the rules' values next to the kernel's, in columns that end in ``_rules``.
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ import polars as pl
 from swapsim import interrupt
 from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
-from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
+from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_RULES, STALL_STEPS
 from swapsim.progress import bar
 from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
@@ -29,6 +30,9 @@ from swapsim.stall.sums import SumRows, is_of_sums, verify_sums
 from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIED_STALLS
 from swapsim.traces import provenance
 from swapsim.traces.verification import Verdict, verified
+
+_DEFAULT_RULES: Final = "6.1"
+"""Rules of a recording whose trace.toml names none."""
 
 TICKS: Final = 250  # timer ticks a second of a kernel whose trace.toml does not say
 
@@ -123,7 +127,8 @@ def verify_stalls(
     Flags that were read must be those that the rows before left. ``kernel.hz`` of a folder's
     trace.toml has the timer ticks a second, by default 250. The source is ReclaimRows, or the trace
     folder of them; ``rules`` are those of STALL_RULES that the kernel was switched to, by default
-    "6.1". A recording of a stock 7.3 (SumRows) has rules of its own and goes to `verify_sums`.
+    ``kernel.reclaim_rules`` of trace.toml, or "6.1" without it. A recording of a stock 7.3
+    (SumRows) has rules of its own and goes to `verify_sums`.
 
     **Not recorded**: why too many pages were isolated, how long a task was left asleep, and which
     lazyfree folios became anonymous ones.
@@ -156,12 +161,44 @@ def verify_stalls(
                 f"rules={rules!r}: a trace of a stock 7.3 has rules of its own: drop it"
             )
         return verify_sums(source)
-    by_rules = rules_of(rules or "6.1")
     if isinstance(source, ReclaimRows):
+        by_rules = rules_of(rules or _DEFAULT_RULES)
         return _verify(gather(source), by_rules, hz=TICKS, progress=progress)
-    hz = provenance(source).get("kernel", {}).get("hz", TICKS)
     with errors_of(source):
-        return _verify(gather(reclaim_rows(source)), by_rules, hz=hz, progress=progress)
+        recorded = recorded_rules(source)
+        by_rules = rules_of(rules or recorded or _DEFAULT_RULES)
+        hz = provenance(source).get("kernel", {}).get("hz", TICKS)
+        verdict = _verify(gather(reclaim_rows(source)), by_rules, hz=hz, progress=progress)
+    return _with_rules(verdict, by_rules.name, recorded)
+
+
+@checked
+def recorded_rules(folder: Path | str) -> str | None:
+    """Return the rules that a trace's kernel was switched to, by its trace.toml; None without.
+
+    An InputError if trace.toml names no set of STALL_RULES.
+    """
+    found = provenance(folder).get("kernel", {}).get("reclaim_rules")
+    if found is None:
+        return None
+    if found in STALL_RULES:
+        return str(found)
+    raise InputError(
+        f"{found!r} in trace.toml is none of {', '.join(STALL_RULES)}: write one of them",
+        field="kernel.reclaim_rules",
+    )
+
+
+def _with_rules(verdict: Verdict, rules: str, recorded: str | None) -> Verdict:
+    """Add by which rules a trace was replayed, and if it differs, by which it was recorded."""
+    if rules == recorded:
+        why = "as trace.toml says"
+    else:
+        why = "trace.toml names none" if recorded is None else f"trace.toml says {recorded}"
+    first = verdict.first
+    if not verdict.agrees and recorded not in (None, rules):
+        first = (*first, f"  recorded with the rules {recorded}, replayed with {rules}")
+    return replace(verdict, first=first, notes=(f"rules: {rules} ({why})", *verdict.notes))
 
 
 @checked
@@ -175,11 +212,10 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
 
 def _verified(folder: Path) -> dict[str, object]:
     about = provenance(folder)
-    rules = about.get("kernel", {}).get("reclaim_rules", "6.1")
-    found = verify_stalls(folder, rules=rules)
+    found = verify_stalls(folder)
     words = {"passes": "decided", "lists": "counted", "throttles": "held"}
     return {
-        "rules": rules,
+        "rules": recorded_rules(folder) or _DEFAULT_RULES,
         "cpus": about.get("guest", {}).get("cpus"),
         **{kind: compared for kind, (_, compared) in found.counts.items()},
         **{words[kind]: equal for kind, (equal, _) in found.counts.items()},

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from swapsim import claims
 from swapsim.claims.judging import FEWEST_ROUNDS
@@ -84,16 +85,46 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
     assert row["yours"] == pytest.approx(change, rel=1e-6, abs=1e-6)
     assert (row["base_runs"], row["patched_runs"]) == (len(base), len(patched))
     near = "reproduced" if abs(row["yours"] - 28.1) <= 9.33 else "missed"
-    assert row["your_verdict"] == (
-        near if min(len(base), len(patched)) >= FEWEST_ROUNDS else "open"
-    )
+    low, high = row["your_low"], row["your_high"]
     if min(len(base), len(patched)) == 1:
-        assert row["spread"] is None
+        assert (row["spread"], low, high) == (None, None, None)
+        assert row["your_verdict"] == "open"
         return
+    wide = high - low > 2 * 9.33 and low <= 28.1 + 9.33 and high >= 28.1 - 9.33
+    few = min(len(base), len(patched)) < FEWEST_ROUNDS
+    assert row["your_verdict"] == ("open" if few or wide else near)
     assume(all(statistics.stdev(values) > 1e-3 for values in (base, patched)))
     shares = [statistics.stdev(v) / statistics.fmean(v) for v in (base, patched)]
     expected = 100 * mean["patched"] / mean["base"] * math.hypot(*shares)
     assert row["spread"] == pytest.approx(expected, rel=1e-6)
+    if len(base) == len(patched):
+        assert low <= change <= high
+        errors = {
+            "patched": statistics.variance(patched) / len(patched),
+            "base": (mean["patched"] / mean["base"]) ** 2 * statistics.variance(base) / len(base),
+        }
+        freedom = (len(base) - 1) * sum(errors.values()) ** 2 / sum(e**2 for e in errors.values())
+        half = 100 * math.sqrt(sum(errors.values())) / mean["base"] * stats.t.ppf(0.975, freedom)
+        assert high - change == pytest.approx(half, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("patched", "verdict"),
+    [
+        ((122, 124, 121, 123, 125), "reproduced"),
+        ((60, 260, 90, 120, 85), "open"),
+        ((900, 2600, 1900, 1200, 1850), "missed"),
+    ],
+)
+def test_a_wide_interval_is_open_unless_it_misses(patched: tuple[int, ...], verdict: str) -> None:
+    """Five runs decide if they agree with each other, or are all far from the published change."""
+    rows = [
+        (kernel, "", "A-throughput", float(value), "", run)
+        for kernel, values in (("base", (100, 99, 101, 98, 102)), ("patched", patched))
+        for run, value in enumerate(values)
+    ]
+    four, _ = compared(pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row"))
+    assert four["your_verdict"].item() == verdict
 
 
 def test_a_metric_has_the_name_of_a_tool_a_mail_or_a_claim(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 
 import oracle_stall
 import polars as pl
 import pytest
 
 from swapsim import traces
+from swapsim.errors import InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.stall import decided_lists, reclaim_rows, stall_decisions, verify_stalls
 
@@ -23,14 +25,33 @@ LISTS = 40
 
 @TRACES
 def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
-    """All lists, passes and sleeps agree, and none is left out."""
+    """All lists, passes and sleeps agree by the rules of trace.toml, and none is left out."""
     rules = traces.provenance(folder)["kernel"]["reclaim_rules"]
-    found = verify_stalls(folder, rules=rules)
+    found = verify_stalls(folder)
     assert found.agrees, "\n".join(found.describe())
+    assert f"rules: {rules} (as trace.toml says)" in found.describe()
     rows = rows_of(folder)
     for kind in ("passes", "lists", "throttles"):
         height = getattr(rows, kind).height
         assert found.counts[kind] == (height, height)
+
+
+def test_other_rules_are_named_with_those_of_the_recording() -> None:
+    """A mismatch under rules that the user gave says with which ones the trace was recorded."""
+    lines = verify_stalls("stalls-series-1", rules="6.1").describe()
+    assert "  recorded with the rules series-8, replayed with 6.1" in lines
+    assert "rules: 6.1 (trace.toml says series-8)" in lines
+
+
+def test_rules_that_trace_toml_misspells_are_refused(tmp_path: Path) -> None:
+    """The message names the field and the known rule sets."""
+    folder = tmp_path / "mine"
+    copytree(SHIPPED["stalls-disk-1"], folder)
+    about = folder / "trace.toml"
+    text = about.read_text()
+    about.write_text(text.replace('reclaim_rules = "6.1"', 'reclaim_rules = "6.l"'))
+    with pytest.raises(InputError, match=r"reclaim_rules': '6.l' in trace.toml is none of 3\.9"):
+        verify_stalls(folder)
 
 
 @TRACES
