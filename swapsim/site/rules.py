@@ -107,7 +107,7 @@ def table_of_examples(judged: pl.DataFrame) -> str:
         for word in column.words
         if word not in judged[f"{source}_verdict"]
     ]
-    return f"{table}\n\nNo claim is {' or '.join(absent)} now." if absent else table
+    return f"{table}\n\nAt present no claim has the verdict {' or '.join(absent)}." if absent else table
 
 
 def _table(*heads: str, rows: list[Any]) -> str:

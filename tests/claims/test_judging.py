@@ -109,7 +109,7 @@ def of_change(fields: dict[str, Any]) -> str:
     if fields["chance"] is not None and fields["chance"] > 0.05:
         return "not determinable"
     reached = low - tolerance <= published <= high + tolerance
-    if fields["range_over"] != "seeds" and reached and high - low > 2 * tolerance:
+    if fields["range_over"] != "interval" and reached and high - low > 2 * tolerance:
         return "open"
     error = fields["error"] or 0
     if (published + error < 0 < low) or (published - error > 0 > high):
@@ -129,7 +129,7 @@ def test_a_simulated_change_is_judged_by_the_rules_in_their_order(data: st.DataO
         "low": low,
         "high": high,
         "figure": figure,
-        "range_over": data.draw(st.sampled_from(["seeds", "open constants", "ages"])),
+        "range_over": data.draw(st.sampled_from(["seeds", "open constants", "ages", "interval"])),
         "base_ratio": data.draw(MAYBE),
     }
     stated = {
@@ -177,6 +177,19 @@ def test_a_measured_change_is_judged_by_its_direction_next_to_its_size(
     assert (found["size"], found["measured_verdict"]) == (size, verdict)
     named = judged("change", answer(source="measured", what="locks", **fields), **stated)
     assert (named["size"], named["measured_verdict"]) == (None, verdict)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(-2.3, -0.1, "open"), (-2.3, 0.1, "confirmed"), (0.1, 2.3, "confirmed"), (2, 12, "open")],
+)
+def test_a_printed_change_that_stays_is_not_confirmed_from_its_other_side(
+    low: float, high: float, verdict: str
+) -> None:
+    """An interval within 10 % that is wholly below zero says nothing for a rise of 9 %."""
+    given = answer(source="measured", figure=low, low=low, high=high, rounds=5)
+    stated = {"base": 10.0, "value": 10.9, "change": 9.0, "tolerance": 5.0}
+    assert judged("change", given, **stated)["measured_verdict"] == verdict
 
 
 @pytest.mark.parametrize(

@@ -140,4 +140,5 @@ def test_the_fitted_ratio_stands_next_to_the_gains_that_rest_on_it() -> None:
     row = held.row(by_predicate=pl.col("metric") == "tree_lock : si->lock", named=True)
     assert not row["low"] <= row["published"] <= row["high"]
     cards = claims.patch_cards().filter(patch=patch.PATCH)
-    assert f"fitted and not met: {notebook.ratio_of(held)}." in cards["caveat"].item()
+    found = f"{row['published']:.2f}, simulated {row['low']:.2f} to {row['high']:.2f}"
+    assert f"fitted and not met: published {found}." in cards["caveat"].item()

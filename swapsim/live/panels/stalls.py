@@ -79,8 +79,8 @@ def panel() -> Panel:
         name="stalls",
         question="When does reclaim stall?",
         notebook="03-stall-decisions",
-        limits="One list that is met twice, from the flag writeback on, with none of its pages "
-        "changed in between; the table is of the second meeting. It is exact: the rules "
+        limits="Reclaim meets one list twice, with the flag writeback set before; its pages do not "
+        "change in between, and the table shows the second meeting. It is exact: the rules "
         "themselves, without chance.",
         model="stall",
         base=base,

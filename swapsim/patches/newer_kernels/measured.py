@@ -30,7 +30,7 @@ _RECLAIMERS: Final = ("kswapd", "direct", "cgroup")
 _REASONS: Final = ("WRITEBACK", "CONGESTED", "NOPROGRESS", "ISOLATED")
 _RULES: Final = {
     "passes of reclaim over a node": ("passes",),
-    "passes after which a node's state is decided": ("passes that decide",),
+    "times a node's state is decided (again if a pass goes on)": ("passes that decide",),
     "passes that begin on a node marked as under writeback": ("passes flagged WRITEBACK",),
     "passes that begin on a node marked as dirty": ("passes flagged DIRTY",),
     "flusher threads woken by reclaim": ("flushers woken",),

@@ -58,7 +58,7 @@ def on_newest() -> pl.DataFrame:
             "02-batched-removal",
             "pages removed under one hold",
             "obsolete",
-            "never merged; each cluster of 2 MB has a lock, taken for each folio",
+            "never merged; folios are removed one by one, swapped ones under their cluster's lock",
             _of_removals(),
         ),
         (
@@ -66,7 +66,7 @@ def on_newest() -> pl.DataFrame:
             "03-stall-decisions",
             "stall decisions in one place",
             "in part",
-            "with generations (MGLRU, the default) only a memory cgroup's reclaim decides",
+            "with generations (MGLRU, on in most distributions) only a cgroup's reclaim decides",
             _of_decisions(),
         ),
         (
@@ -95,7 +95,10 @@ def _of_tags() -> str:
         for tasks in _TASKS
         for row in _flag(tasks)
     ]
-    return f"without it, by one global lock twice a page: {', '.join(parts)}"
+    return (
+        f"throughput without it, by a model that is not fitted to {_KERNEL} (a global lock twice a "
+        f"page): {', '.join(parts)}"
+    )
 
 
 def _flag(tasks: int) -> list[dict[str, float]]:
@@ -121,13 +124,13 @@ def _lists() -> dict[str, float]:
 def _of_decisions() -> str:
     passes, decided = (_rule(words) for words in ("over a node", "is decided"))
     parts = [
-        f"{decided[setting]:,.0f} of {passes[setting]:,.0f} with {words} (rounds: "
+        f"{decided[setting]:,.0f} times in {passes[setting]:,.0f} with {words} (rounds: "
         f"{decided[f'{setting}_low']:,.0f} to {decided[f'{setting}_high']:,.0f})"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
     ]
     few = deciding.few_percent(_KERNEL)
     return (
-        f"passes of reclaim after which a node's state is decided: {', '.join(parts)}; there "
+        f"decisions on a node's state in passes of reclaim: {', '.join(parts)}; there "
         f"{few:.0f} % of the choices between anonymous and file pages that swappiness leaves open "
         "follow from few refaults of file pages, the rest from refault rates (notebook 08)"
     )
@@ -147,7 +150,8 @@ def _of_meetings() -> str:
         for of in [shares.filter(pl.col("kernel").is_in(_COMPARED), cpus=cpus)]
     ]
     return (
-        "uses of the swap cache's lock that meet another CPU, with one base, patch D and 7.3: "
+        "uses of the swap cache's lock that meet another CPU, on generated requests, with one "
+        "base, patch D and 7.3 (on recorded ones less apart: notebook 07): "
         f"{'; '.join(parts)}"
     )
 
@@ -166,7 +170,10 @@ def _of_folios() -> str:
         f"{row['measured_high']:.0f})"
         for row in found.filter(order=found["order"].max()).iter_rows(named=True)
     ]
-    return f"folios of 2 MB split for lack of slots, by the same program: {', '.join(parts)}"
+    return (
+        f"folios of 2 MB split for lack of slots, by the same program: {', '.join(parts)}; the "
+        "kernels differ by more than this order (notebook 07b)"
+    )
 
 
 def verdict(rows: pl.DataFrame) -> str:
@@ -189,9 +196,9 @@ def verdict(rows: pl.DataFrame) -> str:
         f"{_lists()['holds_a_folio']:.2f} times a page in place of 1; whether any task waits is "
         "not measured.",
         when="D on a device with free clusters of 2 MB: no use met another CPU, up to "
-        f"{_most_apart()} CPUs. C, rules of who waits, with generations, lists by age and the "
-        f"default: they decide for memory cgroups alone, after "
-        f"{decided:,.0f} of {passes:,.0f} passes of reclaim.",
+        f"{_most_apart()} CPUs. C, rules of who waits, with generations, lists by age: they "
+        f"decide for memory cgroups alone, {decided:,.0f} times in {passes:,.0f} passes of "
+        "reclaim.",
     )
 
 
