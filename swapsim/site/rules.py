@@ -107,7 +107,8 @@ def table_of_examples(judged: pl.DataFrame) -> str:
         for word in column.words
         if word not in judged[f"{source}_verdict"]
     ]
-    return f"{table}\n\nAt present no claim has the verdict {' or '.join(absent)}." if absent else table
+    without = f"\n\nAt present no claim has the verdict {' or '.join(absent)}."
+    return f"{table}{without if absent else ''}"
 
 
 def _table(*heads: str, rows: list[Any]) -> str:
