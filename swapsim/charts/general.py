@@ -362,6 +362,8 @@ def _figure(letter: str, column: str, title: Any, look: Look, **more: Any) -> An
     scale: dict[str, Any] = {}
     if letter in look.get("log", ""):
         scale = {"type": "symlog" if look.get("zero") else "log"}
+        if scale["type"] == "symlog" and letter == "x":
+            scale |= {"padding": 8, "nice": False}  # dots at both ends are drawn completely
     if "domain" in look:
         scale |= {"domain": list(look["domain"]), "nice": False}
     if look.get("tight"):

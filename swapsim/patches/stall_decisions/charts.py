@@ -33,6 +33,7 @@ def by_patch(steps: pl.DataFrame, subtitle: str) -> alt.ConcatChart:
         title="What each patch changes against the state before it",
         subtitle=subtitle,
         words={"seen": "by its rounds, the figure", "policy": "up to patch"},
+        colour=colours.SIGNS,
         width=560,
     )
 

@@ -118,7 +118,8 @@ def in_order_of_rules() -> pl.Expr:
 def steps(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return what each of the eight patches changes against the state before it (`steps`).
 
-    ``text`` is the change in percent, or both figures if the first is zero and the other is not.
+    ``text`` is the change in percent, or both figures if the first is zero and the other is not;
+    "<0.05 %" is a small change of either sign.
     """
     found = claims.steps(results, STEPS, metrics)
     change = 100 * (pl.col("value") - pl.col("base")) / pl.col("base")
@@ -131,6 +132,8 @@ def steps(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         .then(pl.format("{} %", _signed(change.round().cast(pl.Int64, strict=False))))
         .when(change.abs() >= 0.05)
         .then(pl.format("{} %", _signed(change.round(1))))
+        .when(change != 0)
+        .then(pl.lit("<0.05 %"))
         .otherwise(pl.lit("0 %"))
     )
 

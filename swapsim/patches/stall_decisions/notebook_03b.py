@@ -42,6 +42,20 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def describe_score(scored: pl.DataFrame) -> str:
+    """Return how many rows of the mail's tables are in its order and of its size, by target."""
+    parts = []
+    for target, where in (("disk", "On the disk"), ("nfs", "Over NFS")):
+        own = scored.filter(pl.col("table").str.ends_with(f", {target}"))
+        names = ("order_reproduced", "order_asked", "sized", "modelled", "cells_sized", "cells")
+        right, asked, sized, rows, inside, cells = (int(own[name].sum()) for name in names)
+        parts.append(
+            f"{where} the order is reproduced in {right} of {asked} rows. {inside} of {cells} cells "
+            f"are within a factor of {FACTOR:.0f}, and all cells of {sized} of {rows} rows."
+        )
+    return "\n".join(parts)
+
+
 _FURTHEST: Final = 32  # a quotient further from 1 is drawn here, as another shape
 
 
@@ -135,12 +149,14 @@ def _long(by_time: pl.DataFrame, words: Mapping[str, str]) -> pl.DataFrame:
 
 
 def sum_seconds(by_time: pl.DataFrame) -> frames.Shown:
-    """Return the sums of a round, and the most slots that were in use at once."""
+    """Return the length and the sums of a round, and the most slots that were in use at once."""
     slept = ["client_waits", "writer_throttled", "kswapd_sleeps", "tasks_sleep"]
     sums = by_time.group_by("rules", maintain_order=True).agg(
-        pl.col(*slept, *_SCANS).sum(), most_swapped=pl.col("swap_used").max()
+        pl.len().alias("lasts"),
+        pl.col(*slept, *_SCANS).sum(),
+        most_swapped=pl.col("swap_used").max(),
     )
-    return frames.show(sums, "s", slept, fold="Sums of the round")
+    return frames.show(sums, "s", ["lasts", *slept], fold="Sums of the round")
 
 
 def three_sources(
@@ -326,7 +342,7 @@ def draw_lab(table: pl.DataFrame) -> alt.ConcatChart:
         title="The lab's test: measured in the lab, and simulated",
         subtitle="medians; the lab's bars are intervals, the simulation's the range over the open "
         "settings",
-        words={"policy": "rule set"},
+        words={"policy": "rule set", "median": "the panel's figure, median"},
         apart=True,
         panel="figure",
         columns=3,
@@ -351,6 +367,19 @@ def parted_directions(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.Dat
         measured_verdict="verdict",
         simulated=_from_to("simulated_base", "simulated_value"),
         simulated_verdict="simulated_verdict",
+    )
+
+
+def describe_parted(parted: pl.DataFrame) -> str:
+    """Return which side of `parted_directions` agrees with the mail, and how often."""
+    ours, theirs = (
+        parted[f"{side}_verdict"].cast(pl.String) == "confirmed"
+        for side in ("simulated", "measured")
+    )
+    against = int((parted["simulated_verdict"].cast(pl.String) == "contradicted").sum())
+    return (
+        f"Of {parted.height} claims on which they disagree, the simulation agrees with the mail in "
+        f"{int(ours.sum())}, the lab in {int(theirs.sum())}; the simulation contradicts {against}."
     )
 
 
