@@ -143,6 +143,7 @@ def draw_null(null: pl.DataFrame, noise: pl.DataFrame) -> alt.ConcatChart:
         published="published",
         panel="uneven",
         columns=2,
+        own_axes=True,
         width=330,
         band=(-half, half),
         title="What two equal kernels differ by, and what the mail prints",
@@ -265,7 +266,8 @@ def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
 
     The machine swaps out each page that joins the swap cache, and removes complete lists. A slot's
     acquisition of the slot cache's mutex counts the pages that joined (``joins``); the lab counts
-    holds, which are shorter (``short_holds``).
+    holds, which are shorter (``short_holds``). The difference and the rest that both leave are in
+    percent of the measured count.
     """
     keys = ["n_tasks", "policy"]
     tree, slots, hold = (
@@ -279,8 +281,11 @@ def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
         tree.join(slots, on=keys, suffix="_slots")
         .join(hold, on=keys, how="left", suffix="_hold")
         .with_columns(joins=joins, short_holds=short_holds.fill_null(0))
-        .with_columns(rest_percent=100 * rest / pl.col("measured"))
-        .select(*tree.columns, "joins", "short_holds", "rest_percent")
+        .with_columns(
+            difference_percent=100 * (1 - pl.col("simulated") / pl.col("measured")),
+            rest_percent=100 * rest / pl.col("measured"),
+        )
+        .select(*tree.columns, "joins", "short_holds", "difference_percent", "rest_percent")
         .sort("policy", "n_tasks")
     )
 
@@ -313,9 +318,16 @@ def verdict(
         f"{_span(one)} of elapsed time (published: {one['published']:+.1f} %). By hand, fewer "
         f"acquisitions alone {_alone(needed)} give the published falls.",
         when=f"Where each 64 MB of a non-rotational device have a lock of their own (from 4.11 "
-        f"on): even without the patch pages written change by {_span(alone)}, with it by "
-        f"{_span(both)}. With few tasks it can even lose.",
+        f"on): these locks change the pages written by {_span(alone)}, with the patch by "
+        f"{_span(both)}. It can even lose: most with {_most_lost()}.",
     )
+
+
+def _most_lost() -> str:
+    """Return the two numbers of tasks with which batching loses most, on some lists."""
+    gained = gains(studies.gain_by_list(), over=["seed"])
+    least = gained.group_by("label").agg(pl.col("middle").min()).filter(pl.col("middle") < 0)
+    return ", then with ".join(least.sort("middle")["label"].head(2))
 
 
 def _alone(needed: pl.DataFrame) -> str:
