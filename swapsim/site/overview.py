@@ -444,8 +444,8 @@ def on_your_own(
         f"{gains['fit'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
         f"parts are there.",
         {
-            "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays, which "
-            f"count by a patch's rules. The patches change {figures or 'no figure'}.",
+            "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays (counts "
+            f"by a patch's rules). The patches change {figures or 'no figure'}.",
             "Your rule": f"With {own} {share[own]} of the additions to the swap cache fetch the "
             f"lock's cache line from another CPU, with the merged rule {share[_MERGED]}.",
             "Your machine": f"The merged patch D, a scan base for each CPU, gains {yours:.0f} % on "

@@ -327,7 +327,8 @@ def _most_lost() -> str:
     """Return the two numbers of tasks with which batching loses most, on some lists."""
     gained = gains(studies.gain_by_list(), over=["seed"])
     least = gained.group_by("label").agg(pl.col("middle").min()).filter(pl.col("middle") < 0)
-    return ", then with ".join(least.sort("middle")["label"].head(2))
+    most = least.sort("middle")["label"].head(2).str.replace("^1 ", "one ")
+    return ", then with ".join(most)
 
 
 def _alone(needed: pl.DataFrame) -> str:

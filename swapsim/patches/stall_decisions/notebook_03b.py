@@ -50,8 +50,8 @@ def describe_score(scored: pl.DataFrame) -> str:
         names = ("order_reproduced", "order_asked", "sized", "modelled", "cells_sized", "cells")
         right, asked, sized, rows, inside, cells = (int(own[name].sum()) for name in names)
         parts.append(
-            f"{where} the order is reproduced in {right} of {asked} rows. {inside} of {cells} cells "
-            f"are within a factor of {FACTOR:.0f}, and all cells of {sized} of {rows} rows."
+            f"{where} the order is reproduced in {right} of {asked} rows. {inside} of {cells} "
+            f"cells are within a factor of {FACTOR:.0f}, and all cells of {sized} of {rows} rows."
         )
     return "\n".join(parts)
 
