@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from swapsim import claims
-from swapsim.charts import general
+from swapsim.charts import colours, general
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
 from swapsim.machine import summary
@@ -71,7 +71,8 @@ def simulated_nodes(experiment: str) -> pl.DataFrame:
 
 def gains_of_fits(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the change of throughput by the patch in each stored fit, by its shares."""
-    rates = rows.filter(metric=prediction.THROUGHPUT).select(
+    rates = rows.sort("map_share", maintain_order=True)
+    rates = rates.filter(metric=prediction.THROUGHPUT).select(
         "tag_share", pl.col("map_share").cast(pl.String), "kernel", "seed", "value"
     )
     means = over(rates, statistic="mean").drop("runs", "low", "high")
@@ -82,14 +83,18 @@ def draw_gains_of_fits(rows: pl.DataFrame) -> alt.ConcatChart:
     """Draw the gain in throughput of each stored fit, next to the published one."""
     claim = judged_ranges(rows).row(by_predicate=pl.col("claim") == "A-throughput", named=True)
     published, tolerance = claim["published"], claim["tolerance"]
+    found, headline = gains_of_fits(rows), str(prediction.MAP_SHARE)
+    shares = found["map_share"].unique(maintain_order=True).to_list()
+    grid = colours.of([share for share in shares if share != headline])
     return general.lines(
-        gains_of_fits(rows),
+        found,
         "tag_share",
         "change",
         "map_share",
         title="Predicted change, for each fit that meets the base column",
         rule=published,
         band=(published - tolerance, published + tolerance),
+        colour={share: grid.get(share, colours.PATCHED) for share in shares},
         words={
             "tag_share": "tag_ns / tree_ns: hold for tags / hold for add",
             "map_share": "map_ns / tree_ns",
@@ -123,6 +128,17 @@ def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
         .with_columns(range=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
         .drop("runs")
     )
+
+
+def describe_series(compared: pl.DataFrame) -> str:
+    """Return how the predicted ranges of the series lie to its rates and to its profile."""
+    parts = []
+    for unit, rows in (("KiB/s", "rates"), ("% of cycles", "rows of the profile")):
+        words = compared.filter(unit=unit).drop_nulls("range")["range"]
+        counts = words.value_counts(sort=True).sort("count", "range", descending=[True, False])
+        found = ", ".join(f"{word} {count}" for word, count in counts.iter_rows())
+        parts.append(f"of {words.len()} {rows} {found}")
+    return "By the range over the shares of tags: " + "; ".join(parts) + "."
 
 
 def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
