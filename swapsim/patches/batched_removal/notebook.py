@@ -328,7 +328,7 @@ def _most_lost() -> str:
     gained = gains(studies.gain_by_list(), over=["seed"])
     least = gained.group_by("label").agg(pl.col("middle").min()).filter(pl.col("middle") < 0)
     most = least.sort("middle")["label"].head(2).str.replace("^1 ", "one ")
-    return ", then with ".join(most)
+    return ", then ".join(most)
 
 
 def _alone(needed: pl.DataFrame) -> str:
