@@ -41,29 +41,29 @@ And over the subjects:
 Internal, without a page: ``bounded``, ``checks``, ``ffi``, ``interrupt``, ``io``, ``lazy``,
 ``progress``, ``version``.
 
-Each command is done by a function of the same or nearly the same name::
+Each command is done by a function of the same or nearly the same name:
 
-    swapsim import                  traces.import_text
-    swapsim info                    traces.info
-    swapsim probes                  traces.probes.recording_script
-    swapsim export                  export.trace, export.machine
-    swapsim replay writeback-tags   mapping.writeback_tags
-    swapsim replay batched-removal  removal.batched_removal
-    swapsim replay stall-decisions  stall.stall_decisions
-    swapsim replay cluster-next     slots.cluster_next
-    swapsim replay clusters         clusters.replay
-    swapsim replay generations      generations.replay
-    swapsim verify slots            slots.verify_slots
-    swapsim verify stalls           stall.verify_stalls
-    swapsim verify clusters         clusters.verify_clusters
-    swapsim verify generations      generations.verify_generations
-    swapsim rank                    patches.cluster_next.rank, clusters.alternatives.rank_policies
-    swapsim claims                  site.overview.judged, site.overview.of_claims
-    swapsim compare                 site.overview.compare
-    swapsim report                  site.report.write
-    swapsim notebooks               site.notebooks.lay_out
-    swapsim simulate                site.simulated.simulate
-    swapsim bench                   site.bench.run
+- ``swapsim import``: `traces.import_text`,
+- ``swapsim info``: `traces.info`,
+- ``swapsim probes``: `traces.probes.recording_script`,
+- ``swapsim export``: `export.trace`, `export.machine`,
+- ``swapsim replay writeback-tags``: `mapping.writeback_tags`,
+- ``swapsim replay batched-removal``: `removal.batched_removal`,
+- ``swapsim replay stall-decisions``: `stall.stall_decisions`,
+- ``swapsim replay cluster-next``: `slots.cluster_next`,
+- ``swapsim replay clusters``: `clusters.replay`,
+- ``swapsim replay generations``: `generations.replay`,
+- ``swapsim verify slots``: `slots.verify_slots`,
+- ``swapsim verify stalls``: `stall.verify_stalls`,
+- ``swapsim verify clusters``: `clusters.verify_clusters`,
+- ``swapsim verify generations``: `generations.verify_generations`,
+- ``swapsim rank``: `patches.cluster_next.rank`, `clusters.alternatives.rank_policies`,
+- ``swapsim claims``: `site.overview.judged`, `site.overview.of_claims`,
+- ``swapsim compare``: `site.overview.compare`,
+- ``swapsim report``: `site.report.write`,
+- ``swapsim notebooks``: `site.notebooks.lay_out`,
+- ``swapsim simulate``: `site.simulated.simulate`,
+- ``swapsim bench``: `site.bench.run`.
 
 ``@swapsim.policy``, ``@swapsim.list_policy`` and ``@swapsim.type_policy`` make a policy of a Python
 function.

@@ -22,8 +22,8 @@ field that is out of it, and its value.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, fields
 from functools import cache
 from inspect import cleandoc
 from textwrap import fill
@@ -37,6 +37,7 @@ Config = TypeVar("Config")
 _END: Final = r"(?:SWS_\w+|\d+(?:\^\d+)?)"
 _RANGE: Final = re.compile(rf"(?<![\w.])({_END}) \.\. ({_END})(?! [-+*/])")
 _LIMIT: Final = re.compile(r"\bSWS_[A-Z]\w+_(?:MAX|MIN|PAGES)\b")
+_ENTRY: Final = re.compile(r"^(\w+(?:, \w+)*) : .+$", re.MULTILINE)
 _DEFAULT: Final = re.compile(r"[;,.]? ?[Dd]efault(?: is)? .*?(?=[;.](?:\s|$)|: )")
 
 
@@ -81,15 +82,22 @@ def check_ranges(config: object, struct: str, **others: tuple[int, int]) -> None
 def documented(*structs: str) -> Callable[[type[Config]], type[Config]]:
     """Complete the docstring of a dataclass: the fields that it lacks, from these structs.
 
-    A docstring may have entries of its own, for fields that no struct has: it ends with them.
+    A docstring may have entries of its own, for fields that no struct has: it ends with them. Each
+    entry states its default, unless that is None.
     """
 
     def complete(config: type[Config]) -> type[Config]:
-        text = cleandoc(config.__doc__ or "")
+        known = {field.name: field for field in fields(config)}  # type: ignore[arg-type]
+        text = _ENTRY.sub(
+            lambda entry: entry[0] + _default([known[name] for name in entry[1].split(", ")]),
+            cleandoc(config.__doc__ or ""),
+        )
         lines = [text] if "\nParameters\n" in text else [text, "", "Parameters", "----------"]
-        for field in fields(config):  # type: ignore[arg-type]
-            if not re.search(rf"^(\w+, )*{field.name}(, \w+)* : ", text, re.MULTILINE):
-                lines += [f"{field.name} : {_type(field.type)}", _meaning(structs, field.name)]
+        documented = {name for entry in _ENTRY.finditer(text) for name in entry[1].split(", ")}
+        for name, field in known.items():
+            if name not in documented:
+                lines.append(f"{name} : {_type(field.type)}{_default([field])}")
+                lines.append(_meaning(structs, name))
         lines += ["", "Raises", "------", "ConfigError", "    A field is out of its range."]
         config.__doc__ = "\n".join(lines)
         return config
@@ -101,6 +109,27 @@ def _type(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
+def _default(of: Sequence[Field[Any]]) -> str:
+    """Return the defaults of fields as the end of their entry's first line."""
+    known = {field.name: field.default for field in of if field.default not in (None, MISSING)}
+    if not known:
+        return ""
+    values = {name: _shown(value) for name, value in known.items()}
+    if len({*values.values()}) == 1 and len(known) == len(of):
+        return f", default {next(iter(values.values()))}"
+    return f", default {', '.join(f'{name}={value}' for name, value in values.items())}"
+
+
+def _shown(value: object) -> str:
+    """Return a default as Python writes it; a large power of 2 as a power."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, bool) or not isinstance(value, int):
+        return repr(value)
+    power = _power(value)
+    return power if "**" in power else f"{value:_}"
+
+
 def _meaning(structs: tuple[str, ...], field: str) -> str:
     """Return the comment of a field as numpydoc has it: without its default, limits as numbers."""
     names = (f"{struct.removeprefix('struct ')}.{field}" for struct in structs)
@@ -110,10 +139,14 @@ def _meaning(structs: tuple[str, ...], field: str) -> str:
 
 
 def _limit(name: str) -> str:
-    """Return a limit as a text; a large power of 2 as a power."""
-    value = _number(name)
+    """Return a limit as a text."""
+    return _power(_number(name))
+
+
+def _power(value: int) -> str:
+    """Return a whole number as a text; a large power of 2 as a power."""
     power = value.bit_length() - 1
-    return f"2**{power}" if value == 1 << power > 1 << 16 else str(value)
+    return f"2**{power}" if value and value == 1 << power > 1 << 16 else f"{value}"
 
 
 def _number(text: str) -> int:

@@ -58,11 +58,13 @@ def show(
 ) -> Shown:
     """Show a frame; `unit` is that of the named columns, whatever their tables declare.
 
+    Without names it is that of all columns of floats.
+
     Examples
     --------
     >>> import polars as pl
     >>> from swapsim import frames
-    >>> frames.show(pl.DataFrame({"task": ["a", "b"], "gain": [12.345, -0.25]}), "%", ["gain"])
+    >>> frames.show(pl.DataFrame({"task": ["a", "b"], "gain": [12.345, -0.25]}), "%")
     task   gain
               %
     a     12.3
@@ -71,6 +73,8 @@ def show(
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise InputError(f"has only: {', '.join(frame.columns)}", field=missing[0])
+    if unit and not columns:
+        columns = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     if bool(unit) != bool(columns):
         raise InputError(f"unit {unit!r} is of no column: name the columns", field="columns")
     return Shown(frame, unit, columns, fold)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Add a patch: one that the laboratory does not have yet.
 
-A new patch adds files of its own and changes no other patch's. Which files a patch has, and which
-of them are there:
+A new patch adds files of its own and rows to shared ones (listed below); no package of another
+patch changes. Which files a patch has, and which of them are there:
 
 >>> from swapsim import frames
 >>> from swapsim.site import patches
@@ -16,11 +16,13 @@ replay     swapsim/removal/replay.py                    yes
 package    swapsim/patches/batched_removal/__init__.py  yes
 notebook   notebooks/02-batched-removal.ipynb           yes
 
-The table has a row for each file, and patch B one for each of its two headers. Oracle and binding
-have steps below, and no row in it.
+The table has a row for each file, and patch B one for each of its two headers. Of the steps below,
+``card`` and ``claims`` are step 1, ``mechanism`` step 3, ``replay`` step 5, ``package`` step 6 and
+``notebook`` step 7; steps 2 and 4, oracle and binding, have no row.
 
 Patch B is the smallest one to copy from. Build the parts in this order, because each one checks the
-next. Paths are those of a checkout, whose commands need ``make setup`` once:
+next. Paths are those of a checkout. Run ``make setup`` first, and again each time a file was added,
+moved or removed:
 
 1. **Card and claims.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
    lock by lock, and what is not modelled. The mail is a row of ``mails.csv``, each printed figure
@@ -35,7 +37,8 @@ next. Paths are those of a checkout, whose commands need ``make setup`` once:
    the conventions. Check: ``make test-c``.
 4. **Binding and tables.** A package of the mechanism's name with ``_native.py`` and
    ``tables.py``, and a test in which Hypothesis compares C with the oracle, such as
-   ``tests/removal/test_removal.py``. Check: ``.venv/bin/python -m pytest tests/NAME``.
+   ``tests/removal/test_removal.py``. The package is added to ``LADDER`` and ``SUBJECTS`` of
+   ``tests/test_layers.py``. Check: ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
 5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``. Check:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
@@ -45,6 +48,37 @@ next. Paths are those of a checkout, whose commands need ``make setup`` once:
 7. **Notebook.** ``notebooks/NN-slug.ipynb``, whose last cell computes what its first cell says.
    Check: `parts_of` as above, and ``.venv/bin/python -m pytest
    tests/site/test_notebooks.py``.
+
+## The shared files
+
+In ``data/published``, and what happens without a row of the new patch:
+
+- ``mails.csv``, the mail: a test fails,
+- ``links.csv``, its message ID, title and author: the report ends with an error, and a test fails,
+- ``claims.csv``, a claim: it is not judged; a test fails if a printed row has none,
+- ``kinds.csv``, the kind of each claim: ``swapsim claims`` ends with an error that names the claim,
+- ``tolerances.csv``, for each change: its simulated verdict is *not simulated*, and a test fails,
+- ``sections.csv``, each table or place of the mail, and the heading of the notebook that answers
+  it: its claims are on no page of the report, and a test fails,
+- ``reasons.csv``, claims that no model or kernel answers: they have no reason,
+- ``metrics.csv``, the names that tools give to a metric: ``swapsim compare`` knows the metric by
+  the claim's and the mail's names only,
+- ``windows.csv``, for metrics of a complete run (`machine.life`): the fit ends with an error that
+  names the metric.
+
+``rules.csv``, ``anchors.csv`` and ``simulation-tolerances.csv`` (patch C's simulator) stay as they
+are. Elsewhere:
+
+- ``swapsim/site/patches.py``, PATCHES: an error at import,
+- ``swapsim/patches/__init__.py``, ``swapsim/__init__.py``: the package is not exported, has no
+  page, and a test fails,
+- ``swapsim/cli/replay.py``, ``swapsim/traces/replays.py`` and ``subjects.py``, ``_FIGURES``
+  of ``swapsim/site/overview.py``: the replay has no command, and ``swapsim info`` does not list it,
+- ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
+- ``tests/claims/test_cards.py``, ``test_published.py`` and ``tests/data/mails.toml``, the names of
+  all patches, and digests of the cells that were compared with the mail: the tests fail,
+- ``README.md``, ``patches/README.md`` and the cards: ``make readme`` writes them again,
+- ``CHANGELOG.md``: what is new.
 
 A patch that was not begun lacks each part:
 

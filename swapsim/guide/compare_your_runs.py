@@ -70,6 +70,8 @@ Of 1 claims real kernels decide 0; undecided: 1 with a reason.
 Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
 ```
 
+All rows, before those that repeat another one are left out:
+
 >>> from swapsim import claims
 >>> published = claims.published_claims()
 >>> published.height, published["mail"].n_unique()

@@ -25,8 +25,6 @@ _FRAMES_A_CPU: Final = 3
 class MachineConfig:
     """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
 
-    Defaults are those of the library (`ffi.MACHINE_DEFAULTS`) and of `SlotsConfig`.
-
     Parameters
     ----------
     patch : str

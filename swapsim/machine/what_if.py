@@ -177,7 +177,8 @@ def gain(
     constants : polars.DataFrame, optional
         The costs (CONSTANTS), most in ns; default: those of data/costs.csv.
     metric : str
-        Name in METRICS whose gain is returned; default: KiB swapped out a second.
+        What is gained: ``swap_out`` or ``written``, KiB a second swapped out (the default) or
+        written to files, or ``accesses``, those of all tasks a second (pmbench's score).
     seeds : sequence of int
         Each policy runs once with each seed, which decides where tasks and bases begin; low and
         high are those of these runs.
@@ -204,7 +205,7 @@ def gain(
     >>> big = machine.MachineConfig(kernel="6.1", walkers=16, nodes=2, devices=2, fragmented=True)
     >>> slow = machine.costs.change_costs(machine.costs.costs(), {"copy_ns": 400})
     >>> gained = machine.gain(big, ["shared", "percpu-rerandomise"], slow)
-    >>> frames.show(gained, "%", ["low", "middle", "high", "base_waits", "patched_waits"])
+    >>> frames.show(gained, "%")
     policy               low  middle  high  base_waits  patched_waits  flips
                            %       %     %           %              %
     percpu-rerandomise  13.6    13.8  14.2        30.3           21.1  no

@@ -85,6 +85,9 @@ def policy(
         "even-online" (evenly spaced over the possible or online CPUs), "apart" (random, each in
         its own trunk), "kernel" (that of the shared base), one slot for all, or a Python function
         of (owner, n_owners, lowest, highest), which is called once per owner and not compiled.
+        It hardly acts: a call that gets a free cluster stores the base behind its slots, so that
+        the first values are overwritten before the first scan (notebook 05). They last only on a
+        device without a free cluster, as with ``fragmented=True``.
 
     Notes
     -----

@@ -12,7 +12,12 @@ import swapsim
 from swapsim import traces
 from swapsim.cli import cli
 
-LISTED = dict(re.findall(r"^    swapsim (\S.*?) {2,}(\S.*)$", swapsim.__doc__ or "", re.MULTILINE))
+LISTED = {
+    command: names.replace("`", "")
+    for command, names in re.findall(
+        r"^- ``swapsim ([^`]+)``: (`.+`)[,.]$", swapsim.__doc__ or "", re.MULTILINE
+    )
+}
 
 
 def test_help_lists_each_command() -> None:

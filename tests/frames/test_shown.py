@@ -131,8 +131,11 @@ def test_a_unit_is_that_of_the_named_columns() -> None:
     assert frames.text(frame).splitlines()[1].split() == ["%"]
     with pytest.raises(InputError, match="'late': has only: setting, percpu, change"):
         frames.show(frame, "%", ["late"])
+    assert repr(frames.show(frame, "%")) == frames.text(frame, "%", frame.columns)
     with pytest.raises(InputError, match="unit '%' is of no column"):
-        frames.show(frame, "%")
+        frames.show(frame.cast(pl.Int64), "%")
+    with pytest.raises(InputError, match="unit '' is of no column"):
+        frames.show(frame, columns=["change"])
 
 
 def test_a_large_table_shows_its_first_rows() -> None:

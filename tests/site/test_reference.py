@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from swapsim import machine
 from swapsim.frames import glossary
 from swapsim.io.paths import repository_root
 from swapsim.site.report import reference
@@ -70,6 +71,23 @@ def test_types_errors_and_tables_are_links(pages: dict[str, str]) -> None:
     assert '<a href="../../words.html#SLOT_SWEEP">SLOT_SWEEP</a>' in measure
     assert '<code><a href="swapsim/slots.html">slots</a></code>' in pages["swapsim.html"]
     assert {table.name for table in glossary.tables()} >= set(re.findall(r"words.html#(\w+)", page))
+
+
+def test_the_function_of_each_command_is_a_link() -> None:
+    """On the first page, where the pages of all functions are found."""
+    page = reference.rendered(reference.modules())["swapsim.html"]
+    for command in ("swapsim import", "swapsim rank", "swapsim compare", "swapsim bench"):
+        line = page[page.index(f"<li><code>{command}</code>") :].partition("</li>")[0]
+        assert line.count("<code>") - 1 == line.count("<code><a href=") > 0
+
+
+def test_a_field_of_a_config_states_its_default() -> None:
+    """Of the library or of Python; a default that follows from other fields is in the text."""
+    text = inspect.getdoc(machine.MachineConfig) or ""
+    assert "list_pages : int, default 32\n" in text
+    assert 'kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}, default "6.1"\n' in text
+    assert "duration_ns : int, default warmup_ns=10_000_000, duration_ns=50_000_000\n" in text
+    assert "frames : int\n" in text
 
 
 def test_a_page_of_the_guide_is_named_by_its_task() -> None:

@@ -33,6 +33,7 @@ _DIGEST: Final = "made-of"  # the file with the digest of what the pages were ma
 GUIDE: Final = "swapsim.guide"
 COMMANDS: Final = "swapsim.cli"  # the page of the command line
 _TEMPLATES: Final = TEMPLATES / "reference"
+_FROM_THE_PACKAGE: Final = re.compile(r"<code>(\w+(?:\.\w+)+)</code>")  # `slots.measure`
 _WIDTH: Final = 100  # columns of a command's help
 
 
@@ -231,12 +232,20 @@ def _links(found: Mapping[str, Module]) -> dict[str, str]:
 
 def _page(module: Module, found: Mapping[str, Module], links: Mapping[str, str]) -> str:
     """Return the page of a module, with links from names in its texts."""
-    page = pdoc.render.html_module(module, found)
+    up = "../" * module.fullname.count(".")
+
+    def named(each: re.Match[str]) -> str:
+        of, _, name = f"swapsim.{each[1]}".rpartition(".")
+        if of not in found or name not in found[of].members:
+            return each[0]
+        return f'<code><a href="{up}{of.replace(".", "/")}.html#{name}">{each[1]}</a></code>'
+
+    page = _FROM_THE_PACKAGE.sub(named, pdoc.render.html_module(module, found))
     for each in module.submodules:
         task = _task(each)
         link = f'<a href="{module.name}/{each.name}.html">{task or each.name}</a>'
         page = page.replace(f"<code>{each.name}</code>", link if task else f"<code>{link}</code>")
-    return _linked(page, links, "../" * (module.fullname.count(".") + 1))
+    return _linked(page, links, f"../{up}")
 
 
 def _linked(page: str, links: Mapping[str, str], up: str) -> str:
