@@ -255,12 +255,18 @@ def table(
 
 
 def turns(
-    cases: Sequence[str], x: tuple[str, str], y: str, most: float, words: tuple[str, str]
+    cases: Sequence[str],
+    x: tuple[str, str],
+    y: str,
+    most: float,
+    words: tuple[str, str],
+    refused: str,
 ) -> alt.HConcatChart:
     """Draw where a choice between file and anonymous pages turns, a plane for each case.
 
     Rows with the metric ``turn`` have the percentage from which anonymous pages are taken, or none;
-    ``file rate`` is the point of the setting, and ``takes file`` says what is chosen there.
+    ``file rate`` is the point of the setting, and ``takes file`` says what is chosen there; without
+    a value the plane has no other rows, and ``refused`` says why.
     """
     column, title = x
     across = alt.X(f"{column}:Q", title=title, scale=alt.Scale(domain=[0, most], nice=False))
@@ -284,7 +290,8 @@ def turns(
         )
         tips = [alt.Tooltip(f"{column}:Q", title=title), alt.Tooltip("value:Q", title=y)]
         chosen = rows(rules=case, metric="takes file").transform_calculate(
-            words=f"'at the dot: ' + (datum.value ? {file!r} : {anon!r})"
+            words=f"!isValid(datum.value) ? {refused!r} : "
+            f"'at the dot: ' + (datum.value ? {file!r} : {anon!r})"
         )
         said = chosen.mark_text(align="left", fontSize=13, fontWeight="bold").encode(
             x=alt.value(10), y=alt.value(16), text="words:N"

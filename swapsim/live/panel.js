@@ -25,20 +25,25 @@ swapsim.live = (() => {
   }
 
   // The text of a figure: a median over seeds, or its change from another one.
-  function figure({ where, base, unit, digits, scale, paired }, rows) {
-    if (!base) {
-      const value = medianOf(where, rows);
-      return value == null ? "none" : `${(value * scale).toFixed(digits)} ${unit}`.trim();
-    }
+  function figure({ where, base, unit, digits, scale, paired, ranged }, rows) {
+    const of = (part) => {
+      const value = medianOf(where, part);
+      if (!base) return value;
+      const from = medianOf({ ...where, ...base }, part);
+      return value == null || !from ? null : 100 * (value / from - 1);
+    };
+    const text = (value) => {
+      if (value == null) return "none";
+      if (!base) return `${(value * scale).toFixed(digits)} ${unit}`.trim();
+      const change = value.toFixed(digits).replace(/^-(?=[0.]+$)/, "");
+      return `${change.startsWith("-") ? "" : "+"}${change} ${unit}`.trim();
+    };
     const seeds = [...new Set(rows.map((row) => row.seed))];
-    const parts = paired ? seeds.map((seed) => rows.filter((row) => row.seed == seed)) : [rows];
-    const changes = parts.flatMap((part) => {
-      const value = medianOf(where, part), from = medianOf({ ...where, ...base }, part);
-      return value == null || !from ? [] : [100 * (value / from - 1)];
-    });
-    if (!changes.length) return "none";
-    const change = middle(changes).toFixed(digits).replace(/^-(?=[0.]+$)/, "");
-    return `${change.startsWith("-") ? "" : "+"}${change} ${unit}`.trim();
+    const ofEach = seeds.map((seed) => of(rows.filter((row) => row.seed == seed)))
+      .filter((value) => value != null);
+    const ofAll = paired ? (ofEach.length ? middle(ofEach) : null) : of(rows);
+    if (!ranged || ofEach.length < 2) return text(ofAll);
+    return `${text(ofAll)} (${text(Math.min(...ofEach))} to ${text(Math.max(...ofEach))})`;
   }
 
   // The text below the chart, a line for each figure.

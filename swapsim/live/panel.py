@@ -81,7 +81,7 @@ class Figure:
 
     With ``base``, the labels that differ in another row, it is the change from that row in percent:
     the change of the medians, or with ``paired`` the median of the changes of each seed, as in a
-    chart that draws changes.
+    chart that draws changes. ``ranged`` adds the least and the greatest of the seeds.
     """
 
     label: str
@@ -91,6 +91,7 @@ class Figure:
     digits: int = 1
     scale: float = 1.0
     paired: bool = False
+    ranged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,12 +209,23 @@ def figures(panel: Panel, rows: pl.DataFrame) -> list[str]:
 
 
 def _figure(figure: Figure, rows: pl.DataFrame) -> str:
+    of_each = [
+        value
+        for part in rows.partition_by("seed", maintain_order=True)
+        if (value := _of_rows(figure, part)) is not None
+    ]
+    of_all = (median(of_each) if of_each else None) if figure.paired else _of_rows(figure, rows)
+    if not figure.ranged or len(of_each) < 2:
+        return _text(of_all, figure)
+    low, high = _text(min(of_each), figure), _text(max(of_each), figure)
+    return f"{_text(of_all, figure)} ({low} to {high})"
+
+
+def _of_rows(figure: Figure, rows: pl.DataFrame) -> float | None:
+    """Return the median of the rows that a figure names, or its change from the base's."""
     if figure.base is None:
-        return _text(_median(rows, figure.where), figure)
-    parts = rows.partition_by("seed", maintain_order=True) if figure.paired else [rows]
-    changes = [_change(figure.where, {**figure.where, **figure.base}, part) for part in parts]
-    known = [change for change in changes if change is not None]
-    return _text(median(known) if known else None, figure, sign=True)
+        return _median(rows, figure.where)
+    return _change(figure.where, {**figure.where, **figure.base}, rows)
 
 
 def _change(where: Mapping[str, Any], of: Mapping[str, Any], rows: pl.DataFrame) -> float | None:
@@ -227,9 +239,10 @@ def _median(rows: pl.DataFrame, where: Mapping[str, Any]) -> float | None:
     return median(found) if found else None
 
 
-def _text(value: float | None, figure: Figure, *, sign: bool = False) -> str:
+def _text(value: float | None, figure: Figure) -> str:
     if value is None:
         return "none"
+    sign = figure.base is not None
     scaled = Decimal(value * (1 if sign else figure.scale))
     # As JavaScript rounds: a half goes away from zero.
     rounded = scaled.quantize(Decimal(1).scaleb(-figure.digits), ROUND_HALF_UP)

@@ -8,7 +8,7 @@ import pytest
 
 from swapsim import generations
 from swapsim.ffi import GENERATION_RULES
-from swapsim.live.panel import run
+from swapsim.live.panel import figures, run
 from swapsim.live.panels import generations as panels
 
 RECORDING, SECOND = "generations-6.12-held-4", 99
@@ -46,11 +46,21 @@ def test_first_state_is_a_second_of_a_recording() -> None:
 
 
 def test_swappiness_at_its_ends_leaves_the_rates_out() -> None:
-    """0 and 1 take file pages, 200 and 201 anonymous ones, whatever the rates are."""
-    for swappiness, file in ((0, True), (1, True), (200, False), (201, False)):
+    """0 and 1 take file pages, 200 anonymous ones, whatever the rates are."""
+    for swappiness, file in ((0, True), (1, True), (200, False)):
         for anon, of_file in product((0, 50), (0, 50)):
             found = chosen(swappiness=swappiness, anon=anon, file=of_file)
             assert found == dict.fromkeys(GENERATION_RULES, file)
+
+
+def test_a_kernel_has_no_result_at_a_swappiness_that_it_refuses() -> None:
+    """201 is new in 7.3: the side of 6.12 is empty, and its figures are none."""
+    panel = panels.panel()
+    rows = run(panel, panel.first | {"swappiness": "201"})
+    assert rows.filter(rules="6.12").select("metric", "value").rows() == [("takes file", None)]
+    assert set(rows.filter(rules="7.3", metric="takes file")["value"]) == {0}
+    lines = figures(panel, rows)
+    assert [line.endswith(": none") for line in lines] == ["6.12" in line for line in lines]
 
 
 def test_the_margin_says_where_the_choice_turns() -> None:

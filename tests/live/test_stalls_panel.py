@@ -28,6 +28,20 @@ def test_first_state_is_the_list_of_the_notebook() -> None:
     assert found["flag tail_lru_dirty"].to_list() == sets.to_list()
 
 
+def test_its_words_name_each_sleep_after_a_list() -> None:
+    """No rules but those of the figures sleep there, in any setting of caller and counts."""
+    panel = stalls.panel()
+    named = {(each.where["rules"], each.where["metric"]) for each in panel.figures}
+    callers = next(control.sets for control in panel.controls if control.name == "caller")
+    for turned, caller in product(COUNTS, callers):
+        rows = run(panel, panel.first | turned | {"caller": caller})
+        slept = rows.filter(
+            pl.col("metric").is_in(["throttle congestion_wait", "throttle writeback"]),
+            pl.col("value") > 0,
+        )
+        assert set(slept.select("rules", "metric").rows()) <= named
+
+
 OF_LIST = ("taken", "file_taken")
 """Metrics that are no decision: the pages of the list."""
 COUNTS = ({}, {"dirty": "0", "writing_marked": "8"}, {"dirty": "8", "writing": "0"})

@@ -127,15 +127,18 @@
             add(count, String(order), now[count][order] - before[count][order]);
         before = now;
       });
-      const share = (name, orders) => {
+      const share = (orders) => {
         const sum = (count) => orders.reduce((all, order) => all + before[count][order], 0);
         const tried = sum("swapped_out") + sum("fallbacks");
         const value = tried ? (100 * sum("fallbacks")) / tried : null;
-        found.push({ rules, stage: stages.length, metric: "split", name, value });
+        return { split: value, folios: tried };
       };
       const orders = kinds.slice(1).map(({ order }) => order);
-      for (const order of orders) share(String(order), [order]);
-      share("all", orders);
+      const shares = [...orders.map((order) => [String(order), [order]]), ["all", orders]]
+        .map(([name, of]) => [name, share(of)]);
+      for (const metric of ["split", "folios"])
+        for (const [name, of] of shares)
+          found.push({ rules, stage: stages.length, metric, name, value: of[metric] });
     }
     return found;
   };

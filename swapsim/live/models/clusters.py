@@ -45,7 +45,7 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
 
     ``metric`` is clusters at the end of the stage, swapped_out or fallbacks (split) of the stage.
     Rows ``split`` of the last stage are the percentages that were split in all stages, null
-    without folios.
+    without folios, and ``folios`` the number of these.
     """
     found = folios.run(
         _stream(values),
@@ -79,7 +79,10 @@ def _split(counts: pl.DataFrame) -> pl.DataFrame:
     )
     tried = pl.sum_horizontal(_COUNTED)
     share = pl.when(tried > 0).then(100 * pl.col("fallbacks") / tried)
-    return sums.with_columns(metric=pl.lit("split"), value=share)
+    return pl.concat(
+        sums.with_columns(metric=pl.lit(metric), value=value.cast(pl.Float64))
+        for metric, value in (("split", share), ("folios", tried))
+    )
 
 
 @dataclass(slots=True)

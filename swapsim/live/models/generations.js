@@ -48,8 +48,12 @@
     const onePercent = evicted / 100;
     const percent = (pages) => (pages === null ? null : pages / onePercent);
     for (const rules of setting.rules) {
-      const takesFile = chooser(core, setting, rules);
       const add = (metric, x, value) => rows.push({ rules, metric, anon_percent: x, value });
+      if (setting.swappiness > setting.most_swappiness[rules]) {
+        add("takes file", setting.anon_percent, null);
+        continue;
+      }
+      const takesFile = chooser(core, setting, rules);
       for (const x of setting.anon_percents) add("turn", x, percent(turn(takesFile, x * onePercent, evicted)));
       const x = setting.anon_percent;
       const at = percent(turn(takesFile, x * onePercent, evicted));

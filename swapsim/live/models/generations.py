@@ -21,10 +21,12 @@ SETTING: Final[dict[str, Any]] = {
     "evicted": 10_000,
     "few_refaults": 64,
     "anon_percents": [*range(0, 51, 2)],
+    "most_swappiness": {"6.12": 200, "7.3": 201},
 }
 """Both refault rates, and what else decides: ``upper_percent`` is the part of refaulted file pages
 that are not of the first tier, ``evicted`` the evicted pages of each type, a multiple of 100, and
-``few_refaults`` the number of refaulted file pages below which file pages are taken."""
+``few_refaults`` the number of refaulted file pages below which file pages are taken. Rules
+whose kernel refuses a swappiness, above ``most_swappiness``, then have one row without a value."""
 
 
 def _takes_file(values: Mapping[str, Any], rules: str, anon: int, file: int) -> bool:
@@ -67,6 +69,9 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
     found: list[tuple[str, str, int, float | None]] = []
     x, y, percent = values["anon_percent"], values["file_percent"], values["evicted"] // 100
     for rules in values["rules"]:
+        if values["swappiness"] > values["most_swappiness"][rules]:
+            found.append((rules, "takes file", x, None))
+            continue
         found += [
             (rules, "turn", each, _turn(values, rules, each * percent))
             for each in values["anon_percents"]

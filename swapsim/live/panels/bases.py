@@ -159,9 +159,14 @@ def panel() -> Panel:
         chart=drawing.specification(_chart()),
         figures=(
             *(
-                Figure(label=f"{name} against shared", where={**of, "policy": name}, base=_SHARED)
+                Figure(
+                    label=f"{name} against shared",
+                    where={**of, "policy": name},
+                    base=_SHARED,
+                    ranged=True,
+                )
                 for name in _POLICIES[1:]
             ),
-            Figure(label="rate of shared", where={**of, **_SHARED}, **rate),
+            Figure(label="rate of shared", where={**of, **_SHARED}, ranged=True, **rate),
         ),
     )

@@ -32,14 +32,16 @@ def panel() -> Panel:
         "file pages that come back, %",
         _MOST,
         ("file pages first", "anonymous pages first"),
+        "this kernel refuses this swappiness",
     )
     return Panel(
         name="generations",
         question="Does reclaim take anonymous pages or file pages first?",
         notebook="08-generations",
         limits="One choice, with no page protected: not what the next state becomes. The threshold "
-        "of both kernels is 64 file pages, which decides where few pages were evicted. 6.12 has no "
-        "swappiness 201, anonymous pages only. It is exact: the rules themselves, without chance.",
+        "of both kernels is 64 file pages, which decides where few pages were evicted. 6.12 "
+        "refuses swappiness 201, anonymous pages only: its side is empty there. It is exact: the "
+        "rules themselves, without chance.",
         model="generations",
         base=model.SETTING,
         controls=(

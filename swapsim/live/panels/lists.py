@@ -72,14 +72,14 @@ def panel() -> Panel:
             slider("share", "pages in large folios, %", _SHARES, 86, "large_percent"),
             choice("sizes", "sizes of large folios", mixes, next(iter(_MIXES))),
         ),
-        columns={"metric": ["clusters", "split"]},
+        columns={"metric": ["clusters", "split", "folios"]},
         chart=drawing.specification((over_time & split).resolve_scale(color="independent")),
         figures=tuple(
-            Figure(
-                label=f"{words} split, {case}",
-                where={"case": case, "metric": "split", "name": name},
-            )
+            Figure(label=label, where={"case": case, "metric": metric, "name": name}, **how)
             for name, words in (("all", "folios"), ("9", "folios of 2 MiB"))
-            for case in _CASES
+            for label, case, metric, how in (
+                *((f"{words} split, {case}", case, "split", {"ranged": True}) for case in _CASES),
+                (f"{words} in all", _NEW, "folios", {"unit": "", "digits": 0, "ranged": True}),
+            )
         ),
     )

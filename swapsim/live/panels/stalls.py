@@ -60,6 +60,13 @@ _CELLS: Final = (
 """Metrics of the model: their column of the table, what it means, and the text of a cell."""
 
 
+_AFTER: Final = {
+    "congestion_wait": (*(f"series-{n}" for n in range(3, 9)), "3.11"),
+    "writeback": ("6.1",),
+}
+"""The rules that sleep after a list, by the reason of the sleep."""
+
+
 def _figure(rules: str, metric: str, label: str) -> Figure:
     where = {"rules": rules, "metric": metric}
     return Figure(label=f"{label}, {rules}", where=where, unit="", digits=0)
@@ -106,6 +113,11 @@ def panel() -> Panel:
                 for rules in ("3.9", "mmotm", "series-8", "6.1")
             ),
             _figure("mmotm", "slept", "sleeps in the list"),
+            *(
+                _figure(rules, f"throttle {reason}", "sleeps after the list")
+                for reason, rules_with in _AFTER.items()
+                for rules in rules_with
+            ),
             _figure("mmotm", "freed_under_writeback", "pages freed under writeback"),
         ),
         seeds=1,
