@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The panel of lists of clusters: which list comes first, and what that splits (notebook 07b)."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from swapsim.charts import colours
@@ -75,11 +76,17 @@ def panel() -> Panel:
         columns={"metric": ["clusters", "split", "folios"]},
         chart=drawing.specification((over_time & split).resolve_scale(color="independent")),
         figures=tuple(
-            Figure(label=label, where={"case": case, "metric": metric, "name": name}, **how)
+            figure
             for name, words in (("all", "folios"), ("9", "folios of 2 MiB"))
-            for label, case, metric, how in (
-                *((f"{words} split, {case}", case, "split", {"ranged": True}) for case in _CASES),
-                (f"{words} in all", _NEW, "folios", {"unit": "", "digits": 0, "ranged": True}),
-            )
+            for figure in _figures(name, words)
         ),
     )
+
+
+def _figures(name: str, words: str) -> Iterator[Figure]:
+    """Yield the share of folios of a size that each case splits, and how many there are."""
+    of = {"metric": "split", "name": name}
+    for case in _CASES:
+        yield Figure(label=f"{words} split, {case}", where={"case": case, **of}, ranged=True)
+    counted = {"case": _NEW, "metric": "folios", "name": name}
+    yield Figure(label=f"{words} in all", where=counted, unit="", digits=0, ranged=True)
