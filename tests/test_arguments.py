@@ -218,7 +218,7 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(machine_gain, metric="written"), "to gain on (it is 0)"),
     # Traces and files.
     (partial(traces.info, __file__), "is a file: import it"),
-    (partial(traces.info, HERE.parent), "a trace folder without provenance"),
+    (partial(traces.info, HERE.parent), "no trace folder: it has neither"),
     (partial(traces.info, "swap-w-sek"), "there is swap-w-seq"),
     (partial(traces.import_text, HERE.parent, "made"), "name a readable text"),
     (partial(traces.import_text, "sample", "no/made"), "its folder does not exist: create it"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's own measurements, and their comparison with published, simulated and measured."""
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
@@ -82,6 +83,11 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         sides = read_csv(path, _BOTH_SIDES, _MAY_LACK)
         require_unique(sides, ["metric"], path, _TWO_METRICS)
         return _long(sides)
+    if any(re.fullmatch(r"\s*[+-]?\d[\d.]*\s*", field) for field in head.split(",")):
+        names = " or ".join(",".join(table.schema) for table in (YOUR_RUNS, _BOTH_SIDES))
+        raise InputError(
+            f"looks like data: the header is missing; begin with {names}", path=path, line=1
+        )
     if head != ",".join(YOUR_RUNS.schema):
         nearest, other = sorted(
             (table.names() for table in (YOUR_RUNS, _BOTH_SIDES)),

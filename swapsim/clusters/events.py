@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings of a real kernel's cluster allocator, read with a check of each row."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +15,14 @@ from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
 from swapsim.frames.files import require_values
-from swapsim.traces import require_events, require_order
+from swapsim.traces import provenance, require_events, require_order
 from swapsim.traces.verification import AGAIN, read_tables, refuse, require_ops
 
 _SLOTS_OF_ALL: Final = 2**32 - 2  # most slots of all devices (``cluster_what_if.h``)
 _HEAD: Final = ("seq", "cpu", "pid", "op")
+
+KERNELS: Final = ("6.12", "7.3")
+"""Kernels whose allocator can be recorded."""
 
 OP_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "call": ("n", "order"),
@@ -96,8 +100,21 @@ def opened(source: ClusterRows | Path | str) -> Iterator[ClusterRows]:
         yield check_cluster_rows(source)
         return
     rows = cluster_rows(source)
+    _require_kernel(source, rows)
     with errors_of(source):
         yield rows
+
+
+def _require_kernel(folder: Path | str, rows: ClusterRows) -> None:
+    """Refuse a trace whose trace.toml names another kernel than the rules of its devices have."""
+    release = provenance(folder).get("kernel", {}).get("release")
+    if release is not None and not re.match(rf"{re.escape(rows.rules)}(?!\d)", str(release)):
+        raise InputError(
+            f"clusters needs {' or '.join(KERNELS)}; trace.toml says {release}, and "
+            f"cluster_devices {rows.rules}: correct the one that is wrong",
+            path=folder,
+            field="kernel.release",
+        )
 
 
 def check_cluster_rows(rows: ClusterRows) -> ClusterRows:

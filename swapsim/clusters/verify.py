@@ -19,9 +19,11 @@ from swapsim.traces.verification import Verdict, mismatch, verified
 SHOWN: Final = 8  # events of a cluster before the first mismatch that are shown
 
 _TAKEN: Final[Mapping[str, str]] = {
-    "windows": "windows, and the slots tried in them",
+    "windows": "windows (a lock dropped to free slots that only the swap cache holds), and the "
+    "slots tried in them",
     "silent": "windows in which no slot was tried",
-    "yields": "clusters that a list yielded, or did not",
+    "yields": "answers of lists whose first cluster another CPU may have locked: another cluster, "
+    "or none",
     "full": "answers whether swap is full",
     "ends": "ends of calls, or of visits of a CPU's own cluster",
     "discards": "returns of discarded clusters",
@@ -124,9 +126,13 @@ def _judged(rows: ClusterRows, *, progress: bool) -> Verdict:
         result="granted {grants} ({visits} visits, {moves} list moves)",
         figures={**totals, "open": open_calls},
         notes=(
-            *(f"taken from the trace: {n} {_TAKEN[kind]}" for kind, n in taken(totals).items()),
+            *(
+                f"taken from the trace, not compared: {n} {_TAKEN[kind]}"
+                for kind, n in taken(totals).items()
+            ),
             "matched: {calls} calls; {picks} picks from lists; {turns} turns of devices; "
-            "{open} calls open at the end",
+            "{open} calls open at the end"
+            + ("" if totals["moves"] else "; the trace has no list moves to compare"),
         ),
         first=() if found is None else _describe(found, events),
         tables={"events": events},

@@ -80,11 +80,14 @@ def _judged(rows: GenerationRows) -> Verdict:
         counts=counts,
         figures=figures,
         notes=(
-            "{forced} further choices are the same by any rule; {aged} new generations were asked "
-            "for; {unseen} turns of protected cgroups are not modelled",
+            "not counted below: {forced} choices that come out the same by any rule",
+            "not counted below: {ambiguous} ambiguous decisions, which a concurrent change could "
+            "turn",
+            "not modelled: {unseen} turns of protected cgroups",
+            "new generations that the kernel asked for: {aged}",
         ),
         result="chose {types} types ({tiers} tiers, {agings} agings, {sizes} scan sizes; "
-        "{ambiguous} ambiguous)",
+        "{ambiguous} ambiguous, not counted)",
         first=() if agrees else _first(choices, steps),
         tables={"choices": choices, "steps": steps},
     )

@@ -51,7 +51,8 @@ so run a rule with several. The bases that ``initial`` sets hardly matter: calls
 free clusters overwrite them before the first scan (notebook 05).
 
 ``swapsim rank mine.py`` does this for each function of a file, adds the throughput of a simulated
-machine, and gives each rule the places that its interval allows; it takes a few minutes.
+machine, and gives each rule the places that its interval allows; it takes about a minute of CPU
+time.
 
 ## Lists of clusters, from 6.12 on
 

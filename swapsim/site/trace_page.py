@@ -15,6 +15,7 @@ import polars as pl
 from swapsim import charts, clusters, frames, generations, mapping, removal, slots, stall, traces
 from swapsim.charts.theme import MIME, png
 from swapsim.checks import checked
+from swapsim.clusters.events import opened
 from swapsim.errors import InputError
 from swapsim.ffi import GENERATION_RULES
 from swapsim.frames.table import RATIO, Column, Table, unit_in_name
@@ -188,7 +189,11 @@ def _facts(origin: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _clusters(folder: Path) -> Blocks:
-    rows = clusters.cluster_rows(folder)
+    with opened(folder) as rows:
+        yield from _of_clusters(rows)
+
+
+def _of_clusters(rows: clusters.ClusterRows) -> Blocks:
     yield _text(
         "A swap device is divided into clusters of slots, and a large folio needs adjacent slots "
         "of one cluster, or it is split. Were folios split, and would the rules of other kernels "
@@ -196,8 +201,9 @@ def _clusters(folder: Path) -> Blocks:
     )
     replayed = clusters.replay(rows, samples=_SAMPLES)
     large = replayed.grants.filter((pl.col("order") > 0) & (pl.col("requests") > 0))
-    yield _text(_split_by_rules(large))
-    yield _verdict(clusters.verify_clusters(rows))
+    yield _text(_split_by_kernel(large))
+    verdict = clusters.verify_clusters(rows)
+    yield _verdict(verdict)
     use = _use(rows)
     yield _chart(
         charts.general.lines(
@@ -219,6 +225,12 @@ def _clusters(folder: Path) -> Blocks:
         )
         yield _table(split, _SPLIT)
     yield "<h3>Under other rules</h3>"
+    yield _text(
+        "Each set of rules is given the trace's requests and frees, and chooses slots of its own, "
+        "as do those of the kernel itself here. Calls do not overlap, and no slot that only the "
+        "swap cache holds is freed for them; so figures of the kernel's own rules may differ from "
+        f"what the kernel did. {_split_by_rules(large)}"
+    )
     split_by = large.filter(pl.col("fallbacks").sum().over("order") > 0)
     if split_by.height:
         yield _chart(
@@ -238,6 +250,13 @@ def _clusters(folder: Path) -> Blocks:
     work = replayed.work.select(_WORK)
     yield _table(work, clusters.tables.CLUSTER_WORK, fold="Locks and list moves a grant")
     yield _chart(clusters.charts.lists_over_time(replayed.lists, title="Clusters by list"))
+
+
+def _split_by_kernel(large: pl.DataFrame) -> str:
+    """Return how many requests for large folios the kernel refused; each rule set has them all."""
+    of_one = large.filter(pl.col("rules") == pl.col("rules").first())
+    asked, granted = int(of_one["requests"].sum()), int(of_one["in_trace"].sum())
+    return f"The kernel split {asked - granted:,} of {asked:,} large folios."
 
 
 def _split_by_rules(large: pl.DataFrame) -> str:
@@ -407,6 +426,11 @@ def _tags(folder: Path) -> Blocks:
             f"{locks[-1]:.2f} times without; walks of the tree under it fall from {walks[0]:.2f} "
             f"to {walks[-1]:.2f}. That is over {out['pages'][0]:,} pages."
         )
+        yield _text(
+            "How often one such page takes the lock follows from the rules; the trace adds how "
+            "many pages take which way, at which steps, and how much of a tree they walk there. "
+            "These are counts: the guide's page on a machine of your own simulates times."
+        )
     yield _chart(mapping.charts.work_by_site(mapping.per_page(sites)))
     yield _table(totals, mapping.tables.LOCK_SITES_PER_PAGE)
 
@@ -473,12 +497,22 @@ def _slots(folder: Path) -> Blocks:
         slots.charts.moves_against_locality(measured, title="Moved lines against locality")
     )
     known = {name: slots.METRICS[name] for name in slots.LEADING}
-    words = {name: f"{each.meaning}, {each.unit}" for name, each in known.items()}
+    meanings = {name: each.meaning for name, each in known.items()} | _ALONE
+    words = {name: f"{meanings[name]}, {each.unit}" for name, each in known.items()}
     yield _table(means, {"policy": "rule by which a CPU gets its base"} | words)
     yield from map(_text, same_rows(means, folder))
 
 
 _MOVED: Final = "lock.moved.add"
+_ALONE: Final = {
+    "lock.moved.add": "share of the additions to the swap cache that take a trunk's lock which "
+    "another CPU held last",
+    "lock.moved.free": "share of the clears of a freed slot's shadow that take a trunk's lock "
+    "which another CPU held last",
+    "trunk.pairs": "pairs of CPUs whose last slots are in one trunk, the mean over rounds of time",
+    "scanned.again": "share of the scanned slots that another CPU had just scanned",
+}
+"""Meanings that can be read without the metric before, which METRICS has them rest on."""
 
 
 def _decisions(folder: Path) -> Blocks:
@@ -620,13 +654,29 @@ def _text(words: str) -> str:
 
 
 def _verdict(verdict: "Verdict") -> str:
-    head = (
-        "The model agrees with the kernel"
-        if verdict.agrees
-        else "The model differs from the kernel"
-    )
+    compared = {kind: count for kind, count in verdict.counts.items() if count[1]}
+    if verdict.agrees:
+        named = [f"{n:,} {_KINDS.get(kind, kind)}" for kind, (_, n) in compared.items()]
+        head = f"The model agrees with the kernel in all that was compared: {_listed(named)}"
+    else:
+        named = [
+            f"{equal:,} of {n:,} {_KINDS.get(kind, kind)}" for kind, (equal, n) in compared.items()
+        ]
+        head = f"The model differs from the kernel; equal are {_listed(named)}"
     lines = "\n".join(map(escape, verdict.describe()))
-    return f'<p>{head}, event by event:</p>\n<pre class="printed" tabindex="0">{lines}</pre>'
+    return f'<p>{head}.</p>\n<pre class="printed" tabindex="0">{lines}</pre>'
+
+
+_KINDS: Final = {
+    "moves": "list moves",
+    "picks": "picks from lists",
+    "turns": "turns of devices",
+    "types": "choices of a type of pages",
+    "tiers": "choices of a tier",
+    "agings": "decisions to age",
+    "sizes": "scan sizes",
+}
+"""What a verification compares, where its kind's name is not enough."""
 
 
 def _table(frame: pl.DataFrame, meanings: Table | Mapping[str, str], *, fold: str = "") -> str:

@@ -45,8 +45,10 @@ from swapsim.stall.verify import TICKS
 from swapsim.traces import require_events
 
 NOT_RECORDED: Final = (
-    "whether a device was congested: 6.1 has no such state, so until series-5 no page counts as "
-    "congested by it, and no wait for congestion can be said to sleep",
+    "whether a device was congested, a state that 6.1 lacks, so no wait for congestion can be said "
+    "to sleep, and no page counts as congested by its device: by series-2 to series-5 none does; "
+    "3.9, mmotm and series-1 count the pages that pageout left on the list, and from series-6 on "
+    "the rules count pages that are marked for reclaim",
     "what pageout would have done with a page that 6.1 did not write",
     "how a page would have gone on that 6.1 stopped under writeback, where a set lets it go on",
     "reclaim zone by zone: flags are the node's here",

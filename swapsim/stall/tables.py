@@ -248,7 +248,13 @@ VERIFIED_STALLS: Final = Table(
 )
 
 FOLIO_SUMS: Final = (
-    Column("turned", pl.UInt32, "folios under writeback that cases 1 and 2 rejected"),
+    Column(
+        "turned",
+        pl.UInt32,
+        "folios under writeback that were rejected, by case 1 (kswapd reclaims, the folio is "
+        "marked for reclaim, the node has the flag writeback) or case 2 (all others but those of "
+        "case 3, for which a cgroup's reclaim waits)",
+    ),
     Column("not_written", pl.UInt32, "dirty folios that were not written"),
     Column("waited", pl.UInt32, "folios that were waited for in case 3"),
     Column("file_written", pl.UInt32, "file folios that were given to pageout"),
@@ -304,8 +310,8 @@ REQUESTED_SLEEPS: Final = Table(
     _REASON,
     Column("requests", pl.UInt64, "number of requests"),
     Column("can_sleep", pl.UInt64, "requests with the flag set that the call tests"),
-    Column("longest_us", pl.UInt32, "longest duration of one sleep"),
-    Column("most_us", pl.UInt64, "longest duration of all these sleeps"),
+    Column("longest_us", pl.UInt32, "upper limit of one sleep, its timeout"),
+    Column("most_us", pl.UInt64, "upper limit of all sleeps together: can_sleep times longest_us"),
 )
 
 # Lists and passes of a stock 7.3, whose folios were not recorded.

@@ -10,7 +10,7 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import paths
-from swapsim.traces.folder import FILES, event_names, events, locate, provenance
+from swapsim.traces.folder import FILES, PROVENANCE, event_names, events, locate, provenance
 from swapsim.traces.tables import SHIPPED_TRACES
 
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
@@ -139,6 +139,7 @@ def described(folder: Path | str) -> dict[str, Any]:
     They are ``rows`` by event, ``provenance`` as in trace.toml, and ``replays``: the events that
     each lacks, none if the trace can feed it. Errors are those of `events`.
     """
+    require_trace(folder)
     counted = dict(events(folder).iter_rows())
     lacking = {replay: list(lacking_events(replay, counted)) for replay in ALL_REPLAYS}
     return {"rows": counted, "provenance": provenance(folder), "replays": lacking}
@@ -151,6 +152,7 @@ def info(folder: Path | str) -> str:
     Errors are those of `events`.
     """
     located = locate(folder)
+    require_trace(located)
     origin = provenance(located)
     counted = events(folder)
     missing_files = [name for name in origin.get(FILES, ()) if not (located / name).exists()]
@@ -170,6 +172,16 @@ def info(folder: Path | str) -> str:
     if {*SUMS_TABLES} <= {*counted["event"]}:
         lines.append(f"'swapsim verify stalls {folder}' compares it with the rules of 7.3")
     return "\n".join(lines)
+
+
+def require_trace(folder: Path | str) -> None:
+    """Refuse a folder that has neither tables nor provenance."""
+    if not event_names(folder) and not (locate(folder) / PROVENANCE).exists():
+        raise InputError(
+            "no trace folder: it has neither tables nor trace.toml ('swapsim import TEXT -o DIR' "
+            "makes one)",
+            path=folder,
+        )
 
 
 def _describe_table(title: str, value: Any) -> list[str]:

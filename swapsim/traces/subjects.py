@@ -6,13 +6,14 @@ depend on `traces.replays`, and not on this.
 """
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from swapsim.errors import InputError
 from swapsim.io.paths import shipped_traces
 from swapsim.traces.folder import event_names
-from swapsim.traces.replays import ALL_REPLAYS, SUMS_TABLES, lacking_events
+from swapsim.traces.replays import ALL_REPLAYS, SUMS_TABLES, lacking_events, require_trace
 
 _NAMES: Final = (
     {"writeback-tags", "mapping", "tags", "a"},
@@ -23,6 +24,7 @@ _NAMES: Final = (
     {"generations", "mglru"},
 )
 
+_ALIKE: Final = 0.85  # least similarity of a misspelt name (difflib's ratio)
 _NAMED: Final = 3  # traces that an error names
 
 
@@ -43,21 +45,30 @@ def no_such_replay(name: str, known: Iterable[str]) -> InputError:
 def require_feeds(trace: Path, name: str) -> None:
     """Require that a trace can feed a replay or verification; name shipped ones that can.
 
-    What cannot be read, or has no tables, is left to the replay.
+    A folder that is no trace is refused, too; other paths are left to the replay.
     """
     try:
         present = event_names(trace)
     except InputError:
         return
+    if trace.is_dir():
+        require_trace(trace)
     if present and (missing := _lacking(name, present)):
         fit = [each for each, at in shipped_traces().items() if not _lacking(name, event_names(at))]
         feeds = [each for each in ALL_REPLAYS if not lacking_events(each, present)]
+        named = ", ".join(each + _near(each, present) for each in missing)
         raise InputError(
-            f"{name} needs {', '.join(missing)}, and this trace feeds "
+            f"{name} needs {named}, and this trace feeds "
             f"{', '.join(feeds) or 'no replay'}: take another, as "
             f"{', '.join(fit[:_NAMED])}; 'swapsim info' lists all",
             path=trace,
         )
+
+
+def _near(missing: str, present: Iterable[str]) -> str:
+    """Return in parentheses the table whose name is like that of a missing one, or ""."""
+    near = get_close_matches(missing, present, 1, _ALIKE)
+    return f" (the trace has {near[0]}: was it misspelt?)" if near else ""
 
 
 def _lacking(name: str, present: Iterable[str]) -> tuple[str, ...]:

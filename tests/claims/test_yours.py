@@ -325,6 +325,7 @@ def table(*rows: str) -> dict[str, str]:
 BAD: list[tuple[dict[str, str], str]] = [
     (table("kernel;metric"), "line 1: its columns must be.* semicolons here: write commas"),
     ({"runs.csv": ""}, "line 1: begins with an empty line: write kernel,"),
+    (table("base,,a,1,,1"), "line 1: looks like data: the header is missing; begin with kernel,"),
     (table("metric,base,new,unit"), "line 1: .*; add patched and remove 'new'; or give kernel"),
     (table(LONG, "base,,a,many,,1"), "line 2, field 'value'"),
     (table(LONG, "base,,a,1,,x"), "line 2, field 'run'"),

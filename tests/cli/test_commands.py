@@ -102,6 +102,20 @@ def test_charts_are_imported_only_when_drawn() -> None:
     assert not {"altair", "swapsim.charts"} & {*imported}
 
 
+def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The replay says which name is near; each verb says that a folder is no trace."""
+    text = tmp_path / "trace.txt"
+    text.write_text(PAGE.replace("wb_end:", "wb_endd:"))
+    traces.import_text(text, tmp_path / "trace")
+    found = refused(capsys, "replay", "writeback-tags", str(tmp_path / "trace"))
+    assert "needs wb_end (the trace has wb_endd: was it misspelt?)" in found
+    (tmp_path / "junk").mkdir()
+    for verbs in (["info"], ["replay", "clusters"], ["verify", "stalls"]):
+        assert "junk: no trace folder: " in refused(capsys, *verbs, str(tmp_path / "junk"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

@@ -85,6 +85,19 @@ def test_a_trace_of_slots_has_its_verdict_and_says_which_policies_are_equal(tmp_
     assert "come out the same" in page
 
 
+def test_a_page_tells_what_the_kernel_did_from_a_replay(tmp_path: Path) -> None:
+    """What was compared is named without kinds that the trace lacks, and folios split apart."""
+    page = plain(page_of("clusters-6.12-full-4", tmp_path))
+    assert "The kernel split 3 of 1,599 large folios." in page
+    assert "543 are split by the rules of 6.11, 0 are split by the rules of 6.12" in page
+    assert page.index("The kernel split") < page.index("chooses slots of its own")
+    compared = re.search(r"in all that was compared: ([^.]*)\.", page)
+    assert compared
+    assert compared[1].startswith("1,849 calls, 17,596 grants, 18,011 visits")
+    assert "list moves" not in compared[1]
+    assert "the trace has no list moves to compare" in page
+
+
 @pytest.mark.parametrize("trace", ["clusters-6.12-devices-4", "clusters-7.3-odd-size-4"])
 def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) -> None:
     """Their number by order is that of the requests without a grant in the trace."""
@@ -124,6 +137,20 @@ def test_losses_and_rows_that_a_replay_refuses_are_in_the_page(tmp_path: Path) -
     page = page_of(folder, tmp_path)
     assert "It is not complete: 12 events lost on CPU 3" in page
     assert "Not computed:" in page
+
+
+def test_a_trace_of_another_kernel_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By verify, replay and in the page: trace.toml names a kernel without these clusters."""
+    folder = shutil.copytree(traces.locate("clusters-7.3-orders-8"), tmp_path / "other")
+    about = folder / traces.PROVENANCE
+    about.write_text(re.sub(r'(?m)^release = ".*"', 'release = "6.1.0"', about.read_text()))
+    words = "clusters needs 6.12 or 7.3; trace.toml says 6.1.0, and cluster_devices 7.3"
+    for verb in ("verify", "replay"):
+        assert main([verb, "clusters", str(folder)]) == 2
+        assert words in capsys.readouterr().err
+    assert words in html.unescape(page_of(folder, tmp_path))
 
 
 def test_a_page_that_cannot_be_written_is_one_line(

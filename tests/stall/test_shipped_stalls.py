@@ -43,6 +43,16 @@ def test_other_rules_are_named_with_those_of_the_recording() -> None:
     assert "rules: 6.1 (trace.toml says series-8)" in lines
 
 
+def test_the_oldest_rules_count_what_pageout_left_as_congested() -> None:
+    """As NOT_RECORDED says: with them alone the flag congested can be set before series-6."""
+    decided = decided_lists(rows_of(SHIPPED["stalls-nfs-4"]))
+    counted = dict(decided.group_by("rules").agg(pl.col("congested").sum()).iter_rows())
+    left = {"3.9", "mmotm", "series-1"}
+    none = {"series-2", "series-3", "series-4", "series-5"}
+    assert {name for name, pages in counted.items() if not pages} == none
+    assert left < {*counted}
+
+
 def test_rules_that_trace_toml_misspells_are_refused(tmp_path: Path) -> None:
     """The message names the field and the known rule sets."""
     folder = tmp_path / "mine"

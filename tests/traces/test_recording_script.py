@@ -89,7 +89,7 @@ def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -
     assert "writeback-tags, batched-removal." in script
     assert "echo mono >$instance/trace_clock" in script
     assert "fit(" not in script
-    assert "# Not recorded, for the kernel has no function free_swap_slot" in script
+    assert "# Not recorded by this kernel: no function free_swap_slot" in script
 
 
 @pytest.mark.parametrize("rules", ["6.12", "7.3"])

@@ -15,13 +15,17 @@ def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
     """Draw on how many lists two rule sets take the same decisions (`comparison.agreement`)."""
     return general.heat(
         # Only rule sets that decide all lists alike show 100.
-        pairs.with_columns(pl.col("decisions").floor()),
+        pairs.with_columns(
+            pl.when(pl.col("decisions") < 100)
+            .then(pl.min_horizontal(pl.col("decisions").round(1), 99.9))
+            .otherwise("decisions")
+        ),
         *("one", "other", "decisions"),
         title=f"Lists of {trace} that two rule sets decide alike, %",
         subtitle="the same flags and sleeps",
         words={"decisions": "alike, %"},
         domain=(0, 100),
-        figures="d",
+        figures=".1f",
     )
 
 

@@ -86,7 +86,7 @@ def bpftrace_script(
                 f"bpftrace cannot record {replay}, which {CANNOT[replay]}: "
                 "use the script for sh, which trace-cmd can start, too"
             )
-    lacks = "".join(f" * Not recorded, for the kernel has {what}.\n" for what in missing)
+    lacks = "".join(f" * Not recorded by this kernel: {what}.\n" for what in missing)
     parts = [_HEAD.format(replays=", ".join(fed), missing=lacks)]
     parts += [_probe(*probe) for probe in probes]
     parts += [

@@ -103,14 +103,14 @@ def fitted_script(kernel_btf: Path, replays: Sequence[str], *, language: str) ->
     unfed = {replay: plan for replay, plan in plans.items() if _lacks(replay, plan)}
     if unfed and (replays or len(unfed) == len(plans)):
         raise InputError(
-            f"this kernel cannot feed {' and '.join(unfed)}: it has {_lacked(unfed.values())}; "
+            f"this kernel cannot feed {' and '.join(unfed)}: {_lacked(unfed.values())}; "
             f"record on one that can, as {_kernels(next(iter(unfed)))}",
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
     plan = _plan(kernel_btf, [group for replay in fed for group in chosen[replay]])
     notes = tuple(
-        f"the script does not feed {replay}: this kernel has {_lacked([lacking])}; "
+        f"the script does not feed {replay}: {_lacked([lacking])}; "
         f"record on one that can, as {_kernels(replay)}"
         for replay, lacking in unfed.items()
     )
@@ -130,8 +130,8 @@ class Probe:
     """A function, for its return ``r:`` or ``rTASKS:`` before it; or a place in it, as
     ``+after:CALLEE:N``."""
     fields: str
-    missing: str
-    """What the kernel lacks for it, or ""."""
+    missing: tuple[str, ...]
+    """What the kernel lacks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
         events = _lines(once, "events")
         lacking = [event for event in events if not kernel.has_event(event.partition(":")[2])]
         moved = [line for line in _lines(once, "apart") if not _apart(kernel, *line.split())]
-    missing = [probe.missing for probe in probes if probe.missing]
+    missing = [cause for probe in probes for cause in probe.missing]
     missing += [f"no tracepoint {event}" for event in lacking]
     missing += ["other sizes from {} to {} than {} bytes".format(*line.split()) for line in moved]
     return _Plan(
@@ -202,7 +202,7 @@ def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:
 
 def _filled(fed: Sequence[str], plan: _Plan) -> str:
     lines = {
-        "missing": [f"# Not recorded, for the kernel has {what}." for what in plan.missing],
+        "missing": [f"# Not recorded by this kernel: {what}." for what in plan.missing],
         "probes": [f"\tprobe {one.name} {one.place} '{one.fields}'" for one in plan.probes],
         "fit": _fit_probes(plan.probes),
     }
@@ -242,7 +242,7 @@ def _fitted(line: str, kernel: Btf) -> Probe:
     function, inside = place.partition("+")[0], _INSIDE.search(place)
     returns, _, name = head.partition(":")
     at_begin = not inside and returns == "p"
-    missing = "; ".join(_lacking(function, fields, kernel, arguments=at_begin))
+    missing = tuple(_lacking(function, fields, kernel, arguments=at_begin))
     fitted = _MEMBER.sub(lambda found: str(kernel.offset(found[0][1:-1])), fields)
     where = place if inside else function if at_begin else f"{returns}:{function}"
     return Probe(name, where, fitted, missing)
