@@ -38,7 +38,8 @@ def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
 def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
     """Return the constants (CONSTANTS) with some of them changed, in ns from 1 to COST_MAX.
 
-    A value outside of low to high extends that range.
+    A changed constant has the source "changed by the caller". A value outside of low to high
+    extends that range, and a UserWarning names it.
 
     Examples
     --------

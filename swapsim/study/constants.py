@@ -5,6 +5,8 @@ Each has a source, and lies in a range that the source leaves open. A cost turns
 is at least 1 ns. Any other constant may be 0.
 """
 
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +19,13 @@ from swapsim.frames.files import read_csv
 from swapsim.io.paths import data_root
 from swapsim.study.tables import CONSTANTS
 
-SOURCES: Final = ("microbenchmark", "rig", "published", "fit", "assumed")
-"""First words of a source: measured, set or seen in our lab, read, fitted to a base column, or
-assumed."""
+_DEPTH: Final = 3  # frames from `change` to its caller: a function of the model, and `checked`
+
+CHANGED: Final = "changed by the caller"
+
+SOURCES: Final = ("microbenchmark", "rig", "published", "fit", "assumed", CHANGED)
+"""First words of a source: measured, set or seen in our lab, read, fitted to a base column,
+assumed, or changed by a caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +106,11 @@ def check(file: ConstantsFile, frame: pl.DataFrame, path: Path | None = None) ->
 
 
 def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
-    """Return the constants with some of them at another value, their ranges widened to it."""
+    """Return the constants with some of them at another value, with the source CHANGED.
+
+    A value outside of low to high extends that range. One warning names all such values, unless a
+    module of swapsim, such as a fit, has chosen them.
+    """
     for name, value in values.items():
         if name not in file.names:
             raise InputError(
@@ -110,13 +120,27 @@ def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) 
             raise InputError(
                 f"constant {name!r} of {value!r}: {_wanted(file, name)}", field="value"
             )
+    CONSTANTS.check(frame)
+    outside = [
+        f"{row['name']}={values[row['name']]} is outside of {row['low']} to {row['high']}"
+        for row in frame.filter(pl.col("name").is_in([*values])).iter_rows(named=True)
+        if not row["low"] <= values[row["name"]] <= row["high"]
+    ]
+    caller = sys._getframe(_DEPTH).f_globals.get("__name__", "")
+    if outside and not str(caller).startswith("swapsim."):
+        warnings.warn(
+            f"{', '.join(outside)}, what the source in data/{file.name} allows: "
+            "the range now ends at your value",
+            stacklevel=_DEPTH + 1,
+        )
     new = pl.col("name").replace_strict(values, default=None, return_dtype=pl.Int64)
     return check(
         file,
-        CONSTANTS.check(frame).with_columns(
+        frame.with_columns(
             value=pl.coalesce(new, "value"),
             low=pl.min_horizontal("low", pl.coalesce(new, "low")),
             high=pl.max_horizontal("high", pl.coalesce(new, "high")),
+            source=pl.when(new.is_null()).then("source").otherwise(pl.lit(CHANGED)),
         ),
     )
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Constants: each has a source, and errors name the constant."""
 
+import warnings
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -9,6 +12,7 @@ from swapsim.ffi import COST_NAMES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.machine.run import run
+from swapsim.machine.what_if import Case, trials
 from swapsim.study.tables import CONSTANTS
 
 
@@ -36,11 +40,33 @@ def test_a_table_is_checked_as_a_file_is() -> None:
     assert list(costs_by_name(costs().reverse()).items()) == list(costs_by_name().items())
 
 
+def test_a_changed_cost_says_so_and_warns_when_it_leaves_its_range() -> None:
+    """Its source is the caller; one warning at the caller's line names what left its range."""
+    chosen = {"copy_ns": 400, "unmap_ns": 3000, "tree_ns": 2000}
+    with pytest.warns(UserWarning, match="outside") as said:
+        changed = change_costs(costs(), chosen)
+    assert [(Path(each.filename), each.category) for each in said] == [
+        (Path(__file__), UserWarning)
+    ]
+    assert "copy_ns" not in str(said[0].message)
+    mine = changed.filter(pl.col("name").is_in([*chosen])).drop("unit")
+    assert set(mine.rows()) == {
+        ("copy_ns", 400, 300, 1000, "changed by the caller"),
+        ("unmap_ns", 3000, 3000, 13000, "changed by the caller"),
+        ("tree_ns", 2000, 450, 2000, "changed by the caller"),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        change_costs(costs(), {"copy_ns": 300, "tree_ns": 1300})
+        trials([Case({}, MachineConfig(), {"channel_ns": 10})], {"costs": costs()}, ["shared"])
+
+
 def test_a_changed_cost_widens_its_range() -> None:
     """change_costs sets values, leaves the others, and refuses invalid ones."""
-    changed = change_costs(costs(), {"tree_ns": 5000})
+    with pytest.warns(UserWarning, match="tree_ns=5000 is outside of 450 to 1300"):
+        changed = change_costs(costs(), {"tree_ns": 5000})
     row = changed.filter(pl.col("name") == "tree_ns").row(0, named=True)
-    assert (row["value"], row["high"]) == (5000, 5000)
+    assert (row["value"], row["low"], row["high"]) == (5000, 450, 5000)
     assert changed.filter(pl.col("name") != "tree_ns").equals(
         costs().filter(pl.col("name") != "tree_ns")
     )
