@@ -193,12 +193,13 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 def replay_stall_decisions(folder: Path) -> Found:
     from swapsim import stall
     from swapsim.patches import stall_decisions as patch
+    from swapsim.patches.stall_decisions.comparison import rounded
 
     decided = stall.decided_lists(folder, progress=sys.stderr.isatty())
     rounds = stall.reclaim_rows(folder).rounds
     decisions = stall.summed_decisions(decided, rounds, trace=folder.name)
     pairs = patch.agreement(decided)
-    square = patch.agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
+    square = patch.agreement_table(rounded(pairs))
     tables, alike = stall.tables, "lists of which these rules and those of the row decide the same"
     share = {name: Column(name, pl.Float64, alike, "%") for name in square.columns[1:]}
     return Found(

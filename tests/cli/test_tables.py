@@ -222,6 +222,7 @@ def test_an_input_is_not_written_over(
     """The output is neither the input file nor a file in the input folder."""
     mine = tmp_path / "mine.csv"
     mine.write_text("before")
+    (tmp_path / "trace.toml").touch()
     assert main([*command.format(tmp_path).split(), "-o", str(mine)]) == 2
     printed = capsys.readouterr()
     assert printed.err.startswith(f"swapsim: {mine}: is an input of the command")

@@ -7,6 +7,7 @@ from oracle_stall_recording import RULES
 from test_verify import kernel, rows_of
 
 from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions.comparison import rounded
 from swapsim.stall import decided_lists
 
 
@@ -30,3 +31,9 @@ def test_each_pair_of_rule_sets_has_its_agreement(decided: pl.DataFrame) -> None
         assert square.filter(pl.col("rules") == name)[name].item() == 100
     table = square.drop("rules").to_numpy()
     assert (table == table.T).all()
+
+
+def test_a_share_is_rounded_and_100_is_exact() -> None:
+    """One decimal; a share that is not all of the lists never shows as 100."""
+    shares = pl.DataFrame({"decisions": [69.96, 95.94, 99.97, 100.0]})
+    assert rounded(shares)["decisions"].to_list() == [70.0, 95.9, 99.9, 100.0]

@@ -9,17 +9,13 @@ import polars as pl
 
 from swapsim.charts import colours, general
 from swapsim.charts.interaction import interactive
+from swapsim.patches.stall_decisions.comparison import rounded
 
 
 def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
     """Draw on how many lists two rule sets take the same decisions (`comparison.agreement`)."""
     return general.heat(
-        # Only rule sets that decide all lists alike show 100.
-        pairs.with_columns(
-            pl.when(pl.col("decisions") < 100)
-            .then(pl.min_horizontal(pl.col("decisions").round(1), 99.9))
-            .otherwise("decisions")
-        ),
+        rounded(pairs),
         *("one", "other", "decisions"),
         title=f"Lists of {trace} that two rule sets decide alike, %",
         subtitle="the same flags and sleeps",

@@ -45,6 +45,13 @@ def agreement_table(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def rounded(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the decisions of `agreement` with one decimal, and 100 only where all lists agree."""
+    share = pl.col("decisions")
+    below = pl.min_horizontal(share.round(1), 99.9)
+    return pairs.with_columns(decisions=pl.when(share < 100).then(below).otherwise(share))
+
+
 def _joined(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
     """Join the lists of two sets; the columns of the second end in ``_other``."""
     of_one, of_other = (decided.filter(pl.col("rules") == rules) for rules in (one, other))
