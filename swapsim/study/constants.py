@@ -140,7 +140,7 @@ def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) 
             value=pl.coalesce(new, "value"),
             low=pl.min_horizontal("low", pl.coalesce(new, "low")),
             high=pl.max_horizontal("high", pl.coalesce(new, "high")),
-            source=pl.when(new.is_null()).then("source").otherwise(pl.lit(CHANGED)),
+            source=pl.when(new != pl.col("value")).then(pl.lit(CHANGED)).otherwise("source"),
         ),
     )
 
