@@ -95,15 +95,16 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
     verdicts = judged["simulated_verdict"]
     found = {word: int((verdicts == word).sum()) for word in ("reproduced", "missed")}
     return claims.lead_on(
-        f"Clusters with room first: Linux {new}, which takes them before free ones, splits "
-        f"{split[new]:.0f} % of the folios of 2 MB in our test; {old} splits {split[old]:.0f} %.",
+        f"Clusters with room first, as on Linux {new}: with free clusters first it splits "
+        f"{free['median']:.1f} points more large folios; {old} differs from it by more than this "
+        "order.",
         does="A folio, several pages that are handled as one, is split into pages if no cluster, "
         "2 MB of the swap device, has a run of free slots for it. Where pages open a free cluster "
         "although another one has room, folios lose its runs.",
-        worth=f"On the same requests {new} with free clusters first splits {free['median']:.1f} "
-        f"points more large folios ({free['low']:.1f} to {free['high']:.1f}). Of the mails' claims "
-        f"the model reproduces {found['reproduced']} and misses {found['missed']}; the rest is "
-        "open, lacks its base, or has no answer.",
+        worth=f"On the same requests the order makes {free['low']:.1f} to {free['high']:.1f} points. "
+        f"In a harder test {new} splits {split[new]:.0f} % of the folios of 2 MB, {old} "
+        f"{split[old]:.0f} %. Of the mails' claims the model reproduces {found['reproduced']} and "
+        f"misses {found['missed']}; the rest is open, lacks its base, or has no answer.",
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
         f"({equal} of {test.height}). For how many frag clusters, whose free slots "
         f"are scattered, are tried: at most {max(map(abs, tries)):.1f} points.",
