@@ -101,10 +101,10 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
         does="A folio, several pages that are handled as one, is split into pages if no cluster, "
         "2 MB of the swap device, has a run of free slots for it. Where pages open a free cluster "
         "although another one has room, folios lose its runs.",
-        worth=f"On the same requests the order makes {free['low']:.1f} to {free['high']:.1f} points. "
-        f"In a harder test {new} splits {split[new]:.0f} % of the folios of 2 MB, {old} "
-        f"{split[old]:.0f} %. Of the mails' claims the model reproduces {found['reproduced']} and "
-        f"misses {found['missed']}; the rest is open, lacks its base, or has no answer.",
+        worth=f"On the same requests that is {free['low']:.1f} to {free['high']:.1f} points (a "
+        f"harder test: {split[new]:.0f} % of the folios of 2 MB on {new}, {split[old]:.0f} % on "
+        f"{old}). Of the mails' claims the model reproduces {found['reproduced']} and misses "
+        f"{found['missed']}; the rest is open, lacks its base, or has no answer.",
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
         f"({equal} of {test.height}). For how many frag clusters, whose free slots "
         f"are scattered, are tried: at most {max(map(abs, tries)):.1f} points.",
