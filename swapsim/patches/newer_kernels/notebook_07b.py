@@ -104,7 +104,7 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
         worth=f"On the same requests that is {free['low']:.1f} to {free['high']:.1f} points (a "
         f"harder test: {split[new]:.0f} % of the folios of 2 MB on {new}, {split[old]:.0f} % on "
         f"{old}). Of the mails' claims the model reproduces {found['reproduced']} and misses "
-        f"{found['missed']}; the rest is open, lacks its base, or has no answer.",
+        f"{found['missed']}; the rest is open or has no answer.",
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
         f"({equal} of {test.height}). For how many frag clusters, whose free slots "
         f"are scattered, are tried: at most {max(map(abs, tries)):.1f} points.",
