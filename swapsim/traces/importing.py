@@ -240,6 +240,7 @@ def _read(pieces: Iterator[bytes], recording: Recording, joints: _Joints) -> Cou
             order = ByTime(recording)
             counts = read(order.take, with_clock=lambda _: True)
             order.finish(joints.take, joints.events)
+            counts = replace(counts, earlier=0, earlier_line=0)  # its rows are in order of time
     counts = replace(
         counts, unplaced=recording.unplaced, skipped=(*recording.skipped, *counts.skipped)
     )

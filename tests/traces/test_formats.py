@@ -315,6 +315,13 @@ def test_a_recording_of_another_kernel_or_clock_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_what_is_put_in_order_of_time_is_not_called_out_of_order(tmp_path: Path) -> None:
+    """Other programs record CPU by CPU: their events are sorted, so none is earlier."""
+    source = tmp_path / "source"
+    source.write_bytes(recordings.perfetto(EVENTS[::-1]).SerializeToString())
+    assert traces.import_text(source, tmp_path / "out").counts.earlier == 0
+
+
 STAND_IN = """#!/bin/sh
 [ "$1" = report ] || exit 9
 for last; do :; done
