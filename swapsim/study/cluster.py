@@ -11,13 +11,13 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TypeGuard, TypeVar
 
 from swapsim.errors import SwapsimError
 from swapsim.ffi import code_digests
 from swapsim.io.paths import data_root
+from swapsim.version import __version__
 
 Done = TypeVar("Done")
 
@@ -40,7 +40,7 @@ def same_there(call: Callable[[], Done]) -> Callable[[], Done]:
 def _call_if_same(call: Callable[[], Done], wanted: str) -> Done:
     if installation() != wanted:
         raise SwapsimError(
-            f"the worker on {socket.gethostname()} has another swapsim ({version('swapsim')}) or "
+            f"the worker on {socket.gethostname()} has another swapsim ({__version__}) or "
             "other tables in data than the caller: install the same one on all machines"
         )
     return call()

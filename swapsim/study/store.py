@@ -21,7 +21,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import version
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
@@ -33,6 +32,7 @@ from swapsim.errors import InputError
 from swapsim.io.paths import data_root
 from swapsim.study.code import code_digest, fingerprint
 from swapsim.traces.writer import toml_table
+from swapsim.version import __version__
 
 IDENTITY: Final = "sweep.toml"
 _BATCH: Final = re.compile(r"batch-(\d{5,})-([0-9a-f]{64})\.parquet")
@@ -51,7 +51,7 @@ def identity(
         "arguments": fingerprint(arguments),
         "points": fingerprint(list(points)),
         "batch_points": batch_points,
-        "swapsim": version("swapsim"),
+        "swapsim": __version__,
         "code": fingerprint([code_digest(function), *tables]),
     }
 

@@ -20,7 +20,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
@@ -34,6 +33,7 @@ from swapsim.io.paths import data_root
 from swapsim.study.code import code_digest
 from swapsim.study.processes import SerialExecutor
 from swapsim.study.sweep import table
+from swapsim.version import __version__
 
 FOLDER: Final = "simulated"
 
@@ -180,7 +180,7 @@ class Study:
         """Store rows as those of the current code and data; return whether the file has changed."""
         metadata = {
             "result": self.name,
-            "swapsim": version("swapsim"),
+            "swapsim": __version__,
             **(self._decides() if decides is None else decides),
             "rows": _digest_of(rows),
         }

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -133,7 +134,8 @@ def read_ftrace(
     """
     how = config(lib.sws_ftrace_config_init, None, skip=keep_going, first_rows=first_rows)
     handle = new(lib.sws_ftrace_new, how, free=lib.sws_ftrace_free)
-    _declare_known_events(handle)
+    for declare, *what in _known_events():
+        check(declare(handle, *what))
     for chunk in chunks:
         _check_line(handle, lib.sws_ftrace_feed(handle, ffi.from_buffer(chunk), len(chunk)), path)
         if _is_full(handle):
@@ -156,14 +158,21 @@ def _check_line(handle: Any, code: int, path: str) -> None:
     )
 
 
-def _declare_known_events(handle: Any) -> None:
-    for known in KNOWN_EVENTS:
-        for event in known.names:
-            name = event.encode()
-            for field, kind in known.kinds.items():
-                check(lib.sws_ftrace_know_field(handle, name, field.encode(), _KINDS[kind]))
-            for text in known.texts:
-                check(lib.sws_ftrace_know_text(handle, name, text.encode()))
+@cache
+def _known_events() -> tuple[tuple[Any, ...], ...]:
+    """Return the calls that declare KNOWN_EVENTS: function, then its arguments after the first."""
+    return tuple(
+        call
+        for known in KNOWN_EVENTS
+        for event in map(str.encode, known.names)
+        for call in (
+            *(
+                (lib.sws_ftrace_know_field, event, field.encode(), _KINDS[kind])
+                for field, kind in known.kinds.items()
+            ),
+            *((lib.sws_ftrace_know_text, event, text.encode()) for text in known.texts),
+        )
+    )
 
 
 def _is_full(handle: Any) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, IN_ORDER, text_of
 from swapsim.traces.recording import Recording
 from swapsim.traces.writer import TableWriter, toml_table
+from swapsim.version import __version__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,11 +197,7 @@ def import_text(
                 **({"earlier_events": counts.earlier} if counts.earlier else {}),
             },
             "head": head,
-            "import": {
-                "swapsim": version("swapsim"),
-                "parser": PARSER_VERSION,
-                "keep_going": keep_going,
-            },
+            "import": {"swapsim": __version__, "parser": PARSER_VERSION, "keep_going": keep_going},
             "lost": {
                 "overwritten": counts.overwritten,
                 "gaps_of_unknown_size": counts.gaps,

@@ -105,7 +105,7 @@ def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) ->
     grants = clusters.replay(rows, rows.rules, samples=0).grants
     refused = grants.select("order", folios=pl.col("requests") - pl.col("in_trace"))
     wanted = refused.filter((pl.col("folios") > 0) & (pl.col("order") > 0))
-    found = trace_page._split(rows).group_by("order").agg(pl.col("folios").sum())
+    found = trace_page.clusters._split(rows).group_by("order").agg(pl.col("folios").sum())
     assert dict(found.iter_rows()) == dict(wanted.iter_rows())
 
 
@@ -114,7 +114,7 @@ def test_the_use_of_a_device_ends_where_its_grants_and_frees_do() -> None:
     rows = clusters.cluster_rows("clusters-7.3-full-4")
     counts = dict(rows.events.group_by("op").agg(pl.col("n").sum()).iter_rows())
     left = 100 * (counts["grant"] - counts["free"]) / rows.devices["slots"][0]
-    assert trace_page._use(rows)["used_percent"][-1] == pytest.approx(left)
+    assert trace_page.clusters._use(rows)["used_percent"][-1] == pytest.approx(left)
 
 
 def test_a_trace_of_ones_own_has_a_page(tmp_path: Path) -> None:

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reclaim decided: type of pages, stalls."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from swapsim import charts, generations, stall, traces
+from swapsim.ffi import GENERATION_RULES
+from swapsim.patches import stall_decisions
+
+if TYPE_CHECKING:
+    pass
+from swapsim.site.trace_page import blocks
+
+_MS: Final = 1000
+
+
+_PARTS: Final = 20
+"""Parts of time of a replay of generations."""
+
+
+def of_generations(folder: Path) -> blocks.Blocks:
+    """Yield what decides the type of pages, and which choices other rules turn."""
+    rows = generations.generation_rows(folder)
+    replayed = generations.replay(rows, GENERATION_RULES, parts=_PARTS)
+    flips = replayed.flips.filter(pl.col("rules") != pl.col("base").cast(pl.String))
+    yield blocks.text(
+        "Reclaim of a set of lists (lruvec) begins with anonymous pages or with file pages. What "
+        "decided that here, and how many choices would the rules of another kernel turn?"
+    )
+    decided = replayed.flips.filter(pl.col("rules") == pl.col("base").cast(pl.String))
+    by_term = decided.group_by("base_term").agg(pl.col("choices").sum()).sort("base_term")
+    listed = [f"{n:,} by {term}" for n, term in by_term.select("choices", "base_term").iter_rows()]
+    yield blocks.text(f"The kernel's own choices are decided {blocks.listed(listed)}.")
+    for (rules, base), of in flips.group_by("rules", "base", maintain_order=True):
+        turned, total = sum(of.filter("flips")["choices"]), sum(of["choices"])
+        yield blocks.text(
+            f"The rules of {rules} would turn {turned:,} of the {total:,} choices of {base} "
+            f"({100 * turned / total:.0f} %)."
+        )
+    yield blocks.verdict(generations.verify_generations(rows))
+    named = replayed.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
+    yield blocks.chart(
+        charts.general.lines(
+            named,
+            "start_s",
+            "anon_percent",
+            "lruvec",
+            title="Choices of anonymous pages",
+            words={"start_s": "time (s)", "anon_percent": "choices of anonymous pages (%)"},
+        )
+    )
+    yield "<h3>Under other rules</h3>"
+    yield blocks.text("Open loop: each state is the trace's own, whatever was chosen before.")
+    seen = pl.when("flips").then(pl.lit("turned")).otherwise(pl.lit("as the kernel's"))
+    terms = flips.group_by("rules", "term", seen=seen).agg(pl.col("choices").sum())
+    yield blocks.chart(
+        charts.general.bars(
+            terms.sort("rules", "term", "seen").with_columns(pl.col("term").cast(pl.String)),
+            "choices",
+            "term",
+            "seen",
+            panel="rules",
+            title="What decides by the other rules",
+            words={"choices": "choices", "seen": "the choice is"},
+        )
+    )
+    yield blocks.table(flips, generations.tables.GENERATION_FLIPS, fold="Choices by both rule sets")
+    changed = replayed.switches.filter((pl.col("flips") > 0) | (pl.col("tiers") > 0))
+    switched = generations.tables.GENERATION_SWITCHED
+    yield blocks.table(changed, switched, fold="Which rule flips how many choices")
+
+
+def of_decisions(folder: Path) -> blocks.Blocks:
+    """Yield what the rules of each kernel decide after a list of pages."""
+    decided, rounds = stall.decided_lists(folder), stall.reclaim_rows(folder).rounds
+    summed = stall.summed_decisions(decided, rounds, trace=folder.name).drop("trace")
+    yield blocks.text(
+        "Reclaim takes pages list by list; after a list, rules decide whether kswapd may write "
+        "file pages from then on (flag tail_lru_dirty), and whether a task sleeps. What would the "
+        "rules of other kernels have decided of the same lists (patch C)?"
+    )
+    counts = {
+        row["rules"]: f"after {row['tail_lru_dirty']:,}" for row in summed.iter_rows(named=True)
+    }
+    yield blocks.text(
+        f"By the rules of mmotm, the base of the series, kswapd could have written file pages "
+        f"{counts['mmotm']} of {summed['lists'][0]:,} lists, by those of series-2 "
+        f"{counts['series-2']}, of the whole series (series-8) {counts['series-8']}, and of 6.1 "
+        f"{counts['6.1']}."
+    )
+    yield blocks.verdict(stall.verify_stalls(folder))
+    yield blocks.chart(
+        stall_decisions.charts.agreement(stall_decisions.agreement(decided), folder.name)
+    )
+    yield blocks.text("What each set of rules decides of the trace's lists:")
+    yield blocks.table(summed, stall.tables.STALL_DECISIONS)
+    requested = stall.requested_sleeps(decided, rounds)
+    yield blocks.table(
+        requested, stall.tables.REQUESTED_SLEEPS, fold="Sleeps that the rules request"
+    )
+    yield blocks.text(f"Not recorded by 6.1: {'; '.join(stall.NOT_RECORDED)}.")
+
+
+def of_sums(folder: Path) -> blocks.Blocks:
+    """Yield what the rules decide after a pass over a node."""
+    stalls = stall.root_stalls({folder.name: folder}).drop("trace")
+    yield blocks.text(
+        "After a pass over a node reclaim lets its task sleep, or wakes the flushers that write "
+        "dirty pages. How often did it here, and would other rules have done so for all of memory?"
+    )
+    own = stalls.filter(pl.col("rules") == stalls["rules"][0])
+    words = [
+        f"{row['stalled']:,} of {row['passes']:,} passes of {_RECLAIMERS[row['reclaimer']]}"
+        for row in own.iter_rows(named=True)
+    ]
+    yield blocks.text(
+        f"By the rules of this kernel a sleep was requested after {blocks.listed(words)}."
+    )
+    yield blocks.verdict(stall.verify_sums(folder))
+    kinds = {
+        "stalled": "a sleep requested",
+        "may_stall": "perhaps a sleep",
+        "woken": "flushers woken",
+        "neither": "neither",
+    }
+    long = stalls.select(pl.format("{}, {}", "rules", "reclaimer").alias("row"), *kinds).unpivot(
+        index="row", variable_name="kind", value_name="passes"
+    )
+    yield blocks.chart(
+        charts.general.bars(
+            long.with_columns(pl.col("kind").replace(kinds)),
+            "passes",
+            "row",
+            "kind",
+            title="What the rules decide after a pass",
+            words={"passes": "passes over a node", "kind": "after the pass"},
+        )
+    )
+    yield blocks.text(
+        "First the rules of this kernel; the others decide for all of memory alone. Open loop: "
+        "each state is the trace's own, whatever was decided before."
+    )
+    yield blocks.table(stalls, stall.tables.ROOT_STALLS)
+
+
+_RECLAIMERS: Final = {
+    "kswapd": "kswapd",
+    "direct": "tasks for all of memory (direct)",
+    "cgroup": "tasks for their cgroup",
+}
+
+
+def of_stalls(folder: Path) -> blocks.Blocks:
+    """Yield how often, why and how long tasks slept."""
+    rows = traces.scan_event(folder, "mm_vmscan_throttled").collect()
+    reason = pl.col("reason").str.strip_prefix("VMSCAN_THROTTLE_").str.to_lowercase()
+    named = rows.with_columns(reason=reason, delayed_ms=pl.col("usect_delayed") / _MS)
+    summed = named.group_by("reason").agg(
+        stalls=pl.len(),
+        tasks=pl.col("pid").n_unique(),
+        total_ms=pl.col("usect_delayed").sum() / _MS,
+        longest_ms=pl.col("delayed_ms").max(),
+    )
+    yield blocks.text("How often, why and how long did tasks sleep in reclaim?")
+    longest = max(summed["longest_ms"], default=0.0)
+    yield blocks.text(
+        f"{rows.height:,} sleeps of {rows['pid'].n_unique():,} tasks took "
+        f"{summed['total_ms'].sum() / _MS:,.1f} s together; the longest took {longest:,.0f} ms."
+    )
+    if rows["t_ns"].null_count() == 0:
+        first = rows["t_ns"].min()
+        yield blocks.chart(
+            charts.general.points(
+                named.with_columns(time_s=(pl.col("t_ns") - first) / 1e9)
+                .select("time_s", "delayed_ms", "reason")
+                .head(charts.general.MOST_ROWS),
+                "time_s",
+                "delayed_ms",
+                "reason",
+                title="Stalls over time",
+                format=",f",
+                words={"time_s": "time since the first stall (s)", "delayed_ms": "delay (ms)"},
+            )
+        )
+    yield blocks.table(summed.sort("reason"), _STALLS)
+
+
+_STALLS: Final = {
+    "reason": "reason of the sleep, as mm_vmscan_throttled names it",
+    "stalls": "number of sleeps",
+    "tasks": "tasks that slept",
+    "total_ms": "duration of all these sleeps, ms",
+    "longest_ms": "duration of the longest one, ms",
+}
