@@ -2,8 +2,8 @@
 """The one scale of verdicts: answers to published claims, judged by the rule of each kind.
 
 A model *reproduces* a claim or *misses* it. A mail is *confirmed* or *contradicted* only by what a
-real kernel counts, or by an exact replay of it. Kinds, rules and tolerances are stored in
-data/published before a result is judged (its README.md).
+real kernel counts. Kinds, rules and tolerances are stored in data/published before a result is
+judged (its README.md).
 """
 
 from fnmatch import fnmatchcase

@@ -64,8 +64,7 @@ SIMULATED_VERDICT: Final = Vocabulary(
 
 MEASURED_VERDICT: Final = Vocabulary(
     "MEASURED_VERDICT",
-    "How the count of a real kernel, or an exact replay of one, compares with a claim; open: its "
-    "rounds do not decide.",
+    "How the count of a real kernel compares with a claim; open: its rounds do not decide.",
     ("confirmed", "contradicted", "open", "not measured"),
 )
 
@@ -88,6 +87,7 @@ REASON: Final = Vocabulary(
         "the model has no time",
         "this test is not simulated",
         "the model has it by construction",
+        "a replay has it by construction",
         "a constant is fitted to it",
         "time under emulation",
         "waits are counted by lock, not by call site",

@@ -137,8 +137,7 @@ claims:
 | claim      | published | simulated      | measured                           |
 |------------|-----------|----------------|------------------------------------|
 | B-system-1 | -25.9 %   | -2.4 %: missed | not measured: time under emulation |
-Of 1 claims the models decide 1 (1 missed); undecided: 0 with a reason.
-Of 1 claims real kernels decide 0; undecided: 1 with a reason.
+Of 1 claim the models decide 1 (1 missed). Real kernels decide 0; undecided: 1 with a reason.
 Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
 ```
 

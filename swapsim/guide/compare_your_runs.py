@@ -65,8 +65,7 @@ claims:
 | claim      | published | simulated           | measured                           |
 |------------|-----------|---------------------|------------------------------------|
 | A-swap-out | +22.3 %   | +22.8 %: reproduced | not measured: time under emulation |
-Of 1 claims the models decide 1 (1 reproduced); undecided: 0 with a reason.
-Of 1 claims real kernels decide 0; undecided: 1 with a reason.
+Of 1 claim the models decide 1 (1 reproduced). Real kernels decide 0; undecided: 1 with a reason.
 Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
 ```
 

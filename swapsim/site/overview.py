@@ -275,7 +275,8 @@ def standing(three_columns: pl.DataFrame) -> str:
     counted = claims.verdicts_by_mail(three_columns)
     unchanged = own.filter((pl.col("claimed") == "stays") | (pl.col("base") == pl.col("value")))
     sentences = []
-    for source, who in (("simulated", "the models decide"), ("measured", "real kernels decide")):
+    all_of_them = f"Of {own.height} claim{'s' * (own.height != 1)} the models decide"
+    for source, who in (("simulated", all_of_them), ("measured", "Real kernels decide")):
         total = totals(counted, source)
         found = {word: total[word.replace(" ", "_")] for word in COUNTED}
         decided = {word: found.pop(word) for word in _DECIDED[source]}
@@ -286,11 +287,9 @@ def standing(three_columns: pl.DataFrame) -> str:
         if any(same):
             named += f"; {' and '.join(map(str, same))} of these say that nothing changes"
         rest = [f"{n} {word}" for word, n in found.items() if n]
-        rest.append(f"{total['no_answer']} with a reason")
+        rest += [f"{n} with a reason" for n in [total["no_answer"]] if n]
         number = f"{sum(decided.values())} ({named})" if named else "0"
-        sentences.append(
-            f"Of {total['claims']} claims {who} {number}; undecided: {', '.join(rest)}."
-        )
+        sentences.append(f"{who} {number}" + f"; undecided: {', '.join(rest)}" * bool(rest) + ".")
     return " ".join(sentences)
 
 
@@ -298,10 +297,15 @@ def stand(three_columns: pl.DataFrame) -> str:
     """Return the sentences of `standing`, and what to know of them, for a page on all claims."""
     nfs = three_columns.filter(pl.col("claim").str.contains("-nfs-"))
     of_nfs = [str(nfs.filter(measured_verdict=word).height) for word in _DECIDED["measured"]]
+    contended = three_columns.filter(
+        pl.col("measured_what").str.starts_with("contended acquisitions"),
+        measured_verdict="confirmed",
+    )
     return (
         f"{standing(three_columns)} Of the confirmed and contradicted ones {' and '.join(of_nfs)} "
-        "are over NFS, in a guest that is its own server and so stalls itself. "
-        f"{shown_before(three_columns)}"
+        "are over NFS, in a guest that is its own server and so stalls itself; "
+        f"{contended.height} of the confirmed count contended acquisitions, which depend on the "
+        f"emulator's timing. {shown_before(three_columns)}"
     )
 
 

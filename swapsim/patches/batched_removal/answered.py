@@ -19,8 +19,7 @@ from swapsim.removal.replay import batched_removal_of
 def answers() -> pl.DataFrame:
     """Return the answers to both mails' claims at MIDDLE, with their ranges (ANSWERS)."""
     points = studies.by_points()
-    of_lists = of_the_code(studies.holds_of_lists())
-    return table_of([*of_the_changes(points), *of_the_times(points), of_lists])
+    return table_of([*of_the_changes(points), *of_the_times(points)])
 
 
 def of_the_changes(points: pl.DataFrame) -> Iterator[Answer]:
@@ -64,17 +63,6 @@ def of_the_times(points: pl.DataFrame) -> Iterator[Answer]:
                 range_over="open constants",
                 rounds=int(workload_values()["iterations"]),
             )
-
-
-def of_the_code(lists: pl.DataFrame) -> Answer:
-    """Return in how many lists of the traces each mapping is removed under one hold."""
-    return Answer(
-        claim="B-prose-one-lock-per-mapping",
-        source="measured",
-        what="lists of a real kernel's reclaim, replayed by 4.8 with the patch",
-        held=int(lists.filter(pl.col("holds") == pl.col("mappings"))["lists"].sum()),
-        cases=int(lists["lists"].sum()),
-    )
 
 
 def held(counts: pl.DataFrame) -> tuple[int, int, int]:

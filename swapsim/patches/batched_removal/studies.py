@@ -9,14 +9,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import traces
 from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import metric_values
 from swapsim.machine.what_if import Case, Trial, at, report, trials
 from swapsim.patches.batched_removal import lab, prediction
 from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
-from swapsim.removal.replay import lists_of, removals
 from swapsim.study import Study
 
 LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -208,31 +206,3 @@ lab_on_flash: Final = _study(
     name="batched-removal-lab", points=partial(lab.machines, rotational=False), run=lab.count
 )
 """The machines of data/measured/batched-removal, counted as in the lab (RESULTS)."""
-
-
-TRACES: Final = (
-    "random-80-20",
-    "removals-large-file",
-    "removals-mix",
-    "removals-small-files",
-    *(f"removals-swap-{tasks}" for tasks in THREADS),
-    "slow-disk",
-    "swap-w-seq",
-)
-"""The shipped traces that can feed the replay."""
-
-
-def holds_of_trace(name: str) -> pl.DataFrame:
-    """Count a shipped trace's lists by their mappings and batched holds, under 4.8's rules."""
-    lists = lists_of(removals(traces.locate(name)), "4.8")
-    kinds = lists.group_by("mappings", "batched").agg(lists=pl.len()).sort("mappings", "batched")
-    return kinds.select(trace=pl.lit(name), mappings="mappings", holds="batched", lists="lists")
-
-
-holds_of_lists: Final = Study(
-    name="batched-removal-holds-of-lists",
-    points=TRACES,
-    run=holds_of_trace,
-    reads=tuple(f"traces/{name}/*" for name in TRACES),
-)
-"""The lists of all shipped traces by their mappings and the batched holds that remove them."""

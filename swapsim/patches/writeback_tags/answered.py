@@ -24,8 +24,6 @@ EXPERIMENT: Final = "writeback-tags"
 _OF_A_SLOT: Final = 3
 """Acquisitions of 6.1's lock for each slot that a page gets: add, delete, clear shadow."""
 
-_BOTH_ENDS: Final = ("start", "end")
-_WORK: Final = ("acquisitions", "descents", "nodes", "tag_words")
 _ON_6_1: Final = "of 6.1's swap cache lock, 8 CPUs"
 
 
@@ -45,7 +43,7 @@ def answers() -> pl.DataFrame:
         at=f"tags {prediction.TAG_SHARE:g}",
     )
     directions = claims.answers(stated.filter(unit="direction"), studies.headline())
-    counted = table_of([*_measured(), *of_the_code(studies.sites())])
+    counted = table_of(list(_measured()))
     return pl.concat([figures, directions, counted])
 
 
@@ -78,31 +76,6 @@ def _measured() -> Iterator[Answer]:
         answer = paired(claim, "measured", base, value, what=what)
         if answer is not None:
             yield answer
-
-
-def of_the_code(sites: pl.DataFrame) -> Iterator[Answer]:
-    """Yield in how many steps of the traces' pages the statements on the code hold (LOCK_SITES)."""
-    of_files = pl.col("flow") == "file"
-    sites = sites.with_columns(steps=pl.col("calls") - pl.col("unresolved"))
-    ends = sites.filter(~of_files, ~pl.col("tags"), pl.col("site").is_in(_BOTH_ENDS))
-    untouched = ends.filter(pl.sum_horizontal(_WORK) == 0)
-    yield Answer(
-        claim="A-prose-no-tags",
-        source="measured",
-        what="starts and ends of writeback of swap pages, replayed by 4.8 with the patch",
-        held=int(untouched["steps"].sum()),
-        cases=int(ends["steps"].sum()),
-    )
-    files = sites.filter(of_files)
-    patched = files.filter(~pl.col("tags"))
-    same = patched.join(files.filter("tags"), on=["trace", "site", "calls", *_WORK], how="semi")
-    yield Answer(
-        claim="A-prose-file-pages-keep-tags",
-        source="measured",
-        what="steps of file pages, replayed by 4.8: the same work with and without the patch",
-        held=int(same["steps"].sum()),
-        cases=int(patched["steps"].sum()),
-    )
 
 
 def chances() -> None:

@@ -9,7 +9,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import mapping, traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine import what_if
@@ -185,21 +184,3 @@ series: Final = _study(
     run=predict_step,
 )
 """The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
-
-
-TRACES: Final = ("random-80-20", "slow-disk", "swap-w-seq")
-"""The shipped traces that can feed the replay."""
-
-
-def sites_of_trace(name: str) -> pl.DataFrame:
-    """Return the sites that the pages of a shipped trace reach under 4.8 (LOCK_SITES)."""
-    return mapping.writeback_tags(traces.locate(name)).with_columns(trace=pl.lit(name))
-
-
-sites: Final = Study(
-    name="writeback-tags-sites",
-    points=TRACES,
-    run=sites_of_trace,
-    reads=tuple(f"traces/{name}/*" for name in TRACES),
-)
-"""The locks and the work at each site on all shipped traces, with and without tags."""
