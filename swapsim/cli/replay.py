@@ -4,6 +4,7 @@
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -359,8 +360,10 @@ def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:
     if not known.get(name) or value not in ("yes", "no"):
         yes = ", ".join(each for each, flag in known.items() if flag)
         numbers = ", ".join(each for each, flag in known.items() if not flag)
+        near = get_close_matches(name, set(known) - {name}, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
         raise click.UsageError(
-            f"--switch {text}: give NAME=yes or NAME=no, NAME of {yes}; {numbers}=N"
+            f"--switch {text}: {hint}give NAME=yes or NAME=no, NAME of {yes}; {numbers}=N"
         )
     return name, value == "yes"
 

@@ -265,7 +265,7 @@ def test_many_batches_give_the_bytes_of_one(
 BAD_TEXTS = {
     "empty": (b"", "is empty"),
     "comments only": (b"# tracer: nop\n", "no event line"),
-    "binary junk": (bytes(range(256)) * 9, "line 1"),
+    "binary junk": (bytes(range(256)) * 9, "is no text: name one of tracefs"),
     "NUL after the text": (line("e", "a=1").encode() + b"\0" * 512, "line 2: contains bytes"),
     "invalid UTF-8": (line("e", "a=\xff").encode("latin-1"), "line 1: is not UTF-8"),
     "cut short": (line("e", "a=1")[:-1].encode(), "line 1: the last line"),
