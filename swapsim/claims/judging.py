@@ -37,6 +37,10 @@ STAYS_WITHIN_PERCENT: Final = 10.0
 VANISHES_BY_PERCENT: Final = 100 * 5 / 6
 """Smallest fall of what vanishes: at most a sixth remains, as for a fall to almost zero."""
 
+SMALLEST_PERCENT: Final = 1.0
+"""Smallest change that falls or rises, in percent: below it no side decides. Set on 27 November
+2026, in sight of the two verdicts that it opens."""
+
 FEWEST_ROUNDS: Final = 5  # with 4 rounds, all have the same sign by chance one time in eight
 
 FACTOR: Final = 2.0
@@ -199,11 +203,14 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     """Judge a direction by the interval of the difference, in percent of the base.
 
     From a base of zero only what is zero stays. A printed change of up to STAYS_WITHIN_PERCENT
-    stays, too, but an interval that is on the other side of zero confirms none.
+    stays, too, but an interval that is on the other side of zero confirms none. What falls or rises
+    does so by SMALLEST_PERCENT, else it is open.
     """
     low, high, figure = f"{prefix}low", f"{prefix}high", source
     base, rounds = f"{source}_base", f"{source}_rounds"
-    claimed, below, above = pl.col("claimed"), pl.col(high) < 0, pl.col(low) > 0
+    claimed = pl.col("claimed")
+    seen = (pl.col(figure).abs() >= SMALLEST_PERCENT) | (pl.col(base) == 0).fill_null(value=False)
+    below, above = (pl.col(high) < 0) & seen, (pl.col(low) > 0) & seen
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
     vanished = pl.col(figure) <= -VANISHES_BY_PERCENT
     stays = (claimed == "stays") | claimed.is_null()

@@ -134,14 +134,14 @@ def _texts(row: dict[str, Any]) -> dict[str, str]:
         "section": row["section"].removeprefix("prose: "),
         "what": row["metric"],
         "published": figure_text(row["published"], **how) or _in_words(row),
-        "published_sides": _sides(row["base"], row["value"]),
+        "published_sides": _published_sides(row),
         "simulated": "" if no_change else figure_text(row["simulated"], **of_model),
-        "simulated_sides": _sides(row["simulated_base"], row["simulated_value"]),
+        "simulated_sides": _sides(row, "simulated"),
         "range": "" if no_change else range_text(row["low"], row["high"], **of_model),
         "simulated_verdict": _simulated_verdict(row),
         "simulated_rests": _simulated_rests(row),
         "measured": _measured(row, of_kernel),
-        "measured_sides": _sides(row["measured_base"], row["measured_value"]),
+        "measured_sides": _sides(row, "measured"),
         "interval": range_text(row["measured_low"], row["measured_high"], **of_kernel),
         "measured_verdict": _measured_verdict(row),
         "measured_rests": _measured_rests(row),
@@ -155,11 +155,25 @@ def _how(row: dict[str, Any], source: str) -> dict[str, Any]:
     return {"unit": unit, "relative": row["relative"] and not from_zero}
 
 
-def _sides(base: float | None, value: float | None) -> str:
-    """Return the figures without the change and with it; empty without one of them."""
-    if base is None or value is None:
+def _sides(row: dict[str, Any], source: str) -> str:
+    """Return a source's figures without the change and with it; empty for a plain figure."""
+    base, value = row[f"{source}_base"], row[f"{source}_value"]
+    return "" if row["kind"] == "figure" or None in (base, value) else _arrow(base, value)
+
+
+def _published_sides(row: dict[str, Any]) -> str:
+    """Return what a mail prints without the change and with it; a profile may lack one row."""
+    base, value = row["base"], row["value"]
+    one = row["kind"] == "direction" and (base is None) != (value is None)
+    if row["kind"] == "figure" or (None in (base, value) and not one):
         return ""
-    return " \u2192 ".join(figure_text(each, "", relative=False) for each in (base, value))
+    return _arrow(base, value)
+
+
+def _arrow(*sides: float | None) -> str:
+    return " \u2192 ".join(
+        "absent" if each is None else figure_text(each, "", relative=False) for each in sides
+    )
 
 
 _OVER: Final = {

@@ -86,7 +86,11 @@ def of_patches(text: str, judged: pl.DataFrame) -> str:
 
 def of_rules(text: str, judged: pl.DataFrame) -> str:
     """Return the text of data/published/README.md with its tables recomputed (THREE_COLUMNS)."""
-    parts = {"rules": rules.table_of_rules(), "examples": rules.table_of_examples(judged)}
+    parts = {
+        "rules": rules.table_of_rules(),
+        "examples": rules.table_of_examples(judged),
+        "tolerances": rules.table_of_tolerances(),
+    }
     for name, part in parts.items():
         text = _between_marks(text, part, "data/published/README.md", name)
     return text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generated parts of data/published/README.md: the rules, and an example of each verdict."""
+"""The generated parts of data/published/README.md: rules, tolerances, an example of each verdict."""
 
 import csv
 from collections.abc import Callable, Mapping
@@ -20,6 +20,17 @@ def table_of_rules() -> str:
     """Return the rows of rules.csv as a table of markdown."""
     _, *rules = csv.reader(read_text(data_root() / "published" / "rules.csv").splitlines())
     return _table("claim", "column", "judged by", rows=rules)
+
+
+def table_of_tolerances() -> str:
+    """Return why tolerances are as wide as they are, with the number of claims and one of them."""
+    notes = claims.tolerances().group_by("note", maintain_order=True)
+    of_note = notes.agg(pl.len(), pl.col("claim", "tolerance").first())
+    rows = [
+        (note, str(n), f"`{claim}`: {tolerance:,g}")
+        for note, n, claim, tolerance in of_note.iter_rows()
+    ]
+    return _table("a tolerance is", "claims", "for example", rows=rows)
 
 
 def _reproduced(row: _Row) -> str:

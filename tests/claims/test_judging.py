@@ -257,8 +257,10 @@ BOTH = [80.0, 120.0, 70.0, 130.0, 100.0]
     ("base", "value", "verdict"),
     [
         # Rounds are paired: a small change in each counts, however much the rounds differ.
-        (WIDE, [each - 1 for each in WIDE], "confirmed"),
-        (WIDE, [each + 1 for each in WIDE], "contradicted"),
+        (WIDE, [each - 5 for each in WIDE], "confirmed"),
+        (WIDE, [each + 5 for each in WIDE], "contradicted"),
+        # Below one percent of the base nothing falls or rises.
+        (WIDE, [each - 4 for each in WIDE], "open"),
         ([100.0] * 5, BOTH, "open"),
         ([100.0] * 4, [50.0] * 4, "open"),
     ],
