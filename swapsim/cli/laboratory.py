@@ -106,7 +106,7 @@ _VERDICT_OPTIONS: Final = {
 def claims(which: str | None, verdicts: Sequence[str], unseen: bool) -> Found:
     from swapsim.claims import claim_texts
     from swapsim.claims.tables import CLAIM_TEXTS
-    from swapsim.site import overview
+    from swapsim.site import overview, standing
 
     chosen = overview.of_claims(overview.judged(), which, verdicts, unseen=unseen)
     answers = {
@@ -119,7 +119,7 @@ def claims(which: str | None, verdicts: Sequence[str], unseen: bool) -> Found:
     )
     texts = claim_texts(chosen).select("claim", "published", *both)
     columns = {name: Column(name, pl.String, meaning) for name, meaning in answers.items()}
-    said = (overview.standing, overview.shown_before)
+    said = (standing.sentences, standing.shown_before)
     lines = [] if chosen.is_empty() else [text for each in said if (text := each(chosen))]
     twice = chosen["repeats"].count()
     if twice:

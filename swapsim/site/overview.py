@@ -16,20 +16,14 @@ from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim.charts import general
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
-from swapsim.claims.tables import (
-    ANSWERS,
-    CHANCES,
-    MEASURED_VERDICT,
-    SIMULATED_VERDICT,
-    THREE_COLUMNS,
-)
-from swapsim.claims.texts import COUNTED
+from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
 from swapsim.patches import Patch, newer_kernels
 from swapsim.patches.cluster_next.answered import slots_matched
 from swapsim.site.patches import PATCHES
+from swapsim.site.standing import DECIDED, seen_in, totals, verdict_of
 from swapsim.site.tables import AT_A_GLANCE
 
 if TYPE_CHECKING:
@@ -91,20 +85,17 @@ def of_claims(
             raise InputError(_ELSEWHERE if which == "E" else _no_claims(which))
     if not verdicts and not unseen:
         return three_columns
-    wanted = tuple(verdicts) or (*_DECIDED["simulated"], *_DECIDED["measured"])
+    wanted = tuple(verdicts) or (*DECIDED["simulated"], *DECIDED["measured"])
     none = pl.all_horizontal(
-        _verdict(source).is_in(["not simulated", "not measured"]) for source in _DECIDED
+        verdict_of(source).is_in(["not simulated", "not measured"]) for source in DECIDED
     )
     return three_columns.filter(
         pl.any_horizontal(
             none & ("unanswered" in wanted and not unseen),
-            *(_verdict(source).is_in(wanted) & ~(_seen(source) & unseen) for source in _DECIDED),
+            *(verdict_of(source).is_in(wanted) & ~(seen_in(source) & unseen) for source in DECIDED),
         )
     )
 
-
-_DECIDED: Final = {"simulated": ("reproduced", "missed"), "measured": ("confirmed", "contradicted")}
-"""The verdicts that decide a claim, by the column that has them: first what agrees."""
 
 _ELSEWHERE: Final = (
     "'E', the alternatives to patch D, has no claims of its own: what D's review says of them is "
@@ -163,15 +154,6 @@ def _similar(which: str) -> list[str]:
     other = [name for name, text in texts if of_like & {*words[text]}]
     found = [*same, *(spelt[each] for each in like), *other]
     return list(dict.fromkeys(found))[:_SUGGESTED]
-
-
-def _verdict(source: str) -> pl.Expr:
-    return pl.col(f"{source}_verdict").cast(pl.String)
-
-
-def _seen(source: str) -> pl.Expr:
-    """Return whether a page had shown a column's figure before its rule was stored."""
-    return pl.col("seen").is_in([source, "both"]).fill_null(value=False)
 
 
 def judged_texts(patch: Patch) -> pl.DataFrame:
@@ -266,102 +248,16 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def standing(three_columns: pl.DataFrame) -> str:
-    """Return two sentences on how many claims have each verdict (THREE_COLUMNS).
-
-    A claim says that nothing changes if the mail prints the same figure twice, or that it stays.
-    """
-    own = three_columns.filter(pl.col("repeats").is_null())
-    counted = claims.verdicts_by_mail(three_columns)
-    unchanged = own.filter((pl.col("claimed") == "stays") | (pl.col("base") == pl.col("value")))
-    sentences = []
-    all_of_them = f"Of {own.height} claim{'s' * (own.height != 1)} the models decide"
-    for source, who in (("simulated", all_of_them), ("measured", "Real kernels decide")):
-        total = totals(counted, source)
-        found = {word: total[word.replace(" ", "_")] for word in COUNTED}
-        decided = {word: found.pop(word) for word in _DECIDED[source]}
-        named = ", ".join(f"{n} {word}" for word, n in decided.items() if n)
-        same = [
-            unchanged.filter(_verdict(source) == word).height for word, n in decided.items() if n
-        ]
-        if any(same):
-            named += f"; {' and '.join(map(str, same))} of these say that nothing changes"
-        rest = [f"{n} {word}" for word, n in found.items() if n]
-        rest += [f"{n} with a reason" for n in [total["no_answer"]] if n]
-        number = f"{sum(decided.values())} ({named})" if named else "0"
-        sentences.append(f"{who} {number}" + f"; undecided: {', '.join(rest)}" * bool(rest) + ".")
-    return " ".join(sentences)
-
-
-def stand(three_columns: pl.DataFrame) -> str:
-    """Return the sentences of `standing`, and what to know of them, for a page on all claims."""
-    nfs = three_columns.filter(pl.col("claim").str.contains("-nfs-"))
-    of_nfs = [str(nfs.filter(measured_verdict=word).height) for word in _DECIDED["measured"]]
-    contended = three_columns.filter(
-        pl.col("measured_what").str.starts_with("contended acquisitions"),
-        measured_verdict="confirmed",
-    )
-    return (
-        f"{standing(three_columns)} Of the confirmed and contradicted ones {' and '.join(of_nfs)} "
-        "are over NFS, in a guest that is its own server and so stalls itself; "
-        f"{contended.height} of the confirmed count contended acquisitions, which depend on the "
-        f"emulator's timing. {shown_before(three_columns)}"
-    )
-
-
-def shown_before(three_columns: pl.DataFrame) -> str:
-    """Return how many decided claims a page had shown before their rule, empty without one."""
-    own = three_columns.filter(pl.col("repeats").is_null())
-    seen = [
-        f"{decided.filter(_seen(source)).height} of the {decided.height} {source}"
-        for source, words in _DECIDED.items()
-        for decided in [own.filter(_verdict(source).is_in(words))]
-        if decided.height
-    ]
-    if not seen:
-        return ""
-    return f"Of what is decided {' and '.join(seen)} had been on a page before its rule was stored."
-
-
-def by_mail(counted: pl.DataFrame) -> pl.DataFrame:
-    """Return `claims.verdicts_by_mail` with a row for each mail, for a page.
-
-    First come the verdicts on simulated answers, then those on measured ones.
-    """
-    of_model, of_kernel = (
-        counted.filter(source=source).select(
-            *_KEYS,
-            *(pl.col(word.replace(" ", "_")).alias(word) for word in words if word in COUNTED),
-            pl.col("no_answer").alias(f"not {source}"),
-        )
-        for source, words in (
-            ("simulated", SIMULATED_VERDICT.words),
-            ("measured", MEASURED_VERDICT.words),
-        )
-    )
-    of_kernel = of_kernel.rename({"open": "open, measured"})
-    return of_model.join(of_kernel, on=_KEYS, maintain_order="left")
-
-
-_KEYS: Final = ["patch", "mail", "claims"]
-
-
-def totals(counted: pl.DataFrame, source: str) -> dict[str, int]:
-    """Return the sums over all mails of the counts of one source."""
-    rows = counted.filter(source=source)
-    return {name: int(rows[name].sum()) for name in counted.columns[3:]}
-
-
 def verdict(
     three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
 ) -> str:
     """Return the lead of notebook 00: how all claims stand (THREE_COLUMNS, VERIFIED_SLOTS)."""
     handed_out, alike = slots_matched(verified)
     counts = claims.verdicts_by_mail(three_columns)
-    of_models, of_kernels = (totals(counts, source) for source in _DECIDED)
+    of_models, of_kernels = (totals(counts, source) for source in DECIDED)
     by_models, by_kernels = (
         sum(of[word] for word in words)
-        for of, words in zip((of_models, of_kernels), _DECIDED.values(), strict=True)
+        for of, words in zip((of_models, of_kernels), DECIDED.values(), strict=True)
     )
     over_nfs = three_columns.filter(
         pl.col("claim").str.contains("-nfs-"),

@@ -12,7 +12,7 @@ from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, patches_root, repository_root
 from swapsim.patches import newer_kernels
-from swapsim.site import links, overview, rules
+from swapsim.site import links, overview, rules, standing
 from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
@@ -42,7 +42,7 @@ def with_tables(text: str, judged: pl.DataFrame) -> str:
     """Return README's text with its tables recomputed, of all claims (THREE_COLUMNS)."""
     parts = {
         "answers": _of_answers(judged),
-        "standing": textwrap.fill(overview.stand(judged), _COLUMNS),
+        "standing": _of_standing(judged),
         "newest": _of_newest(newer_kernels.on_newest()),
     }
     for name, part in parts.items():
@@ -65,6 +65,12 @@ def _of_answers(judged: pl.DataFrame) -> str:
     )
 
 
+def _of_standing(judged: pl.DataFrame) -> str:
+    """Return how many claims have each verdict, and the weakest evidence."""
+    weak = textwrap.fill(standing.weak_evidence(judged), _COLUMNS)
+    return f"{_markdown(standing.table(judged))}\n\n{weak}"
+
+
 def of_patches(text: str, judged: pl.DataFrame) -> str:
     """Return the text of patches/README.md with its tables recomputed (THREE_COLUMNS)."""
     relief = overview.lock_relief(overview.fits())
@@ -72,7 +78,7 @@ def of_patches(text: str, judged: pl.DataFrame) -> str:
     paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES), _of_newer_kernels()]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
     parts = (
-        textwrap.fill(overview.stand(judged), _COLUMNS),
+        _of_standing(judged),
         _of_counts(judged),
         _ABOUT_CHOSEN,
         _of_claims(overview.headlines(judged), "patch", "claim"),
@@ -177,7 +183,7 @@ def _of_claims(judged: pl.DataFrame, *first: str) -> str:
 
 
 def _of_counts(judged: pl.DataFrame) -> str:
-    counts = overview.by_mail(claims.verdicts_by_mail(judged)).drop("patch")
+    counts = standing.by_mail(claims.verdicts_by_mail(judged)).drop("patch")
     target = pl.col("mail").replace_strict(links.mails(), default=None)
     counts = counts.with_columns(mail=pl.coalesce(pl.format("[{}]({})", "mail", target), "mail"))
     return _markdown(counts.with_columns(pl.exclude("mail").cast(pl.String)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generated parts of data/published/README.md: rules, tolerances, an example of each verdict."""
+"""The generated parts of data/published/README.md: rules, tolerances, examples of verdicts."""
 
 import csv
 from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import lab, lab_guest, notebook_03
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
-from swapsim.site import overview
+from swapsim.site import overview, standing
 from swapsim.stall.tables import VERIFIED_STALLS
 
 SCANNED = "Kswapd pages scanned"
@@ -111,7 +111,7 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
     made = notebook_03.works(pl.concat([MEASURED, writes]))
     assert "of pages scanned by kswapd 100 % is made by the first two of the eight" in made
     assert "next to the largest file changes by 0.0 % (0.0 %)" in lead
-    total = overview.totals(claims.verdicts_by_mail(judged), "measured")
+    total = standing.totals(claims.verdicts_by_mail(judged), "measured")
     answered = total["claims"] - total["no_answer"]
     counts = f"confirm {total['confirmed']} of {answered} of the mail's claims"
     assert f"Real kernels {counts} that they answer" in lead

@@ -20,7 +20,7 @@ from swapsim.frames import glossary
 from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
 from swapsim.patches import newer_kernels
-from swapsim.site import links, overview
+from swapsim.site import links, overview, standing
 from swapsim.site.notebooks import lead_of
 from swapsim.site.report.cells import panel_figure
 from swapsim.site.report.shell import (
@@ -179,7 +179,8 @@ def front(judged: pl.DataFrame) -> str:
         counted=claims.verdicts_by_mail(judged).rows(named=True),
         subjects=_subjects(),
         verdict_words=_WORDS,
-        sentence=f"{overview.stand(judged)} {judged['repeats'].count()} more repeat a figure.",
+        standing=standing.table(judged).rows(named=True),
+        weak=f"{standing.weak_evidence(judged)} {judged['repeats'].count()} more repeat a figure.",
         newest=newer_kernels.on_newest().rows(named=True),
         rules=RULES,
         stored=STORED,
