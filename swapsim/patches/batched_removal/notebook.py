@@ -46,7 +46,7 @@ _POINT: Final = ("tag_share", "next_share", "uneven_percent")
 
 
 def published(table: str, kernel: str, metric: str) -> float:
-    """Return a cell of the first mail's tables."""
+    """Return a cell of the tables of 1/4."""
     cells = claims.published_tables().filter(patch=PATCH, table=table, kernel=kernel)
     return float(cells.filter(mail="B-batched-removal", metric=metric)["value"].item())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch B's machine and the two mails' tables.
+"""Patch B's machine and the tables of 1/4 and 2/4.
 
 The contention machine gives the price of a fault, by how many threads fault at a time; sweeps over
 memory give the number of faults, and how long all threads take::
@@ -149,9 +149,9 @@ def constants_at(point: Point) -> pl.DataFrame:
 KERNELS: Final[Mapping[str, tuple[bool, bool]]] = {
     "vanilla": (False, True),
     "batch-v1": (True, True),
-    "batch-v1-nonrot": (True, False),
+    "ramdisknonrot-v1": (True, False),
 }
-"""The mails' columns: whether the kernel batches, and whether brd is rotational."""
+"""The columns of 1/4 and 2/4: whether the kernel batches, and whether brd is rotational."""
 
 _VANILLA: Final = "vanilla"
 _PAGES_OF_GB: Final = 2**30 // 1024 // PAGE_KIB
@@ -293,11 +293,11 @@ def predict_point(where: tuple[Point, int]) -> pl.DataFrame:
     """Compare the changes simulated at a point, with a number of threads, with the published ones.
 
     There is a row per claim on so many threads that has a figure. Its change ``simulated`` is that
-    of the means of all runs, ``base`` and ``patched``, in seconds; ``seven_low`` to ``seven_high``
-    holds 95 % of the changes between means of seven, and ``null_low`` to ``null_high`` of those
-    between equal kernels, of which the share ``chance`` is at least the published one.
-    ``spread_percent`` is the standard deviation of vanilla's runs, ``faults_percent`` the share of
-    its accesses that fault.
+    of the means of all runs, ``base`` and ``patched``, in seconds, of the claim's two kernels;
+    ``seven_low`` to ``seven_high`` holds 95 % of the changes between means of seven, and
+    ``null_low`` to ``null_high`` of those between two kernels that equal its base, of which the
+    share ``chance`` is at least the published one. ``spread_percent`` is the standard deviation of
+    the base's runs, ``faults_percent`` the share of vanilla's accesses that fault.
     """
     point, threads = where
     found = {kernel: run_sweeps(point, threads=threads, kernel=kernel) for kernel in KERNELS}
@@ -306,14 +306,14 @@ def predict_point(where: tuple[Point, int]) -> pl.DataFrame:
         claims.published_claims()
         .filter(pl.col("patch") == PATCH, pl.col("change").is_not_null())
         .join(claims.tolerances(), on="claim", maintain_order="left")
-        .with_columns(kernel=pl.col("locator").str.extract(r"-> ([^|]+)$"))
+        .with_columns(kernels=pl.col("locator").str.extract(r"([^|]+)$").str.strip_chars())
     )
     rows = []
     for claim in stated.iter_rows(named=True):
         name, _, count = claim["metric"].rpartition("-")
         if name not in _TIMES or int(count) != threads:
             continue
-        base, patched = (found[kernel][_TIMES[name]] for kernel in (_VANILLA, claim["kernel"]))
+        base, patched = (found[each][_TIMES[name]] for each in claim["kernels"].split(" -> "))
         null, change = _changes(base, base, 1), _changes(base, patched, 2)
         seconds = [
             int(times.sum()) / len(times) * _magnification() / 1e9 for times in (base, patched)

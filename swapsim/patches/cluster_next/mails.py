@@ -54,13 +54,18 @@ _ADD: Final = ("tree_lock.add_to_swap_cache.shrink_page_list",)
 _REMOVE: Final = ("tree_lock.__remove_mapping",)
 _FREE: Final = ("si_lock.swapcache_free_entries", "cluster_lock.swapcache_free_entries")
 _INACTIVE: Final = ("lru_lock.shrink_inactive_list",)
+_ACTIVE: Final = ("lru_lock.shrink_active_list",)
 _RECORD: Final = tuple(
     f"record_lock.swap_cgroup_record.{caller}"
-    for caller in ("mem_cgroup_swapout", "mem_cgroup_charge", "swapcache_free_entries")
+    for caller in ("mem_cgroup_charge", "swapcache_free_entries")
 )
+"""The row's caller is mem_cgroup_uncharge_swap, so that of mem_cgroup_swapout is not in it."""
 
-_V1_ADD: Final = "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list"
-_V1_REMOVE: Final = "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list"
+_ADD_ROW: Final = "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list"
+_REMOVE_ROW: Final = "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list"
+_FREE_ROW: Final = "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free"
+_INACTIVE_ROW: Final = "_raw_spin_lock_irq.shrink_inactive_list.shrink_lruvec.shrink_node"
+_ACTIVE_ROW: Final = "_raw_spin_lock_irq.shrink_active_list.shrink_lruvec.shrink_node"
 _V1_CHARGE: Final = "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page"
 
 VERSIONS: Final = {
@@ -68,37 +73,33 @@ VERSIONS: Final = {
         kernels={"before": "shared", "after": "percpu"},
         machine="5.7+scan-more",
         rows={
-            _V1_ADD: _ADD,
-            _V1_REMOVE: _REMOVE,
+            _ADD_ROW: _ADD,
+            _REMOVE_ROW: _REMOVE,
             _V1_CHARGE: ("lru_lock.mem_cgroup_commit_charge",),
-            "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free": _FREE,
-            "_raw_spin_lock_irq.shrink_inactive_list.shrink_lruvec.shrink_node": _INACTIVE,
-            "_raw_spin_lock_irq.shrink_active_list.shrink_lruvec.shrink_node": (
-                "lru_lock.shrink_active_list",
-            ),
+            _FREE_ROW: _FREE,
+            _INACTIVE_ROW: _INACTIVE,
+            _ACTIVE_ROW: _ACTIVE,
             "_raw_spin_lock.scan_swap_map_slots.get_swap_pages.get_swap_page": (
                 "si_lock.scan_swap_map_slots",
             ),
         },
-        fitted={"xa_lock": (_V1_ADD, _V1_REMOVE), "lru_lock": (_V1_CHARGE,)},
+        fitted={"xa_lock": (_ADD_ROW, _REMOVE_ROW), "lru_lock": (_V1_CHARGE,)},
     ),
     "V3": Mail(
         kernels={"v3 before": "shared", "v3 after": "percpu-rerandomise"},
         machine="5.8",
         rows={
-            "add_to_swap_cache": _ADD,
-            "__remove_mapping": _REMOVE,
-            "swapcache_free_entries": _FREE,
-            "swap_cgroup_record": _RECORD,
-            "shrink_inactive_list": _INACTIVE,
+            _ADD_ROW: _ADD,
+            _REMOVE_ROW: _REMOVE,
+            _FREE_ROW: _FREE,
+            "_raw_spin_lock_irqsave.swap_cgroup_record.mem_cgroup_uncharge_swap": _RECORD,
+            _INACTIVE_ROW: _INACTIVE,
+            _ACTIVE_ROW: _ACTIVE,
         },
-        fitted={
-            "xa_lock": ("add_to_swap_cache", "__remove_mapping"),
-            "lru_lock": ("shrink_inactive_list",),
-        },
+        fitted={"xa_lock": (_ADD_ROW, _REMOVE_ROW), "lru_lock": (_INACTIVE_ROW,)},
     ),
 }
-"""Patch D's first mail and its third. The row of the free path includes the cluster locks under
+"""Patch D's V1 and V3. The row of the free path includes the cluster locks under
 si->lock, whose code is inlined there; nothing is fitted to it, because the cost of freeing a slot
 is measured. The row of free_pcppages_bulk is left out: there the function drains the lists of CPUs,
 and the machine simulates its usual caller only."""
@@ -107,7 +108,7 @@ and the machine simulates its usual caller only."""
 def fit(
     *, version: str = "V1", in_memory: float = IN_MEMORY, constants: pl.DataFrame | None = None
 ) -> Fitted:
-    """Fit the base of patch D's first mail, or of its third: a rate and the cycles in two locks.
+    """Fit the base of patch D's V1 or V3: a rate and the cycles in two locks.
 
     It moves ``unmap_ns`` (the rate), ``tree_ns`` (the wait for xa_lock) and ``lru_page_ns`` (that
     for lru_lock, which V1's base takes to charge a page, V3's to isolate a batch), on devices of an

@@ -19,7 +19,7 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
 from swapsim.machine.run import TABLE_SEEDS, run, run_policy
 from swapsim.machine.what_if import Case, Trial, at, report, trials
-from swapsim.patches.cluster_next import machines, mails
+from swapsim.patches.cluster_next import drives, machines, mails
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.workbench import Point, measure_point
@@ -192,6 +192,42 @@ gain_by_drive: Final = _what_if(
     name="cluster-next-gain-by-drive",
     points=partial(_with_both_fits, partial(what_if.by_drive, _SMALL)),
 )
+
+
+# The drives of the replies in the thread of V2.
+
+
+def _fit_drive(at_a_time: int) -> pl.DataFrame:
+    return to_rows(str(at_a_time), drives.fit(at_a_time, constants()["V3"]))
+
+
+def _drive_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (name,) = picked(rows, ["fit"], pick)
+    return figures_again(rows, name, *drives.to_meet(int(name)), runs=mails.FIT_RUNS)
+
+
+drive_fit_rows: Final = _study(
+    name="cluster-next-fits-of-drives",
+    points=what_if.CHANNELS,
+    run=_fit_drive,
+    sample=_drive_again,
+)
+"""The time that an Optane drive serves a page, by how many it serves at a time (FIT_ROWS)."""
+
+
+def _drives() -> list[Trial]:
+    fitted = {name: fit.constants for name, fit in of_rows(drive_fit_rows.load()).items()}
+    memory = constants()["V3"]
+    return [*drives.cases("P3600", drives.p3600(memory)), *drives.cases("Optane", fitted)]
+
+
+replies: Final = _study(
+    name="cluster-next-drives",
+    points=_drives,
+    run=drives.run,
+    quick=lambda trial: trial.names["label"].endswith(drives.YOUNG),
+)
+"""V3's base and the merged rule on the drives of both replies, by age and queue."""
 
 
 def _by_cpus_and_fill() -> list[Trial]:
