@@ -165,7 +165,7 @@ def test_each_claim_has_a_figure_at_each_age() -> None:
         least=pl.col("simulated").min(), most=pl.col("simulated").max()
     )
     both = answered.join(ends, on="claim", how="inner")
-    assert both.height == ends.height - 1 == 12 + 7  # a row of the third mail is of one age
+    assert both.height == ends.height - 1 == 12 + 8  # a row of V3 is of one age
     assert (both["low"] <= both["least"]).all()
     assert (both["high"] >= both["most"]).all()
 

@@ -81,7 +81,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize(("version", "prefix", "claims_met"), [("V1", "D-", 10), ("V3", "D3-", 6)])
+@pytest.mark.parametrize(("version", "prefix", "claims_met"), [("V1", "D-", 10), ("V3", "D3-", 7)])
 def test_each_mail_has_its_own_kernels_rows_and_policy(
     version: str, prefix: str, claims_met: int
 ) -> None:

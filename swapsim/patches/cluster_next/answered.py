@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import claims, slots, traces
 from swapsim.machine import summary
-from swapsim.patches.cluster_next import reviewers, studies
+from swapsim.patches.cluster_next import drives, reviewers, studies
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.mails import VERSIONS
 from swapsim.patches.cluster_next.studies import MERGED
@@ -25,7 +25,7 @@ _YOUNG: Final = "50 ms"
 
 
 def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return both mails' tables as simulated (RESULTS): the first mail's, and the third's."""
+    """Return the tables of V1 and V3 as simulated (RESULTS)."""
     return _by_mail(studies.predicted())
 
 
@@ -37,14 +37,14 @@ def _by_mail(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def answers() -> pl.DataFrame:
-    """Return the answers to both mails' claims and to the guesses of their thread (ANSWERS).
+    """Return the answers to the claims of V1, V3 and their threads (ANSWERS).
 
     The simulated ones are of a device 50 ms after the fill, with a range over the ages of its
     bases: the mails' tests ran until these had settled, but how often tasks changed CPU is not
     known.
     """
     of_thread = [_shared_trunk(), *reviewers.answers(), *_measured()]
-    return pl.concat([_of_mails(), claims.table_of(of_thread)])
+    return pl.concat([_of_mails(), _on_drives(), claims.table_of(of_thread)])
 
 
 # Simulated: the mails' tables.
@@ -82,7 +82,7 @@ def _of_mails() -> pl.DataFrame:
 
 
 def _stated() -> pl.DataFrame:
-    """Return the claims of both mails; a row that a column omits has the name of its profile."""
+    """Return the claims of all mails; a row that a column omits has the name of its profile."""
     metric = pl.col("metric").str.replace(_ABSENT, "")
     return claims.published_claims().filter(patch=PATCH).with_columns(metric)
 
@@ -90,8 +90,8 @@ def _stated() -> pl.DataFrame:
 def claims_by_age() -> pl.DataFrame:
     """Return the change of each claim of both mails by age, a row per age and claim.
 
-    The table 50 ms after the fill is each mail's own; at later ages the third mail's claims are
-    answered by the first mail's machine with the merged rule.
+    The table 50 ms after the fill is each mail's own; at later ages V3's claims are answered by
+    V1's machine with the merged rule.
     """
     rows = studies.life.load().filter(pl.col("metric") != "waits", pl.col("label") != _YOUNG)
     unit = {name: metric.unit for name, metric in studies.METRICS.items()}
@@ -118,6 +118,44 @@ def _at_age(results: pl.DataFrame, age: str) -> pl.DataFrame:
     return found.select("claim", simulated="figure", age=pl.lit(age))
 
 
+def _on_drives() -> pl.DataFrame:
+    """Return the answers on the drives of the replies to V2.
+
+    The figure is that of the usual queue, 50 ms after the fill; the range is over queues and ages.
+    """
+    rows = studies.replies.load().filter(pl.col("metric") != "waits")
+    unit = {name: metric.unit for name, metric in drives.METRICS.items()}
+    rows = rows.with_columns(unit=pl.col("metric").replace_strict(unit))
+    found = []
+    for part in rows.partition_by("label", maintain_order=True):
+        drive, label = part.select("drive", "label").row(0)
+        kernels = dict(zip(VERSIONS["V3"].kernels.values(), drives.KERNELS[drive], strict=True))
+        score = {} if drive == "Optane" else {"pmbench score": "performance improvement"}
+        named = part.with_columns(
+            kernel=pl.col("policy").replace_strict(kernels), metric=pl.col("metric").replace(score)
+        )
+        results = claims.results(named, {"patch": PATCH, "n_tasks": 16})
+        usual = f"{drive}, {drives.USUAL} at a time, {drives.YOUNG}"
+        found.append(claims.answers(_stated(), results).with_columns(usual=pl.lit(label == usual)))
+    all_of_them = pl.concat(found)
+    ends = all_of_them.group_by("claim").agg(
+        least=pl.col("figure").min(), most=pl.col("figure").max(), settings=pl.len()
+    )
+    by_seed = pl.col("range_over") == "interval"  # a direction keeps its interval over the seeds
+    open_constants = pl.lit("open constants", all_of_them["range_over"].dtype)
+    return (
+        all_of_them.filter("usual")
+        .join(ends, on="claim", how="left", maintain_order="left")
+        .with_columns(
+            low=pl.when(by_seed).then("low").otherwise("least"),
+            high=pl.when(by_seed).then("high").otherwise("most"),
+            rounds=pl.when(by_seed).then("rounds").otherwise(pl.col("settings").cast(pl.UInt32)),
+            range_over=pl.when(by_seed).then("range_over").otherwise(open_constants),
+        )
+        .select(all_of_them.drop("usual").columns)
+    )
+
+
 def _shared_trunk() -> claims.Answer:
     """Return the answer on CPUs in one trunk: with V1's young bases, and its range over ages."""
     ages = reviewers.by_age()
@@ -139,10 +177,12 @@ _LOCKS: Final = {
         ("xa_lock", "percpu"),
     ),
     "D-lock-free-pages": ("zone->lock", "percpu"),
+    "D3-lock-free-pages": ("zone->lock", MERGED),
     "D3-lock-add": ("xa_lock", MERGED),
     "D3-lock-remove": ("xa_lock", MERGED),
     "D3-lock-free-entries": ("si->lock", MERGED),
     "D3-lock-shrink-inactive": ("lru_lock", MERGED),
+    "D3-lock-shrink-active": ("lru_lock", MERGED),
 }
 """Claim -> its lock in the lab, and the rule. The count has no call sites, so only locks are here
 whose rows in the mail's profile all claim the same."""
