@@ -76,7 +76,7 @@ def test_cards_rows_and_claims_match_one_to_one() -> None:
 
 
 def test_claims_and_rows_come_from_the_same_mail() -> None:
-    """A patch's rows and claims name one mail; A and B have a second one, D four, newer kernels six.
+    """A patch's rows and claims name one mail; A and B have two, D four, newer kernels six.
 
     The mail of another patch, which gives the noise of patch B's, and those of huge pages, which no
     model has, have no claims here.

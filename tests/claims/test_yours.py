@@ -138,7 +138,11 @@ def test_a_metric_has_the_name_of_a_tool_a_mail_or_a_claim(tmp_path: Path) -> No
     assert {claim for claim, _ in found} >= {"B-system-7", "B-system-1", "B2-system-1"}
     rows = [(kernel, "pmbench", "vmstat.swap.so", 3, "", 1) for kernel in ("base", "patched")]
     four, _ = compared(claims.your_runs(write_csv(tmp_path / "b.csv", LONG, rows)))
-    assert four["claim"].to_list() == ["D-prose-swap-out", "D3-prose-swap-out", "D2-optane-swap-out"]
+    assert four["claim"].to_list() == [
+        "D-prose-swap-out",
+        "D3-prose-swap-out",
+        "D2-optane-swap-out",
+    ]
 
 
 def test_what_is_compared_with_no_claim_is_listed(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ from swapsim.patches.cluster_next import machines, mails
 USUAL: Final = 32
 """Pages at a time of the drives whose figures are judged; CHANNELS has the others."""
 
-KERNELS: Final = {"P3600": ("P3600 before", "P3600 after"), "Optane": ("Optane before", "Optane after")}
+KERNELS: Final = {
+    "P3600": ("P3600 before", "P3600 after"),
+    "Optane": ("Optane before", "Optane after"),
+}
 """The kernels of each reply in data/published."""
 
 YOUNG: Final = "50 ms"

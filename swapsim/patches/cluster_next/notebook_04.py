@@ -147,43 +147,51 @@ def verdict(
     aged: pl.DataFrame,
     texts: pl.DataFrame,
     life: pl.DataFrame,
+    recorded: pl.DataFrame,
     *,
     tasks: pl.DataFrame,
     drives: pl.DataFrame,
 ) -> str:
     """Return the lead of notebook 04.
 
-    ``verified`` is VERIFIED_SLOTS and ``aged`` SLOT_SWEEP of the study "ages"; ``texts`` are those
-    of all claims; ``life``, ``tasks`` and ``drives`` are `what_if.gains` by V1's age, by the number
-    of tasks and by drive.
+    ``verified`` is VERIFIED_SLOTS; ``aged`` and ``recorded`` are SLOT_SWEEP, of the study "ages"
+    and of a trace's requests; ``texts`` are those of all claims; ``life``, ``tasks`` and ``drives``
+    are `what_if.gains` by V1's age, by the number of tasks and by drive.
     """
     handed_out, alike = slots_matched(verified)
-    moved = aged.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
-    means = over(moved, statistic="mean").with_columns(pl.col("middle") * 100)
+    means = _moved(aged)
     of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
     first, last = means["setting"][0], means["setting"][-1]
     shared, merged = (of[_WARM_UP, policy] for policy in ("shared", studies.MERGED))
+    on_trace = {policy: mean for _, policy, _, mean, *_ in _moved(recorded).iter_rows()}
     score, first_posted = (
         texts.row(by_predicate=pl.col("claim") == claim, named=True)
         for claim in ("D3-prose-score", "D-prose-score")
     )
     slow, many = drives.filter("flips"), tasks.filter("flips")
     return claims.lead_on(
-        f"Each CPU's scan begins at its own place: {merged:.0f} % of swap cache additions fetch "
-        f"the lock's cache line from another CPU, not {shared:.0f} %; the published gain of "
-        f"{score['published']} is {score['simulated_verdict']}.",
+        f"Each CPU's scan begins at its own place: {on_trace[studies.MERGED]:.0f} % of swap cache "
+        f"additions fetch the lock's line from another CPU, not {on_trace['shared']:.0f} %, on "
+        f"recorded requests (generated: {merged:.0f} and {shared:.0f} %).",
         does=f"CPUs are in different trunks, 64 MB parts of the device with a lock each; the model "
         f"hands out {alike:,} of {handed_out:,} slots as a real kernel did. As first posted (V1), "
         f"{of[first, 'percpu']:.0f} % of additions fetch the line at first and "
         f"{of[last, 'percpu']:.0f} % in the end.",
         worth=f"In pmbench's score the merged patch gains {score['range']}, by how long the device "
-        f"was in use. V1 gains {first_posted['simulated']} at first and {settled(life)} in the "
-        f"end, by how often tasks change CPU (published: {first_posted['published']}, "
+        f"was in use (published: {score['published']}, {score['simulated_verdict']}). V1 gains "
+        f"{first_posted['simulated']} at first and {settled(life)} in the end, by how "
+        f"often tasks change CPU (published: {first_posted['published']}, "
         f"{first_posted['simulated_verdict']}).",
         when=f"On rotational disks, which keep one position for all CPUs, and on drives of "
         f"{slow['latency'][0]} or slower ({_ends(slow)}). Nor with "
         f"{many['setting'][0]:.0f} tasks or more, where other locks decide ({_ends(many)}).",
     )
+
+
+def _moved(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the percent of additions whose lock's line moves, by setting and policy."""
+    moved = rows.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
+    return over(moved, statistic="mean").with_columns(pl.col("middle") * 100)
 
 
 _WARM_UP: Final = "131072"

@@ -207,10 +207,7 @@ def _drive_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 
 drive_fit_rows: Final = _study(
-    name="cluster-next-fits-of-drives",
-    points=what_if.CHANNELS,
-    run=_fit_drive,
-    sample=_drive_again,
+    name="cluster-next-fits-of-drives", points=what_if.CHANNELS, run=_fit_drive, sample=_drive_again
 )
 """The time that an Optane drive serves a page, by how many it serves at a time (FIT_ROWS)."""
 
