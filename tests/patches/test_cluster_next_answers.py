@@ -10,7 +10,7 @@ import pytest
 from swapsim import claims, slots
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import reviewers, studies
+from swapsim.patches.cluster_next import drives, reviewers, studies
 from swapsim.patches.cluster_next.answered import HALF_FULL, claims_by_age
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, Question
 from swapsim.site import overview
@@ -175,3 +175,25 @@ def test_rows_of_an_edited_device_are_told_from_stored_ones() -> None:
     assert patch.rows_of(studies.DEVICE, studies.CHURN) == "All rows are of the same device."
     fuller = replace(studies.CHURN, used_share=0.9)
     assert "Only the rules written here" in patch.rows_of(studies.DEVICE, fuller)
+
+
+def test_a_reply_is_answered_on_its_own_drives() -> None:
+    """The figure is of 32 pages at a time, young; the range is over all queues and ages."""
+    rows = studies.replies()
+    gained = patch.gains(rows, "swapout throughput").filter(drive="Optane")
+    assert gained.height == 5
+    means = (
+        rows.filter(metric="swapout throughput").group_by("label", "policy").agg(pl.mean("value"))
+    )
+    changes = []
+    for label in gained["label"]:
+        base, value = (
+            means.filter(label=label, policy=policy)["value"].item()
+            for policy in ("shared", studies.MERGED)
+        )
+        changes.append(100 * (value / base - 1))
+    (found,) = patch.answers().filter(claim="D2-optane-swap-out").to_dicts()
+    usual = gained["label"].to_list().index(f"Optane, {drives.USUAL} at a time, {drives.YOUNG}")
+    wanted = [changes[usual], min(changes), max(changes)]
+    assert [found["figure"], found["low"], found["high"]] == pytest.approx(wanted)
+    assert found["rounds"] == 5

@@ -7,8 +7,8 @@ import pytest
 
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
-from swapsim.machine.what_if import Case, by_drive, by_trunk_size, trials
-from swapsim.patches.cluster_next import machines, studies
+from swapsim.machine.what_if import CHANNELS, Case, by_drive, by_trunk_size, trials
+from swapsim.patches.cluster_next import drives, machines, studies
 
 
 def differing(one: MachineConfig, other: MachineConfig) -> set[str]:
@@ -61,3 +61,18 @@ def test_the_slot_workbench_has_the_same_trunks_cpus_and_use() -> None:
     # 18 s a turn: nine tasks, 0.1 changes of CPU a second each, 16.2 changes a turn.
     free = (1 - churn.used_share) * device.slots
     assert free / churn.pages_a_cpu == pytest.approx(16.2, rel=0.001)
+
+
+def test_a_replys_drives_differ_from_v3s_machine_by_queue_and_age() -> None:
+    """Queues differ young only; a settled drive has a turn as much longer as its rate is lower."""
+    same = {str(channels): costs() for channels in CHANNELS}
+    found = {trial.names["label"]: trial.machine for trial in drives.cases("Optane", same)}
+    usual = machines.machine(policy="shared", kernel="5.8", gigabytes=12)
+    for label, machine in found.items():
+        if drives.YOUNG in str(label):
+            changed = {"channels", "warmup_ns", "policy", "seed"}
+            assert differing(machine, usual) <= changed
+    assert sorted(machine.channels for machine in found.values()) == [8, 32, 32, 32, 128]
+    settled = machines.settled(policy="shared", changes=machines.CHANGES)
+    longest = max(machine.warmup_ns for machine in found.values())
+    assert longest / settled.warmup_ns == pytest.approx(2.99 / 1.61)

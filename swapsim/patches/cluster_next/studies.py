@@ -58,11 +58,11 @@ def _figures_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 fit_rows: Final = _study(
     name="cluster-next-fits", points=tuple(mails.VERSIONS), run=_fit, sample=_figures_again
 )
-"""Fits of the base of the first mail and of the third (FIT_ROWS)."""
+"""Fits of the base of the V1 and of V3 (FIT_ROWS)."""
 
 
 def fits() -> dict[str, Fitted]:
-    """Return the fits of the base of the first mail and of the third, by their names."""
+    """Return the fits of the base of V1 and of V3, by their names."""
     return of_rows(fit_rows())
 
 
