@@ -34,6 +34,7 @@ _COMPLETION: Final = "_SWAPSIM_COMPLETE"
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Rerun four Linux swap and reclaim patches on traces of real kernels.",
+    epilog=f'Completion: eval "$({_COMPLETION}=bash_source swapsim)", or zsh_source, fish_source.',
 )
 @click.version_option(__version__, package_name="swapsim")
 def cli() -> None:

@@ -117,35 +117,8 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     return Found(
         [_printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
         chart=lambda: mapping.charts.work_by_site(per_page),
-        lines=_summed(sites),
+        lines=[*mapping.summed(sites), *mapping.doubts(sites)],
     )
-
-
-def _summed(sites: pl.DataFrame) -> list[str]:
-    """Return a line for each flow: its acquisitions a page over all sites, and what is unclear."""
-    from swapsim import mapping
-
-    of_tags, lines = sites.filter("tags"), []
-    totals = mapping.totals_per_page(sites).pivot("tags", index=["flow", "pages"])
-    for row in totals.iter_rows(named=True):
-        lines.append(
-            f"{row['flow']}: {row['acquisitions_true']:.2f} acquisitions a page with tags, "
-            f"{row['acquisitions_false']:.2f} without"
-        )
-        added = of_tags.filter(flow=row["flow"], site="add")["calls"].sum()
-        if row["flow"] == "swap, written" and added < row["pages"]:
-            lines.append(
-                f"{row['pages'] - added:,} of {row['pages']:,} pages were written without a "
-                "recorded add, so the acquisitions of adding are too few"
-            )
-    return lines + [
-        f"{of_tags[name].sum():,} calls {words}, so these figures may be off"
-        for name, words in (
-            ("unresolved", "have a place in a tree that the trace does not show"),
-            ("contradicted", "are of stays in the swap cache that the trace contradicts"),
-        )
-        if of_tags[name].sum()
-    ]
 
 
 @replay.command(

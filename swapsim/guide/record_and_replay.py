@@ -61,7 +61,8 @@ lost events: none
 ```
 
 A line that cannot be read ends the import with its number; ``--keep-going`` skips and counts such
-lines. Events that the kernel has lost are counted, and a replay that needs all of them is refused.
+lines. Events that the kernel has lost are counted; each replay then warns that its figures may be
+off, and a verification is refused.
 A recording with losses that is not a text is imported only with ``--keep-going``. A process has the
 name of its program in a perfetto trace, and a gfp mask is a number.
 

@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from swapsim.mapping import charts as charts
     from swapsim.mapping import tables as tables
     from swapsim.mapping.config import MappingConfig as MappingConfig
+    from swapsim.mapping.replay import doubts as doubts
     from swapsim.mapping.replay import mix as mix
     from swapsim.mapping.replay import per_page as per_page
+    from swapsim.mapping.replay import summed as summed
     from swapsim.mapping.replay import totals_per_page as totals_per_page
     from swapsim.mapping.replay import writeback_tags as writeback_tags
     from swapsim.mapping.replay import writeback_tags_by_kernel as writeback_tags_by_kernel

@@ -330,3 +330,32 @@ def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:
             path=folder,
         )
     return int(offset) + 1
+
+
+def summed(sites: pl.DataFrame) -> list[str]:
+    """Return a line for each flow of LOCK_SITES: its acquisitions a page over all sites."""
+    totals = totals_per_page(sites).pivot("tags", index=["flow", "pages"])
+    return [
+        f"{row['flow']}: {row['acquisitions_true']:.2f} acquisitions a page with tags, "
+        f"{row['acquisitions_false']:.2f} without"
+        for row in totals.iter_rows(named=True)
+    ]
+
+
+def doubts(sites: pl.DataFrame) -> list[str]:
+    """Return a line for each reason for which figures of LOCK_SITES may be off."""
+    of_tags = sites.filter("tags")
+    pages = sum(totals_per_page(sites).filter("tags", flow="swap, written")["pages"])
+    added = of_tags.filter(flow="swap, written", site="add")["calls"].sum()
+    too_few = (
+        f"{pages - added:,} of {pages:,} pages were written without a recorded add, so the "
+        "acquisitions of adding are too few"
+    )
+    return [too_few] * (added < pages) + [
+        f"{of_tags[name].sum():,} calls {words}, so these figures may be off"
+        for name, words in (
+            ("unresolved", "have a place in a tree that the trace does not show"),
+            ("contradicted", "are of stays in the swap cache that the trace contradicts"),
+        )
+        if of_tags[name].sum()
+    ]

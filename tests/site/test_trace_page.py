@@ -11,6 +11,7 @@ import pytest
 
 from swapsim import clusters, traces
 from swapsim.cli import main
+from swapsim.io.paths import sample_text
 from swapsim.site import trace_page
 from swapsim.site.report.shell import plain
 
@@ -46,7 +47,11 @@ def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
     ("trace", "asked", "answered"),
     [
         ("removals-mix", "How often is a mapping's lock", "9,297 acquisitions in place of 73,978"),
-        ("swap-w-seq", "How often is the mapping's lock", "4.00 times with tags and 2.00 times"),
+        (
+            "swap-w-seq",
+            "How often is the mapping's lock",
+            "3.00 times, and would take it 5.00",
+        ),
         ("stalls-disk-1", "What would the rules", "written file pages after 791 of 10,012 lists"),
     ],
 )
@@ -124,6 +129,22 @@ def test_a_trace_of_ones_own_has_a_page(tmp_path: Path) -> None:
     assert "1,200 rows of 8 tables" in page
     assert "No event was lost" in page
     assert "Lock acquisitions with tags and without" in headings(page)
+
+
+def test_what_the_terminal_doubts_is_in_the_page(tmp_path: Path) -> None:
+    """Pages without a recorded add, events out of order, and losses that are not recorded."""
+    lines = sample_text().read_text().splitlines(keepends=True)
+    text = tmp_path / "half.txt"
+    added = [n for n, line in enumerate(lines) if " swp_add: " in line]
+    text.write_text("".join(line for n, line in enumerate(lines) if n not in added[::2]))
+    folder = traces.import_text(text, tmp_path / "half").folder
+    assert "pages were written without a recorded add" in page_of(folder, tmp_path)
+    text.write_text("".join(lines * 2))
+    folder = traces.import_text(text, tmp_path / "twice").folder
+    assert "Events that come after a later one: 1." in page_of(folder, tmp_path)
+    about = folder / traces.PROVENANCE
+    about.write_text("")
+    assert "It is not recorded if events were lost" in page_of(folder, tmp_path)
 
 
 def test_losses_and_rows_that_a_replay_refuses_are_in_the_page(tmp_path: Path) -> None:

@@ -2,17 +2,18 @@
 """What patches A, B and D would have changed: locks, removals and scan bases."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from swapsim import charts, mapping, removal, slots
 from swapsim.errors import InputError
+from swapsim.ffi import MAPPING_KERNELS
+from swapsim.site.trace_page import blocks
 from swapsim.slots.workbench import same_rows
 
-if TYPE_CHECKING:
-    pass
-from swapsim.site.trace_page import blocks
+_KERNEL: Final = MAPPING_KERNELS[-1]
+"""Whose rules the replays of A and B follow: the newest, as the recorded kernel's are like them."""
 
 _SEEDS: Final = 5
 """Seeds of a replay of slots; the command takes more."""
@@ -20,25 +21,27 @@ _SEEDS: Final = 5
 
 def of_tags(folder: Path) -> blocks.Blocks:
     """Yield the acquisitions of the lock for a page, with writeback tags and without."""
-    sites = mapping.writeback_tags(folder, kernel="4.8")
+    sites = mapping.writeback_tags(folder, kernel=_KERNEL)
     totals = mapping.totals_per_page(sites)
     yield blocks.text(
         "How often is the mapping's lock taken for a page, and how much work is done under it, "
-        "with writeback tags in the swap cache and without (patch A, rules of 4.8)?"
+        f"with writeback tags in the swap cache and without (patch A, rules of {_KERNEL})? Linux "
+        "has patch A since 4.9, so the kernel that was recorded keeps no such tags."
     )
     out = totals.filter(flow="swap, written").sort("tags", descending=True)
     if out.height:
         locks, walks = (out[name].to_list() for name in ("acquisitions", "descents"))
         yield blocks.text(
-            f"A page that is written to swap takes the lock {locks[0]:.2f} times with tags and "
-            f"{locks[-1]:.2f} times without; walks of the tree under it fall from {walks[0]:.2f} "
-            f"to {walks[-1]:.2f}. That is over {out['pages'][0]:,} pages."
+            f"A page that is written to swap takes the lock {locks[-1]:.2f} times, and would take "
+            f"it {locks[0]:.2f} times with tags; walks of the tree under it are {walks[-1]:.2f} "
+            f"and {walks[0]:.2f}. That is over {out['pages'][0]:,} pages."
         )
         yield blocks.text(
             "How often one such page takes the lock follows from the rules; the trace adds how "
             "many pages take which way, at which steps, and how much of a tree they walk there. "
             "These are counts: the guide's page on a machine of your own simulates times."
         )
+    yield from map(blocks.text, (f"{line}." for line in mapping.doubts(sites)))
     yield blocks.chart(mapping.charts.work_by_site(mapping.per_page(sites)))
     yield blocks.table(totals, mapping.tables.LOCK_SITES_PER_PAGE)
 
