@@ -83,7 +83,7 @@ def _chart() -> alt.VConcatChart:
 
 
 def _share(metric: str, label: str) -> Figure:
-    return Figure(label=label, where={"metric": metric}, scale=100.0)
+    return Figure(label=label, where={"metric": metric}, scale=100.0, ranged=True)
 
 
 def panel() -> Panel:
@@ -101,7 +101,8 @@ def panel() -> Panel:
         notebook="04-percpu-cluster-next",
         limits=f"Counts, no time. The device is a {_SMALLER}th of notebook 04's in each trunk, "
         "with as many trunks, so pages are multiplied by that. The picture is of one seed; the "
-        "figures are medians of five, of the last pages alone.",
+        "figures are medians of five, of the last pages alone. Seeds differ by a factor of ten, "
+        "so the notebook's means of twenty are greater.",
         model="slots",
         base=base,
         defaults={
@@ -125,6 +126,7 @@ def panel() -> Panel:
                 where={"metric": "scanned"},
                 unit="",
                 digits=2,
+                ranged=True,
             ),
         ),
         call="slots.rows(slots.setting(*slots.configs({fields})))",
