@@ -207,7 +207,13 @@ def heat(
     """
     kinds = not frame[value].dtype.is_numeric()
     if kinds:
-        colour, dark = _colour(frame, value, look), ""
+        colour = _colour(frame, value, look)
+        shown = look.get("colour") or colours.of(_distinct(frame, value))
+        faint = [name for name, shade in shown.items() if shade == colours.FAINT]
+        # A faint cell has the page's ground, dark or not, so its text is the page's.
+        ink = alt.condition(
+            alt.FieldOneOfPredicate(value, faint), alt.value("currentColor"), alt.value("black")
+        )
     else:
         greatest = float(frame[value].abs().max() or 1.0)  # type: ignore[arg-type]
         pale, high = look.get("domain", (0.0, greatest))
@@ -217,6 +223,7 @@ def heat(
         scale = alt.Scale(domain=ends, range=shades)
         colour = alt.Color(f"{value}:Q", title=_word(look, value), scale=scale)
         dark = f"abs(datum['{value}'] - {pale}) > {0.6 * (high - pale)}"
+        ink = alt.condition(dark, alt.value("white"), alt.value("black"))
     columns = _distinct(frame, x)
     head = alt.Axis(labelAngle=0, domain=False, ticks=False, orient="top" if kinds else "bottom")
     along = alt.X(f"{x}:N", title=_title(look, x), sort=columns, axis=head)
@@ -226,12 +233,7 @@ def heat(
         marks = [base.mark_rect().encode(color=colour)]
         if text or "figures" in look:
             word = alt.Text(f"{text}:N") if text else alt.Text(f"{value}:Q", format=look["figures"])
-            ink = alt.condition(dark, alt.value("white"), alt.value("black"))
-            marks.append(
-                base.mark_text(fontSize=10).encode(
-                    text=word, color=ink if dark else alt.value("black")
-                )
-            )
+            marks.append(base.mark_text(fontSize=10).encode(text=word, color=ink))
         return marks
 
     return _chart(frame, draw, "", look, width=58 * len(columns), height=alt.Step(26))

@@ -26,9 +26,14 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
 
 @checked
 def alternatives(ranking: pl.DataFrame, *, title: str) -> alt.ConcatChart:
-    """Draw each alternative's change from the rules of 7.3 (RANKING), the best on top."""
+    """Draw each alternative's change from the rules of 7.3 (RANKING).
+
+    All panels have the order of the first one, the best on top.
+    """
     unit = pl.col("unit").replace("%", "points")
-    frame = RANKING.check(ranking).select(
+    order = RANKING.check(ranking)["policy"].unique(maintain_order=True).to_list()
+    place = pl.col("policy").replace_strict({name: at for at, name in enumerate(order)})
+    frame = ranking.sort(pl.col("metric").rle_id(), place).select(
         pl.format("{}, {} ({} is better)", "metric", unit, "better").alias("metric"),
         "policy",
         "median",

@@ -15,6 +15,18 @@ def test_shares_are_all_choices_of_a_recording() -> None:
     sums = own.group_by("recording").agg(pl.sum("percent"))
     assert sums.height == verified.height
     assert sums["percent"].to_list() == pytest.approx([100] * sums.height)
-    of = dict(own.filter(kernel="7.3").group_by("term").agg(pl.sum("choices")).iter_rows())
-    few, rates = of["few refaults"], of["refault rates"]
-    assert deciding.few_percent("7.3") == pytest.approx(100 * few / (few + rates))
+    terms = own.group_by("recording").agg(
+        settled=pl.col("choices").filter(term="few refaults").sum(),
+        rates=pl.col("choices").filter(term="refault rates").sum(),
+    )
+    settled = deciding.threshold().join(terms, on="recording", validate="1:1")
+    assert settled["settled"].equals(settled["settled_right"], check_names=False)
+    assert (settled["asked"] - settled["settled"]).equals(settled["rates"], check_names=False)
+
+
+def test_a_recording_without_turned_choices_has_rows_of_zero() -> None:
+    """The other kernel's rules have rows in each recording, turned choices or not."""
+    verified = generations.verified_generations(generations.shipped())
+    turned = deciding.shares(verified).filter(share="turns")
+    assert turned["recording"].n_unique() == verified.height
+    assert (turned.group_by("recording").agg(pl.sum("choices"))["choices"] == 0).any()

@@ -115,33 +115,63 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
     )
 
 
-def few_percent(kernel: str) -> float:
-    """Return the share of choices by few refaults, of those by these or by rates, in percent."""
-    terms = pl.concat(
-        generations.chosen(rows, kernel)["term"]
-        for folder in generations.shipped().values()
-        for rows in [generations.generation_rows(folder)]
-        if rows.rules == kernel
+def threshold() -> pl.DataFrame:
+    """Return what the threshold of few refaults does in each recording, by its kernel's rules.
+
+    ``asked`` are the choices that it or refault rates decide, ``settled`` those that it does, and
+    ``turned`` those of them that differ without it (a switch of ``generations.h``). Recordings in
+    which swappiness decides all are left out.
+    """
+    found = []
+    for name, folder in generations.shipped().items():
+        rows = generations.generation_rows(folder)
+        own = generations.chosen(rows, rows.rules)
+        rates = generations.chosen(rows, rows.rules, switches={"few_refaults": 0})
+        few = own["term"] == "few refaults"
+        turned = few & (own["first"] != rates["first"])
+        either = few | (own["term"] == "refault rates")
+        counts = (int(each.sum()) for each in (either, few, turned))
+        found.append((rows.rules, name.removeprefix("generations-"), *counts))
+    columns = ["kernel", "recording", "asked", "settled", "turned"]
+    return (
+        pl.DataFrame(found, schema=columns, orient="row")
+        .filter(pl.col("asked") > 0)
+        .with_columns(
+            settled_percent=100 * pl.col("settled") / pl.col("asked"),
+            turned_percent=100 * pl.col("turned") / pl.col("settled"),
+        )
     )
-    few, rates = (int((terms == term).sum()) for term in ("few refaults", "refault rates"))
-    return 100 * few / (few + rates)
+
+
+def span(rows: pl.DataFrame, column: str) -> str:
+    """Return the least and the greatest of some percentages, in words."""
+    low, high = _ends(rows, column)
+    return f"{low:.0f} to {high:.0f} %"
+
+
+def _ends(rows: pl.DataFrame, column: str) -> tuple[float, float]:
+    return rows.select(low=pl.min(column), high=pl.max(column)).row(0)
 
 
 def shares(verified: pl.DataFrame) -> pl.DataFrame:
     """Return for each recording, by the rules of its kernel, the share of choices by each term.
 
     And of its choices those that the other kernel's rules turn, by the term that decides them
-    there: ``share`` is "decides" or "turns". ``verified`` has a row for each recording.
+    there, with rows of zero: ``share`` is "decides" or "turns". ``verified`` has a row for each
+    recording.
     """
     found = []
     for name in verified["trace"]:
         flips = generations.replay(name).flips
         own = pl.col("rules") == pl.col("base")
-        for share, chosen in (("decides", own), ("turns", ~own & pl.col("flips"))):
+        for share, rules, counted in (
+            ("decides", own, pl.lit(True)),
+            ("turns", ~own, pl.col("flips")),
+        ):
             found.append(
-                flips.filter(chosen)
+                flips.filter(rules)
                 .group_by("term", kernel="base")
-                .agg(pl.sum("choices"))
+                .agg(pl.col("choices").filter(counted).sum())
                 .with_columns(
                     recording=pl.lit(name.removeprefix("generations-")),
                     share=pl.lit(share),
@@ -250,36 +280,39 @@ def ages(rows: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
-def verdict(verified: pl.DataFrame, shares: pl.DataFrame, agings: pl.DataFrame) -> str:
-    """Return the verdict of notebook 08: `verified_generations`, `shares` and `agings`."""
+def verdict(
+    verified: pl.DataFrame, shares: pl.DataFrame, settled: pl.DataFrame, agings: pl.DataFrame
+) -> str:
+    """Return the verdict of notebook 08.
+
+    Of `verified_generations`, `shares`, `threshold` and `agings`.
+    """
     types, equal = (int(verified[name].sum()) for name in ("types", "types_equal"))
-
-    def choices(kernel: str, share: str, *terms: str) -> int:
-        some = shares.filter(kernel=kernel, share=share)
-        wanted = pl.col("term").cast(pl.String).is_in(terms or list(GENERATION_TERMS))
-        return int(some.filter(wanted)["choices"].sum())
-
-    few = {kernel: few_percent(kernel) for kernel in GENERATION_RULES}
-    turned = {
-        kernel: 100 * choices(kernel, "turns") / choices(kernel, "decides")
-        for kernel in GENERATION_RULES
-    }
     old, new = GENERATION_RULES
-    others = choices(new, "turns") - choices(new, "turns", "older generation")
+    few = {kernel: settled.filter(kernel=kernel) for kernel in GENERATION_RULES}
+    turned = shares.filter(share="turns")
+    of_recordings = turned.group_by("kernel", "recording").agg(pl.sum("percent"))
+    by_recording = {
+        kernel: span(of_recordings.filter(kernel=kernel), "percent") for kernel in GENERATION_RULES
+    }
+    all_turned = turned.filter(kernel=new)
+    older = int(all_turned.filter(term="older generation")["choices"].sum())
     moved = agings.filter(pl.col("oldest") > 0)
     alike = int((moved["oldest"] == moved["newest"]).sum())
     return claims.lead_on(
-        f"While fewer than {GENERATION_FEW} evicted file pages came back, reclaim takes file "
-        "pages; only above that do the shares that came back, and swappiness, the user's weight, "
-        "choose the type.",
-        does=f"{equal:,} of {types:,} choices of real kernels between anonymous pages, which go "
-        "to swap, and file pages come out by the rules. Of the choices that this threshold or "
-        f"these shares make, the threshold makes {few[new]:.0f} % on {new} and {few[old]:.0f} % "
-        f"on {old}.",
-        worth=f"In states of {new} the rules of {old} would turn {turned[new]:.0f} % of the "
-        f"choices, all but {others} because anonymous pages had the older generation, or group by "
-        f"age. Those of {new} would turn {turned[old]:.0f} % on {old}; what would follow is not "
-        "known.",
+        f"On {new} reclaim takes file pages while fewer than {GENERATION_FEW} evicted ones came "
+        "back; above that the shares that came back, and swappiness, the user's weight, choose the "
+        "type.",
+        does=f"{equal:,} of {types:,} choices of real kernels between file and anonymous pages, "
+        "which go to swap, follow the rules. Of what swappiness leaves open the threshold settles "
+        f"{span(few[new], 'settled_percent')}, by recording ({old}: from "
+        f"{_ends(few[old], 'settled_percent')[0]:.0f} %); without it up to "
+        f"{_ends(few[new], 'turned_percent')[1]:.0f} % "
+        f"({_ends(few[old], 'turned_percent')[1]:.0f} %) of these turn.",
+        worth=f"By {old}'s rules {by_recording[new]} of a recording's choices on {new} would turn, "
+        f"{older:,} of {int(all_turned['choices'].sum()):,} because anonymous pages have an older "
+        f"generation, a group by age. By {new}'s {by_recording[old]} on {old} would; what would "
+        "follow is not known.",
         when="At both ends of swappiness no share counts. With 0 a new generation turns the oldest "
         f"anonymous pages into the newest ones, in {alike} of {moved.height} cases.",
     )

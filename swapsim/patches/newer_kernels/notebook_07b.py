@@ -90,14 +90,16 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
     split = dict(largest.select("kernel", "measured").iter_rows())
     old, new = split
     changes = ranked.filter(metric="fallbacks")
-    free = changes.row(by_predicate=pl.col("policy") == "free-first", named=True)
-    tries = changes.filter(pl.col("policy").is_in(["frag-2", "frag-4", "frag-all"]))["median"]
+    free, none, every = (
+        changes.row(by_predicate=pl.col("policy") == name, named=True)
+        for name in ("free-first", "frag-0", "frag-all")
+    )
     verdicts = judged["simulated_verdict"]
     found = {word: int((verdicts == word).sum()) for word in ("reproduced", "missed")}
     return claims.lead_on(
-        f"Clusters with room first, as on Linux {new}: with free clusters first it splits "
-        f"{free['median']:.1f} points more large folios; {old} differs from it by more than this "
-        "order.",
+        f"Clusters with room first, as on Linux {new}: changed to take free clusters first, "
+        f"{new} splits {free['median']:.1f} points more large folios; {old} and {new} differ in "
+        "other rules, too.",
         does="A folio, several pages that are handled as one, is split into pages if no cluster, "
         "2 MB of the swap device, has a run of free slots for it. Where pages open a free cluster "
         "although another one has room, folios lose its runs.",
@@ -106,6 +108,8 @@ def verdict(ranked: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) 
         f"{old}). Of the mails' claims the model reproduces {found['reproduced']} and misses "
         f"{found['missed']}; the rest is open or has no answer.",
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
-        f"({equal} of {test.height}). For how many frag clusters, whose free slots "
-        f"are scattered, are tried: at most {max(map(abs, tries)):.1f} points.",
+        f"({equal} of {test.height}). Hardly for how many frag clusters (scattered slots) are "
+        f"tried: {every['median']:+.1f} points with all ({every['low']:.1f} to "
+        f"{every['high']:.2f}), {none['median']:+.1f} without any ({none['low']:.2f} to "
+        f"{none['high']:.1f}; {none['highest']:+.1f} on one stream).",
     )

@@ -66,7 +66,8 @@ def on_newest() -> pl.DataFrame:
             "03-stall-decisions",
             "stall decisions in one place",
             "in part",
-            "with generations (MGLRU, on in most distributions) only a cgroup's reclaim decides",
+            "with generations (MGLRU, on in the recorded Debian kernels) only a cgroup's reclaim "
+            "decides",
             _of_decisions(),
         ),
         (
@@ -123,16 +124,17 @@ def _lists() -> dict[str, float]:
 
 def _of_decisions() -> str:
     passes, decided = (_rule(words) for words in ("over a node", "is decided"))
-    parts = [
-        f"{decided[setting]:,.0f} times in {passes[setting]:,.0f} with {words} (rounds: "
+    lists, generations = (
+        f"{decided[setting]:,.0f} in {passes[setting]:,.0f} with {words} (rounds: "
         f"{decided[f'{setting}_low']:,.0f} to {decided[f'{setting}_high']:,.0f})"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
-    ]
-    few = deciding.few_percent(_KERNEL)
+    )
+    few = deciding.threshold().filter(kernel=_KERNEL)
+    settled, turned = (deciding.span(few, f"{name}_percent") for name in ("settled", "turned"))
     return (
-        f"decisions on a node's state in passes of reclaim: {', '.join(parts)}; there "
-        f"{few:.0f} % of the choices between anonymous and file pages that swappiness leaves open "
-        "follow from few refaults of file pages, the rest from refault rates (notebook 08)"
+        f"decisions on a node's state in passes of reclaim: {lists}, {generations}; there few file "
+        f"refaults settle {settled} of a recording's choices that swappiness leaves open (without "
+        f"that {turned} of these would turn: notebook 08)"
     )
 
 
@@ -151,9 +153,24 @@ def _of_meetings() -> str:
     ]
     return (
         "uses of the swap cache's lock that meet another CPU, on generated requests, with one "
-        "base, patch D and 7.3 (on recorded ones less apart: notebook 07): "
-        f"{'; '.join(parts)}"
+        f"base, patch D and {_KERNEL}: {'; '.join(parts)}; {_on_recordings()}"
     )
+
+
+def _on_recordings() -> str:
+    """Return what patch D and 7.3 change of the uses that meet, on the requests of real kernels."""
+    met = (
+        meetings.shares(studies.meeting.load(), state="trace")
+        .filter(pl.col("kernel").is_in(_COMPARED))
+        .pivot("kernel", index="requests", values="met")
+    )
+    base, *others = _COMPARED
+    change = (pl.col(others) / pl.col(base) - 1) * 100
+    ends = met.select(change.min().name.suffix("_low"), change.max().name.suffix("_high"))
+    of_d, of_newest = (
+        _span({end: ends.item(0, f"{each}_{end}") for end in ("low", "high")}) for each in others
+    )
+    return f"on {met.height} recordings D changes them by {of_d}, {_KERNEL} by {of_newest}"
 
 
 def _most_apart() -> int:
@@ -172,7 +189,7 @@ def _of_folios() -> str:
     ]
     return (
         f"folios of 2 MB split for lack of slots, by the same program: {', '.join(parts)}; the "
-        "kernels differ by more than this order (notebook 07b)"
+        "two differ in other rules, too (notebook 07b)"
     )
 
 
@@ -186,19 +203,17 @@ def verdict(rows: pl.DataFrame) -> str:
     passes, decided = (_rule(words)["generations"] for words in ("over a node", "is decided"))
     return claims.lead_on(
         f"On Linux {_KERNEL} {_states(rows)}.",
-        does="A's effect, no writeback tags for the swap cache, is still there. D's, CPUs "
-        f"that keep apart, is reached by other means: of {_CPUS[0]} CPUs' uses of its lock "
-        f"{100 * one_base['share']:.1f} % met another CPU before D, {_percent(patch_d)} with it, "
-        f"{100 * today['share']:.1f} % now.",
-        worth=f"Without A throughput with {_TASKS[0]} tasks would change by "
-        f"{change['change']:+.1f} % ({_span(change)}), by a model not fitted to "
-        f"{_KERNEL}. B, one hold for many removals, would take a lock "
-        f"{_lists()['holds_a_folio']:.2f} times a page in place of 1; whether any task waits is "
-        "not measured.",
+        does="D's work, CPUs that keep apart, is done otherwise: on generated requests of "
+        f"{_CPUS[0]} CPUs {100 * one_base['share']:.1f} % of its lock's uses met another CPU "
+        f"before D, {100 * patch_d['share']:.1f} % with it, {100 * today['share']:.1f} % now "
+        f"({_on_recordings()}).",
+        worth="Without A, no writeback tags for the swap cache, throughput with "
+        f"{_TASKS[0]} tasks changes by {change['change']:+.1f} % ({_span(change)}), by a model not "
+        f"fitted to {_KERNEL}. B, one hold for many removals, takes "
+        f"{_lists()['holds_a_folio']:.2f} locks a page, not 1; who waits is not measured.",
         when="D on a device with free clusters of 2 MB: no use met another CPU, up to "
-        f"{_most_apart()} CPUs. C, rules of who waits, with generations, lists by age: they "
-        f"decide for memory cgroups alone, {decided:,.0f} times in {passes:,.0f} passes of "
-        "reclaim.",
+        f"{_most_apart()} CPUs. With generations, lists by age, C's rules of who waits decide only "
+        f"for memory cgroups, {decided:,.0f} times in {passes:,.0f} passes of reclaim.",
     )
 
 
