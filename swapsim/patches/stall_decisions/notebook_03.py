@@ -188,9 +188,10 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list of pages "
         f"in which all are dirty and none is being written. The model of these rules decides "
         f"{decided:,} of {passes:,} passes over memory as a real kernel did.",
-        worth=f"Real kernels confirm {confirmed} of {confirmed + against + undecided} of the "
-        f"mail's claims that they answer and contradict {against} ({nfs} over NFS, in a guest that "
-        f"is its own server); the others are open. Direct reclaim's share of scans goes to "
+        worth=f"Of the mail's claims that the lab could ask, {confirmed} of "
+        f"{confirmed + against + undecided} are confirmed and {against} contradicted ({nfs} over "
+        f"NFS, in a guest that is its own server; {undecided} are open). Direct "
+        f"reclaim's share of scans goes to "
         f"{direct['measured_value']:.3g} % (the mail: {direct['value']:g} %, "
         f"{direct['measured_verdict']}).",
         when=f"On a disk, for memcached: its rate next to the largest file changes by "
