@@ -112,10 +112,12 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
     assert "of pages scanned by kswapd 100 % is made by the first two of the eight" in made
     assert "next to the largest file changes by 0.0 % (0.0 %)" in lead
     total = standing.totals(claims.verdicts_by_mail(judged), "measured")
-    answered = total["claims"] - total["no_answer"]
-    counts = f"confirm {total['confirmed']} of {answered} of the mail's claims"
-    assert f"Real kernels {counts} that they answer" in lead
-    assert f" and contradict {total['contradicted']} (" in lead
+    asked = total["claims"] - total["no_answer"]
+    counts = (
+        f"{total['confirmed']} of {asked} are confirmed and {total['contradicted']} contradicted"
+    )
+    assert f"Of the mail's claims that the lab could ask, {counts} (" in lead
+    assert f"; {asked - total['confirmed'] - total['contradicted']} are open)" in lead
     both = scans.with_columns(metric=pl.lit("Page writes file"))
     made = notebook_03.works(pl.concat([MEASURED, both]))
     assert made == (

@@ -273,6 +273,7 @@ def ages(rows: pl.DataFrame) -> alt.ConcatChart:
         held,
         *("aging", "age", "held"),
         text="pages",
+        width=320,
         colour=dict(zip(names, (colours.FAINT, *colours.ramp(2)[: len(names) - 1]), strict=True)),
         title="Anonymous pages by the age of their generation, at swappiness 0",
         subtitle=f"before each new generation; {ZERO}",
