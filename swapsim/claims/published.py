@@ -24,17 +24,6 @@ _MAILS_MAY_LACK: Final = ("superseded_by",)
 _LINKS_MAY_LACK: Final = ("target", "author", "date", "merged")
 _SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
 _SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
-CARD: Final = pl.Schema(
-    dict.fromkeys(
-        ("patch", "title", "author", "date", "outcome", "before", "after", "caveat"), pl.String
-    )
-    | dict.fromkeys(
-        ("claims", "headlines", "contradicted", "model", "not_modelled"), pl.List(pl.String)
-    )
-    | {"body": pl.String}
-)
-"""The fields of a card: its folder, its front matter, and its text."""
-
 _FENCE: Final = "+++\n"
 
 
@@ -121,7 +110,30 @@ def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:
 
 @checked
 def tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how far a result may lie from each claim, stored before one is judged (TOLERANCES)."""
+    """Read how far a result may lie from each claim, stored before one is judged.
+
+    Parameters
+    ----------
+    root : Path, optional
+        A folder with a tolerances.csv; default: data/published.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema TOLERANCES, a row for each claim that has one: its width in points of the change, or
+        in the unit of a figure, and where the width comes from.
+
+    Raises
+    ------
+    InputError
+        A row does not fit, is given twice or is below zero, with its file, line and field.
+
+    Examples
+    --------
+    >>> from swapsim import claims
+    >>> claims.tolerances().filter(claim="A-swap-out").rows()
+    [('A-swap-out', 11.27, 'one standard deviation of the printed change')]
+    """
     return _read(root, "tolerances.csv", tables.TOLERANCES, ["claim"], not_below_zero=["tolerance"])
 
 
@@ -144,7 +156,14 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
 
 @checked
 def kinds(root: Path | None = None) -> pl.DataFrame:
-    """Read what each claim states, and so by which rule it is judged (KINDS)."""
+    """Read what each claim states, and so by which rule it is judged (KINDS).
+
+    Examples
+    --------
+    >>> from swapsim import claims
+    >>> claims.kinds().filter(claim="D-prose-per-mm").select("kind", "claimed").rows()
+    [('guess', 'stays')]
+    """
     return _read(root, "kinds.csv", tables.KINDS, ["claim"], ("claimed", "repeats", "seen"))
 
 
@@ -187,12 +206,21 @@ def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> st
 
 @checked
 def patch_cards(root: Path | None = None) -> pl.DataFrame:
-    """Read the card of each patch: TOML between lines of +++, then markdown (CARD)."""
+    """Read the card of each patch: TOML between lines of +++, then markdown (CARD).
+
+    Examples
+    --------
+    >>> from swapsim import claims
+    >>> claims.patch_cards().select("patch", "date").row(0)
+    ('01-writeback-tags', '2016-08-30')
+    """
     folder = patches_root() if root is None else root
     paths = sorted(folder.glob("[0-9][0-9]-*/card.md"))
     if not paths:
         raise InputError("no card here: NN-slug/card.md is needed", path=folder)
-    return pl.DataFrame([_read_card(path) for path in paths], schema=CARD, orient="row")
+    return pl.DataFrame(
+        [_read_card(path) for path in paths], schema=tables.CARD.schema, orient="row"
+    )
 
 
 @cache
@@ -287,8 +315,11 @@ def _read_card(path: Path) -> list[object]:
         raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
     fields = io.parse_toml(front, path, "its front matter is no TOML")
     fields |= {"patch": path.parent.name, "body": body.strip()}
-    for column, dtype in CARD.items():
-        value = fields.get(column)
+    for column, dtype in tables.CARD.schema.items():
+        empty = "[]" if isinstance(dtype, pl.List) else '"..."'
+        if column not in fields:
+            raise InputError(f"is missing: write {column} = {empty}", path=path, field=column)
+        value = fields[column]
         fits = (
             isinstance(value, list) and all(isinstance(item, str) for item in value)
             if isinstance(dtype, pl.List)
@@ -296,10 +327,10 @@ def _read_card(path: Path) -> list[object]:
         )
         if not fits:
             raise InputError(f"{value!r} is no {dtype}", path=path, field=column)
-    extra = sorted(fields.keys() - CARD.keys())
+    extra = sorted(fields.keys() - tables.CARD.schema.keys())
     if extra:
         raise InputError("no such field in a card: drop it", path=path, field=extra[0])
-    return [fields[column] for column in CARD]
+    return [fields[column] for column in tables.CARD.schema]
 
 
 Row = tuple[str, float, str]

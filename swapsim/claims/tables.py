@@ -200,6 +200,27 @@ KINDS: Final = Table(
     Column("seen", pl.String, "columns that a page had shown before the rule: both, one, or null"),
 )
 
+_NAMES: Final = pl.List(pl.String)
+
+CARD: Final = Table(
+    "CARD",
+    "One row per card of a patch: the fields of its front matter (TOML), all needed, and its text.",
+    columns.PATCH,
+    Column("title", pl.String, "subject of the mail, or what the card is on"),
+    Column("author", pl.String, "who posted the patch; after a semicolon, others"),
+    Column("date", pl.String, "day of the mail, as 2016-09-09"),
+    Column("outcome", pl.String, "what became of the patch; README shows the words up to a stop"),
+    Column("before", pl.String, "kernel without the patch, as the mail names it"),
+    Column("after", pl.String, "kernel with the patch"),
+    Column("caveat", pl.String, "what to know of the verdicts; stands next to them"),
+    Column("claims", _NAMES, "each claim of the patch, in the order of claims.csv"),
+    Column("headlines", _NAMES, "main claims, the first one first: 'CLAIM: words', with a change"),
+    Column("contradicted", _NAMES, "claims in prose that the mail's own table contradicts, or []"),
+    Column("model", _NAMES, "headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'"),
+    Column("not_modelled", _NAMES, "what the model leaves out, each in words"),
+    Column("body", pl.String, "the card's text below the front matter, in markdown"),
+)
+
 SECTIONS: Final = Table(
     "SECTIONS",
     "One row per table or place of a mail, in the mail's order.",

@@ -313,11 +313,49 @@ def rank_policies(
     seeds: int = SEEDS,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Rank a user's choices of lists among the alternatives (RANKING).
+    """Rank a user's choices of lists among the alternatives.
 
-    `policies.policy.policies_in` reads those of a file. The streams are by default
-    `default_streams`, of which ``seeds`` are generated. An InputError says that two policies have
-    one name, or one has that of an alternative.
+    Parameters
+    ----------
+    policies : sequence of ListPolicy
+        Made by `swapsim.list_policy`; `policies.policy.policies_in` reads those of a file.
+    streams : iterable of Stream, optional
+        What is served; default: `default_streams`, of which ``seeds`` are generated.
+    seeds : int
+        At least 1.
+    progress : bool
+        Whether a bar is shown.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANKING, a row for each metric and policy, the best first: the change against the
+        rules of 7.3 with its interval over the streams, and the places that this allows.
+
+    Raises
+    ------
+    InputError
+        Two policies have one name, or one has that of an alternative; or a policy raises, does not
+        end or returns no choice, with its line.
+
+    Examples
+    --------
+    >>> import swapsim
+    >>> from swapsim import frames
+    >>> from swapsim.clusters import alternatives
+    >>> from swapsim.policies.lists import FREE, LARGER
+    >>> @swapsim.list_policy()
+    ... def free_or_larger(free):
+    ...     return FREE if free else LARGER
+    >>> streams = alternatives.default_streams(1)[:1]
+    >>> ranking = alternatives.rank_policies([free_or_larger], streams)
+    >>> last = ranking.filter(metric="fallbacks").tail(3)
+    >>> frames.show(last.select("rank", "policy", "median"), "points", ["median"])
+    rank  policy          median
+                          points
+       9  6.12              0.61
+      10  free-only        35.6
+      11  free_or_larger   37.1
     """
     check_number("seeds", seeds, 1)
     ranked_ones: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]

@@ -16,21 +16,17 @@ replay     swapsim/removal/replay.py                    yes
 package    swapsim/patches/batched_removal/__init__.py  yes
 notebook   notebooks/02-batched-removal.ipynb           yes
 
-The table has a row for each file, and patch B one for each of its two headers. Of the steps below,
-``card`` and ``claims`` are step 1, ``mechanism`` step 3, ``replay`` step 5, ``package`` step 6 and
-``notebook`` step 7; steps 2 and 4, oracle and binding, have no row.
-
 Patch B is the smallest one to copy from. Build the parts in this order, because each one checks the
-next. Paths are those of a checkout. Run ``make setup`` first, and again each time a file was added,
-moved or removed:
+next; steps 2 and 4 have no row above. Paths are those of a checkout. Run ``make setup`` first, and
+again each time a file was added, moved or removed:
 
 1. **Card and claims.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
-   lock by lock, and what is not modelled. The mail is a row of ``mails.csv``, each printed figure
-   one of ``NN-slug.csv``, each claim one of ``claims.csv``; how far a result may lie from it is
-   stored in ``tolerances.csv`` before there is a result, and ``kinds.csv`` has what it states. They
-   lie in ``data/published``, whose ``README.md`` explains each column. Check:
-   ``claims.published_claims().filter(patch="NN-slug")`` has your rows, and
-   ``claims.published_tables()`` the figures; a bad row is an error with file, line and field.
+   lock by lock, and what is not modelled; its fields are listed below. The mail is a row of
+   ``mails.csv`` in ``data/published``, each printed figure one of ``NN-slug.csv``, each claim one
+   of ``claims.csv``, with its kind in ``kinds.csv``, and a change with its tolerance in
+   ``tolerances.csv``, stored before there is a result. Check: ``claims.patch_cards()``,
+   ``claims.published_claims()`` and ``claims.published_tables()`` have your rows, or end with an
+   error that names file, line and field; then ``.venv/bin/python -m pytest tests/claims``.
 2. **Oracle.** The mechanism as plain Python, slow and obvious, such as
    ``tests/oracles/oracle_removal.py``. The test of step 4 checks it.
 3. **Mechanism in C.** A header that teaches it, its sources, its test; ``corelib/README.md`` has
@@ -43,8 +39,8 @@ moved or removed:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
    the mail's machine, the fit to the column without the patch, the prediction, the verdict. It is
-   listed in ``swapsim/site/patches.py``. Check: ``swapsim claims NN-slug`` prints its answers, and
-   not before this step; a part that is missing or misspelt is an error at import.
+   listed in ``swapsim/site/patches.py``. Check: ``swapsim claims NN-slug`` prints its answers,
+   which it refuses until then; a part that is missing or misspelt is an error at import.
 7. **Notebook.** ``notebooks/NN-slug.ipynb``, whose last cell computes what its first cell says.
    Check: `parts_of` as above, and ``.venv/bin/python -m pytest
    tests/site/test_notebooks.py``.
@@ -75,8 +71,9 @@ are. Elsewhere:
 - ``swapsim/cli/replay.py``, ``swapsim/traces/replays.py`` and ``subjects.py``, ``_FIGURES``
   of ``swapsim/site/overview.py``: the replay has no command, and ``swapsim info`` does not list it,
 - ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
-- ``tests/claims/test_cards.py``, ``test_published.py`` and ``tests/data/mails.toml``, the names of
-  all patches, and digests of the cells that were compared with the mail: the tests fail,
+- ``tests/claims``: BASE_COLUMN of ``test_published.py``, the base column of each mail, and the
+  names of all patches in ``test_cards.py``: the tests fail,
+- ``tests/data/mails.toml``, digests of the cells that were compared with the mail: a test fails,
 - ``README.md``, ``patches/README.md`` and the cards: ``make readme`` writes them again,
 - ``CHANGELOG.md``: what is new.
 
@@ -86,7 +83,28 @@ A patch that was not begun lacks each part:
 >>> begun["there"].sum(), begun.height
 (0, 6)
 
-## What a row of step 1 holds
+## What step 1 holds
+
+The fields of a card, TOML between two lines of ``+++``; ``patch`` is its folder, and ``body`` the
+text below:
+
+>>> from swapsim.claims.tables import CARD
+>>> for column in CARD.columns:
+...     print(f"{column.name}: {column.meaning}")
+patch: patch, by the name of its folder under patches/
+title: subject of the mail, or what the card is on
+author: who posted the patch; after a semicolon, others
+date: day of the mail, as 2016-09-09
+outcome: what became of the patch; README shows the words up to a stop
+before: kernel without the patch, as the mail names it
+after: kernel with the patch
+caveat: what to know of the verdicts; stands next to them
+claims: each claim of the patch, in the order of claims.csv
+headlines: main claims, the first one first: 'CLAIM: words', with a change
+contradicted: claims in prose that the mail's own table contradicts, or []
+model: headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'
+not_modelled: what the model leaves out, each in words
+body: the card's text below the front matter, in markdown
 
 A figure of the mail, in ``02-batched-removal.csv``; an empty field is None:
 

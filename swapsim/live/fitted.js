@@ -103,6 +103,9 @@ function narrowed(spec, room, factor, fill) {
   }
   made.config = { ...made.config, legend: { ...made.config?.legend, layout: {
     bottom: { anchor: "start", direction: "vertical", margin: 8 } } } };
+  eachView(made, (view) => {
+    if (view != made && view.title?.text) view.title.text = lines(view.title.text, Math.floor(room / 8));
+  });
   eachView(made, (view) => stacked(view, room));
   eachView(made, (view) => {
     const marks = (view.layer ?? [view]).map((each) => [each.mark?.type ?? each.mark, each]);

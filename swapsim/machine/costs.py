@@ -21,10 +21,31 @@ descents at the start of writeback, one at its end), of 132 ns with cold caches,
 
 @checked
 def costs(root: Path | None = None) -> pl.DataFrame:
-    """Read the constants that turn work into time (CONSTANTS, in the order of COST_NAMES).
+    """Read the constants that turn work into time.
 
-    An InputError names file, line and field of a row that does not fit, or a constant that is
-    missing.
+    Parameters
+    ----------
+    root : Path, optional
+        A folder with a costs.csv; default: the laboratory's data.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CONSTANTS, a row for each constant in the order of COST_NAMES: its value, how low and
+        how high it may be, most in ns, and the source of these figures.
+
+    Raises
+    ------
+    InputError
+        A row does not fit, with its file, line and field; or a constant is missing.
+
+    Examples
+    --------
+    >>> from swapsim import frames, machine
+    >>> constants = machine.costs.costs()
+    >>> frames.show(constants.filter(name="copy_ns").select("name", "value", "low", "high"))
+    name     value  low   high
+    copy_ns    571  300  1,000
     """
     return constants.read(_FILE, root)
 

@@ -32,12 +32,34 @@ _TIMES: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 @checked
 def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Run a machine with constants (CONSTANTS; default: data/costs.csv); return RESULTS.
+    """Run a machine once.
 
-    The table MACHINE_METRICS has the metrics' names, units and meanings. An InputError says that a
-    cost is as long as the run, that the devices fill up, or that the requests of streams cannot be
-    processed; a ConfigError that all tasks end within the warm-up. A UserWarning
-    says that no page was swapped out, and why.
+    Parameters
+    ----------
+    config : MachineConfig
+        The machine: kernel, tasks, memory, devices, length of the run and seed.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS, how long each step takes, most in ns; default: those of data/costs.csv.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS, a row for each metric of the run without its warm-up, such as ``swap_out``
+        (KiB a second) or ``wait.si_lock.get_swap_pages`` (ns a page); the table MACHINE_METRICS has
+        their names, units and meanings.
+
+    Raises
+    ------
+    InputError
+        A cost is as long as the run, the devices fill up, or the requests of streams cannot be
+        processed.
+    ConfigError
+        All tasks end within the warm-up.
+
+    Warns
+    -----
+    UserWarning
+        No page was swapped out, and why.
 
     Examples
     --------

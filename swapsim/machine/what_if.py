@@ -146,10 +146,51 @@ def run(
 ) -> pl.DataFrame:
     """Run each case under each policy, with each set of constants and each seed.
 
-    ``policies`` are names with the fields that a machine then has, or policies of the slots, built
-    in or your own, the base first. There are two rows for each run, the metric (of METRICS) and the
-    waits: the names of the case, ``policy, fit, seed, metric, value``. The other arguments are
-    those of `study.run`.
+    Parameters
+    ----------
+    cases : sequence of Case
+        Machines, with the columns that name each.
+    fits : mapping of str to polars.DataFrame
+        Sets of constants (CONSTANTS), by the name that ``fit`` has in the rows.
+    policies : mapping of str to mapping, or sequence of str or Policy
+        Names with the fields that a machine then has, or policies of the slots, built in or your
+        own; the base first.
+    metric : str
+        One of METRICS, such as ``swap_out``, KiB a second, as of `gain`.
+    seeds : sequence of int
+        Each decides where tasks and bases begin.
+    **how
+        The executor, progress and folder of `study.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Two rows for each run, the metric and the lock waits (percent of the busy time): the columns
+        of the case, ``policy, fit, seed, metric, value``. `gains` compares policies.
+
+    Raises
+    ------
+    InputError
+        A policy, field, metric or constant is unknown.
+
+    Examples
+    --------
+    >>> from swapsim import frames, machine, study
+    >>> from swapsim.machine import what_if
+    >>> cases = [
+    ...     what_if.Case({"tasks": tasks}, machine.MachineConfig(walkers=tasks, fragmented=True))
+    ...     for tasks in (2, 8)
+    ... ]
+    >>> rows = what_if.run(
+    ...     cases, {"as they are": machine.costs.costs()}, ["shared", "avoid"], seeds=[1],
+    ...     executor=study.SerialExecutor(),
+    ... )
+    >>> frames.show(rows.filter(tasks=8))
+    tasks  policy  fit          seed  metric          value
+        8  shared  as they are     1  swap_out  1,329,996
+        8  shared  as they are     1  waits            29.0
+        8  avoid   as they are     1  swap_out  1,500,879
+        8  avoid   as they are     1  waits            20.2
     """
     points = trials(cases, fits, _with_fields(policies), seeds)
     return study.table(partial(report, metric), points, batch_points=2, **how)
@@ -286,8 +327,36 @@ def gains(
 ) -> pl.DataFrame:
     """Return the gain over the first policy in percent over fits and seeds, and the lock waits.
 
-    It is in the first metric unless another one is given. ``base_waits`` and ``patched_waits`` are
-    medians in percent of the busy time; ``flips`` says that some runs gain and others lose.
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Rows of `run`, the base's first.
+    metric : str, optional
+        What is gained; default: the first metric of the rows.
+    over : sequence of str
+        The columns over which ``low``, ``middle`` (the median) and ``high`` are taken; there is a
+        row for each value of the others.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each case and each policy but the first: the gain (``middle``, ``low``, ``high``)
+        in percent, ``base_waits`` and ``patched_waits`` (medians in percent of the busy time), and
+        ``flips``, whether some runs gain and others lose.
+
+    Examples
+    --------
+    >>> from swapsim import frames, machine, study
+    >>> from swapsim.machine import what_if
+    >>> eight = what_if.Case({"tasks": 8}, machine.MachineConfig(walkers=8, fragmented=True))
+    >>> rows = what_if.run(
+    ...     [eight], {"as they are": machine.costs.costs()}, ["shared", "avoid"],
+    ...     executor=study.SerialExecutor(),
+    ... )
+    >>> frames.show(what_if.gains(rows), "%")
+    tasks  policy  middle   low  high  base_waits  patched_waits  flips
+                        %     %     %           %              %
+        8  avoid     13.4  12.8    14        29.4           20.3  no
     """
     base = {"policy": rows["policy"][0]}
     changed = summary.against(_of(rows, metric), base).drop("value", "base")

@@ -256,9 +256,30 @@ def replay_rows(
 
 @checked
 def per_page(sites: pl.DataFrame) -> pl.DataFrame:
-    """Divide the counts of LOCK_SITES by the pages written in their flow (LOCK_SITES_PER_PAGE).
+    """Divide the counts of lock sites by the pages that were written in their flow.
 
-    Swap pages that were not written have no rows.
+    Parameters
+    ----------
+    sites : polars.DataFrame
+        Schema LOCK_SITES, as of `writeback_tags`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE, a row for each kernel, rule of tags, flow and site, counts per
+        page. Swap pages that were not written have no rows.
+
+    Examples
+    --------
+    >>> from swapsim import frames, mapping
+    >>> sites = mapping.per_page(mapping.writeback_tags("swap-w-seq"))
+    >>> frames.show(sites.filter(tags=True).select("site", "acquisitions", "nodes"))
+    site    acquisitions   nodes
+                  1/page  1/page
+    add                1       3
+    start              1       9
+    end                1       3
+    delete             1       3
     """
     LOCK_SITES.check(sites)
     pages = sites.filter(pl.col("site") == "start").select(

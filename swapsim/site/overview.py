@@ -77,10 +77,7 @@ def of_claims(
     patch, mail or beginning that no claim has is an InputError.
     """
     if which is not None:
-        begins = pl.col("claim").str.to_lowercase().str.starts_with(which.lower())
-        three_columns = three_columns.filter(
-            (pl.col("patch") == which) | (pl.col("mail") == which) | begins
-        )
+        three_columns = three_columns.filter(_is_of(which))
         if three_columns.is_empty():
             raise InputError(_ELSEWHERE if which == "E" else _no_claims(which))
     if not verdicts and not unseen:
@@ -107,8 +104,20 @@ _SUGGESTED: Final = 3  # names that an error suggests
 _ALIKE: Final = 0.75  # least similarity of a word that is suggested (difflib's ratio)
 
 
+def _is_of(which: str) -> pl.Expr:
+    """Return whether a claim is of a patch, a mail or a beginning of names."""
+    begins = pl.col("claim").str.to_lowercase().str.starts_with(which.lower())
+    return (pl.col("patch") == which) | (pl.col("mail") == which) | begins
+
+
 def _no_claims(which: str) -> str:
-    letters = sorted({name[0] for name in claims.published_claims()["claim"]})
+    unbuilt = _published(built=False).filter(_is_of(which))["patch"]
+    if len(unbuilt):
+        return (
+            f"{which!r} is published, but no package answers the claims of {unbuilt[0]} yet: "
+            "that is step 6 of the guide, help(swapsim.guide.add_a_patch)"
+        )
+    letters = sorted({name[0] for name in _published()["claim"]})
     patches = ", ".join(patch.PATCH for patch in PATCHES)
     near = _similar(which.lower().replace("_", "-"))
     hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -118,13 +127,19 @@ def _no_claims(which: str) -> str:
     )
 
 
+def _published(*, built: bool = True) -> pl.DataFrame:
+    """Return the claims of patches that have a package, or of the others."""
+    has_package = pl.col("patch").is_in([patch.PATCH for patch in PATCHES])
+    return claims.published_claims().filter(has_package if built else ~has_package)
+
+
 def _similar(which: str) -> list[str]:
     """Return patches, mails and claims, first those that have the words, then those spelt alike.
 
     The words of a claim are those of its name, then those of its metric; the words of a mail are
     also those of its address and of its authors.
     """
-    published = claims.published_claims()
+    published = _published()
     names = [*(patch.PATCH for patch in PATCHES), *published["mail"].unique(maintain_order=True)]
     senders = claims.mails().join(
         claims.links().select("target", mail="name"), on="mail", maintain_order="left"
@@ -287,6 +302,15 @@ def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
     """Run each replay that a trace can feed, and return one figure of each (AT_A_GLANCE).
 
     ``kernel`` has the rules of locks for the first two patches.
+
+    Examples
+    --------
+    >>> from swapsim import frames
+    >>> from swapsim.site import overview
+    >>> frames.show(overview.at_a_glance("swap-w-seq").select("replay", "base", "patched"))
+    replay           base  patched
+    writeback-tags      5    3.00
+    batched-removal     1    0.122
     """
     can = traces.replays_of(traces.events(folder)["event"]).filter("can")["replay"]
     rows = [
@@ -329,12 +353,10 @@ def on_your_own(
     parts: pl.DataFrame,
 ) -> str:
     """Return the lead of notebook 06, whose tables a user changes."""
-    figures = ", and ".join(
-        f"{row['quantity']} from {row['base']:.2f} to {row['patched']:.2f}"
-        for row in glance.drop_nulls("change").iter_rows(named=True)
-    )
-    share = {row["policy"]: f"{100 * row['mean']:.0f} %" for row in ranked.iter_rows(named=True)}
-    own = next((name for name in share if name not in POLICIES), _MERGED)
+    rules = ranked.partition_by("setting", maintain_order=True)
+    own = next((name for name in ranked["policy"] if name not in POLICIES), _MERGED)
+    young, old = ([_moved(of, name) for name in (own, _MERGED)] for of in (rules[0], rules[-1]))
+    younger = f" (on a younger device {young[0]} and {young[1]})" if len(rules) > 1 else ""
     gained = gains.filter(metric="swap_out")
     usual, yours = (
         fmean(gained.filter(fit=gains["fit"][at])["change"].to_list()) for at in (0, -1)
@@ -344,14 +366,35 @@ def on_your_own(
         f"{gains['fit'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
         f"parts are there.",
         {
-            "Your trace": f"It can feed {feeds['can'].sum()} of {feeds.height} replays (counts "
-            f"by a patch's rules). The patches change {figures or 'no figure'}.",
-            "Your rule": f"With {own} {share[own]} of the additions to the swap cache fetch the "
-            f"lock's cache line from another CPU, with the merged rule {share[_MERGED]}.",
+            "Your trace": _on_a_trace(feeds, glance),
+            "Your rule": f"With {own} {old[0]} of the additions to the swap cache fetch the "
+            f"lock's cache line from another CPU, with the merged rule {old[1]}{younger}.",
             "Your machine": f"The merged patch D, a scan base for each CPU, gains {yours:.0f} % on "
             f"it, and {usual:.0f} % with the usual costs.",
         },
     )
+
+
+def _moved(ranked: pl.DataFrame, policy: str) -> str:
+    return f"{100 * ranked.filter(policy=policy)['mean'].item():.0f} %"
+
+
+def _on_a_trace(feeds: pl.DataFrame, glance: pl.DataFrame) -> str:
+    """Return which replays a trace feeds and what they change, or what those of A and B lack."""
+    can = feeds.filter("can")["replay"].to_list()
+    fed = f"It can feed {len(can)} of {feeds.height} replays"
+    fed += f": {', '.join(can)}." if can else "."
+    if glance.is_empty():
+        lacking = "; ".join(
+            f"{row['replay']} lacks {row['missing']}"
+            for row in feeds.filter(~pl.col("can")).head(2).iter_rows(named=True)
+        )
+        return f"{fed} No change by a patch is counted: {lacking}."
+    figures = ", and ".join(
+        f"{row['quantity']} from {row['base']:.2f} to {row['patched']:.2f}"
+        for row in glance.drop_nulls("change").iter_rows(named=True)
+    )
+    return f"{fed} The patches change {figures or 'no figure'}."
 
 
 class _Figure(NamedTuple):

@@ -53,9 +53,31 @@ require_complete(PATCHES, [each.name for each in iter_modules(patches.__path__) 
 
 
 def parts_of(patch: str) -> pl.DataFrame:
-    """List the parts of a patch ``NN-slug`` in the order in which they are built.
+    """List the parts of a patch in the order in which they are built.
 
-    The columns are ``part, holds, file, there``; a patch that is not begun lacks each part.
+    Parameters
+    ----------
+    patch : str
+        ``NN-slug``, the name of its folder; a patch that is not begun lacks each part.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each file: the ``part``, what it ``holds``, the ``file``, and whether it is
+        ``there``.
+
+    Examples
+    --------
+    >>> from swapsim import frames
+    >>> from swapsim.site import patches
+    >>> frames.show(patches.parts_of("08-my-patch").select("part", "file", "there"))
+    part       file                              there
+    card       patches/08-my-patch/card.md       no
+    claims     data/published/08-my-patch.csv    no
+    mechanism  corelib/include/swapsim/NAME.h    no
+    replay     swapsim/NAME/replay.py            no
+    package    swapsim/patches/NAME/__init__.py  no
+    notebook   notebooks/08-my-patch.ipynb       no
     """
     models = claims.patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]

@@ -107,8 +107,32 @@ def _fairness(counts: Counts) -> float | None:
 def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:
     """Run a workload with a policy under observation, and refuse a policy that fails.
 
-    An InputError names its file or cell, the line and the call: the policy raises, does not end, or
-    returns neither a slot nor next nor base; or its ``initial`` returns no slot.
+    Parameters
+    ----------
+    policy : Policy
+        Made by `swapsim.policy`.
+    device : SlotsConfig
+        Where it runs; its own ``policy`` is not used.
+    workload : ChurnConfig or StreamsConfig
+        The calls under which it is observed; calls that do not occur are not checked.
+
+    Raises
+    ------
+    InputError
+        The policy raises, does not end, or returns neither a slot nor next nor base; or its
+        ``initial`` returns no slot. The message names its file or cell, the line and the call.
+
+    Examples
+    --------
+    >>> import swapsim
+    >>> from swapsim import slots
+    >>> @swapsim.policy(base_of="cpu")
+    ... def beyond(highest):
+    ...     return highest + 1
+    >>> slots.require_sound(beyond, slots.SlotsConfig(), slots.ChurnConfig())
+    Traceback (most recent call last):
+        ...
+    swapsim.errors.InputError: ...policy beyond: returns 1048576, which is no slot, at the call ...
     """
     observed = Observation(policy)
     try:
@@ -303,6 +327,19 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, low, high`` (a
     bootstrap interval of the mean over the seeds), ``median, lowest, highest, rank`` (the place, or
     the places that intervals allow) and ``tied_with``. Runs without a value are left out.
+
+    Examples
+    --------
+    >>> from swapsim import frames, slots, study
+    >>> measures = slots.one_at_a_time(
+    ...     slots.SlotsConfig(), slots.ChurnConfig(), {"cpus": [8]}, seeds=2,
+    ...     policies=["shared", "percpu"], executor=study.SerialExecutor(),
+    ... )
+    >>> ranking = slots.ranking(measures, "lock.moved.add")
+    >>> frames.show(ranking.select("rank", "policy", "mean", "low", "high"))
+    rank  policy   mean    low   high
+       1  percpu  0.858  0.857  0.858
+       2  shared  0.980  0.980  0.981
     """
     check_confidence(confidence)
     chosen = SLOT_SWEEP.check(measures).filter(metric=metric)
@@ -317,9 +354,34 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
 
 @checked
 def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return the means of some metrics of SLOT_SWEEP over the seeds, a column for each.
+    """Return the means of some metrics over the seeds, a column for each.
 
-    They are rounded to four digits, next to ``factor, setting, policy``.
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema SLOT_SWEEP, as of `one_at_a_time` and `cluster_next`.
+    metrics : sequence of str
+        Names of METRICS, in the order of the columns.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each ``factor``, ``setting`` and ``policy``, with a column for each metric in its
+        own unit, rounded to four digits.
+
+    Examples
+    --------
+    >>> from swapsim import frames, slots, study
+    >>> measures = slots.one_at_a_time(
+    ...     slots.SlotsConfig(), slots.ChurnConfig(), {"cpus": [2, 8]}, policies=["percpu"],
+    ...     seeds=2, executor=study.SerialExecutor(),
+    ... )
+    >>> frames.show(slots.means(measures, ["trunk.pairs", "run"]))
+    factor: cpus, policy: percpu
+    setting  trunk.pairs    run
+                   pairs  slots
+          2        0.996   1.61
+          8       20.6     1.59
     """
     chosen = SLOT_SWEEP.check(measures).filter(pl.col("metric").is_in(list(metrics)))
     rows = chosen.select("factor", "setting", "policy", "seed", "metric", "value")

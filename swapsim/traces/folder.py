@@ -32,7 +32,14 @@ _TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)  # the beginning of a 
 
 @checked
 def locate(trace: Path | str) -> Path:
-    """Return the folder of a trace: the one that is named, or a shipped trace of this name."""
+    """Return the folder of a trace: the one that is named, or a shipped trace of this name.
+
+    Examples
+    --------
+    >>> from swapsim import traces
+    >>> traces.locate("swap-w-seq").name
+    'swap-w-seq'
+    """
     path = Path(trace)
     if path.is_dir():
         return path

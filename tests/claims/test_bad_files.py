@@ -79,7 +79,7 @@ PUBLISHED = [
     (f"{A}.csv", ",KiB/s,higher\n", ",Ki\udcffB/s,higher\n", "cannot be read as UTF-8"),
     (CARD, "+++\n", "---\n", "line 1: a card starts with TOML"),
     (CARD, 'title = "', 'title = "a" b = "', "its front matter is no TOML"),
-    (CARD, 'author = "', 'writer = "', "field 'author'"),
+    (CARD, 'author = "', 'writer = "', """field 'author': is missing: write author = "...\""""),
     (CARD, 'author = "', 'writer = "x"\nauthor = "', "field 'writer'"),
     (CARD, "contradicted = []", "contradicted = [1]", "field 'contradicted'"),
     (CARD, 'before = "4.8', 'before = ""\n#', "field 'before'"),

@@ -110,22 +110,27 @@ def test_superseded_figures_are_those_of_the_mail_that_replaces_them() -> None:
     assert published_claims(superseded=True).height == CLAIMS.height + 3
 
 
+BASE_COLUMN = {
+    "A-no-writeback-tags-with-diff": "base",
+    "B-batched-removal": "vanilla",
+    "B-batched-removal-nonrot": "batch-v1",
+    "C-stall-decisions-series": "mm1-mmotm-20130522",
+    "D-percpu-cluster-next": "before",
+    "D-percpu-cluster-next-v3": "v3 before",
+    "F-nonfull-first": "before",
+    "F-return-cache": "with return cache",
+    "F-cluster-order-v5": "without",
+    "F-one-frag-cluster": "before",
+    "F-isolated-clusters": "before",
+}
+"""The column of each mail that its patch was applied to."""
+
+
 def test_each_claim_has_the_base_of_its_patch() -> None:
     """A table's claim starts at the column that the patch was applied to: for patch C, mmotm."""
-    base = {
-        "A-no-writeback-tags-with-diff": "base",
-        "B-batched-removal": "vanilla",
-        "B-batched-removal-nonrot": "batch-v1",
-        "C-stall-decisions-series": "mm1-mmotm-20130522",
-        "D-percpu-cluster-next": "before",
-        "D-percpu-cluster-next-v3": "v3 before",
-        "F-nonfull-first": "before",
-        "F-return-cache": "with return cache",
-        "F-cluster-order-v5": "without",
-        "F-one-frag-cluster": "before",
-        "F-isolated-clusters": "before",
-    }
-    assert IN_TABLES["base_kernel"].to_list() == [base[mail] for mail in IN_TABLES["mail"]]
+    without = {*IN_TABLES["mail"]} - {*BASE_COLUMN}
+    assert not without, "BASE_COLUMN lacks the base column of these mails"
+    assert IN_TABLES["base_kernel"].to_list() == [BASE_COLUMN[mail] for mail in IN_TABLES["mail"]]
 
 
 def test_the_claims_of_tables_are_their_cells() -> None:

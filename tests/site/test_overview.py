@@ -14,6 +14,7 @@ from swapsim.errors import SwapsimError
 from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
 from swapsim.site import overview
 from swapsim.site.patches import PARTS, PATCHES, require_complete
+from swapsim.site.tables import AT_A_GLANCE
 
 A, D = writeback_tags.PATCH, cluster_next.PATCH
 
@@ -53,6 +54,32 @@ def test_headlines_are_those_of_the_cards_in_words() -> None:
     headlines = claims.patch_cards().explode("headlines").select("patch", "headlines")
     assert found.select("patch", pl.format("{}: {}", "claim", "metric")).rows() == headlines.rows()
     assert found["published"].null_count() == 0
+
+
+def test_a_claim_whose_patch_has_no_package_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is published, so the message suggests no other name."""
+    monkeypatch.setattr(overview, "PATCHES", [writeback_tags])
+    judged = pl.DataFrame(schema=THREE_COLUMNS.schema)
+    with pytest.raises(SwapsimError, match="claims of 02-batched-removal yet: that is step 6"):
+        overview.of_claims(judged, "B-system-1")
+    with pytest.raises(SwapsimError, match="'nothing' is no patch"):
+        overview.of_claims(judged, "nothing")
+
+
+def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
+    """What it feeds is named, and so is what the first two replays lack."""
+    feeds = traces.replays_of(["cluster_events", "cluster_devices"])
+    ranked = pl.DataFrame(
+        {"policy": ["percpu-rerandomise", "mine"], "setting": ["8", "8"], "mean": [0.1, 0.2]}
+    )
+    gains = pl.DataFrame({"metric": ["swap_out"], "fit": ["copy_ns 1"], "change": [1.0]})
+    parts = pl.DataFrame({"there": [True]})
+    nothing = pl.DataFrame(schema=AT_A_GLANCE.schema)
+    lead = overview.on_your_own("mytrace", feeds, nothing, ranked, gains, parts)
+    assert (
+        "It can feed 1 of 6 replays: clusters. No change by a patch is counted: writeback-tags "
+        "lacks swp_add, swp_del, wb_start, wb_end; batched-removal lacks removals." in lead
+    )
 
 
 FIGURES = {

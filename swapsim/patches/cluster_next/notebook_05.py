@@ -12,19 +12,24 @@ from swapsim.machine.what_if import gains
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.answered import answers
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
-from swapsim.patches.cluster_next.reviewers import REVIEWERS
+from swapsim.patches.cluster_next.reviewers import COUNTED, REVIEWERS, V1_CLAIM
 from swapsim.patches.cluster_next.studies import MERGED
 from swapsim.slots import ChurnConfig, SlotsConfig
 
 
 def guesses() -> pl.DataFrame:
-    """Return the questions of REVIEWERS as judged: figures over the seeds and rounds, verdicts.
+    """Return the guesses of the mail thread as judged: figures over the seeds and rounds, verdicts.
 
-    A row has the medians of both sides by the model, the change with its interval, and the verdicts
-    of `claims.three_columns`.
+    A row has the medians of both sides by the model, their change with its interval, and the
+    verdicts of `claims.three_columns`.
     """
-    words = ("claim", "asks", "guess")
-    asked = pl.DataFrame([{name: getattr(each, name) for name in words} for each in REVIEWERS])
+    rows = [
+        {name: getattr(each, name) for name in ("claim", "asks", "guess")}
+        | dict(zip(("metric", "unit"), COUNTED[each.metric], strict=False))
+        for each in REVIEWERS
+        if each.claim != V1_CLAIM
+    ]
+    asked = pl.DataFrame(rows)
     stated = claims.published_claims().filter(pl.col("claim").is_in(asked["claim"].implode()))
     found = answers()
     judged = claims.claim_texts(claims.three_columns(stated, found, claims.tolerances()))
@@ -33,7 +38,7 @@ def guesses() -> pl.DataFrame:
         asked.join(sides, on="claim", how="left", maintain_order="left")
         .join(judged, on="claim", how="left", maintain_order="left")
         .select(
-            *("claim", "asks", "guess", "base", "other", "simulated", "range"),
+            *("claim", "asks", "guess", "metric", "unit", "base", "other", "simulated", "range"),
             *("simulated_verdict", "measured", "interval", "measured_verdict"),
         )
     )
@@ -92,17 +97,22 @@ def v1_in_step() -> str:
 
 
 def standing(guesses: pl.DataFrame) -> str:
-    """Return a sentence on how many questions of the thread have which verdict."""
+    """Return a sentence on how many guesses of the thread have which verdict, by how many counts.
+
+    Two guesses are answered by one count if all their figures are equal.
+    """
     of_models, of_kernels = (
         Counter(guesses[f"{source}_verdict"].to_list()) for source in ("simulated", "measured")
     )
-    rest = [f"{n} {word}" for word in ("missed", "open") if (n := of_models[word])]
-    others = f" ({', '.join(rest)})" if rest else ""
+    held = guesses.filter(simulated_verdict="reproduced")
+    counts = held.select("metric", "base", "other", "range").n_unique()
+    notes = [f"by {counts} counts"] if counts < held.height else []
+    notes += [f"{n} {word}" for word in ("missed", "open") if (n := of_models[word])]
+    others = f" ({', '.join(notes)})" if notes else ""
     against = f", contradicts {n}" if (n := of_kernels["contradicted"]) else ""
     return (
         f"Of {guesses.height} guesses in the mail thread the model reproduces "
-        f"{of_models['reproduced']}{others}; a real kernel "
-        f"confirms {of_kernels['confirmed']}{against}."
+        f"{held.height}{others}; a real kernel confirms {of_kernels['confirmed']}{against}."
     )
 
 

@@ -2,6 +2,7 @@
 """The questions and guesses of patch D's mail thread, each answered by a count over seeds."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -18,7 +19,8 @@ class Question(NamedTuple):
     """A claim of the thread on two cases, which one metric of the workbench can answer.
 
     ``claim`` is the claim's name in data/published, which has the direction that it states from
-    ``base`` to ``other``; question and guess are in our words.
+    ``base`` to ``other``; question and guess are in our words. ``note`` is what to know of the
+    figure.
     """
 
     claim: str
@@ -27,7 +29,11 @@ class Question(NamedTuple):
     metric: str
     base: Side
     other: Side
+    note: str = ""
 
+
+V1_CLAIM: Final = "D-prose-shared-trunk"
+"""The claim of the first mail, which is no guess."""
 
 FRESH: Final = "8192"  # pages swapped out before the count, while V1's bases are a trunk apart
 _AGES: Final = "ages-of-spread-bases"
@@ -35,7 +41,7 @@ _AGED: Final = (_AGES, str(CHURN.warm_up_pages))
 
 REVIEWERS: Final = (
     Question(
-        claim="D-prose-shared-trunk",
+        claim=V1_CLAIM,
         asks="V1 while it is young",
         guess="CPUs seldom share a trunk",
         metric="trunk.pairs",
@@ -49,6 +55,7 @@ REVIEWERS: Final = (
         metric="trunk.pairs",
         base=(_AGES, FRESH, "spread"),
         other=(*_AGED, "spread"),
+        note="the same count as D-prose-lock-step",
     ),
     Question(
         claim="D-prose-lock-step",
@@ -102,18 +109,18 @@ REVIEWERS: Final = (
 """The questions and guesses of patch D's mail thread, and a claim of its first mail."""
 
 _PAIRS: Final = DEVICE.possible_cpus * (DEVICE.possible_cpus - 1) // 2
-_COUNTED: Final = {
-    "trunk.pairs": ("pairs of CPUs in one trunk, percent of all pairs", 100 / _PAIRS),
-    "lock.moved.add": ("additions to the swap cache that fetch the lock's line", 1.0),
-    "run": ("adjacent slots that an address space gets in sequence", 1.0),
-    "seeks": ("writes that are not adjacent to the last one, a page", 1.0),
+COUNTED: Final = {
+    "trunk.pairs": ("pairs of CPUs in one trunk", "% of pairs", 100 / _PAIRS),
+    "lock.moved.add": ("additions that fetch the lock's line", "share", 1.0),
+    "run": ("adjacent slots that an address space gets", "slots", 1.0),
+    "seeks": ("writes not adjacent to the last one", "1/page", 1.0),
 }
-"""A metric -> what it counts in an answer, and the factor to it."""
+"""A metric -> what it counts in an answer, in which unit, and the factor to it."""
 
 
 def answers() -> list[claims.Answer]:
     """Return the simulated answers to REVIEWERS, but to the first mail's own claim (`by_age`)."""
-    guesses = [each for each in REVIEWERS if each.claim != "D-prose-shared-trunk"]
+    guesses = [each for each in REVIEWERS if each.claim != V1_CLAIM]
     names = {side[0] for each in guesses for side in (each.base, each.other)}
     counted = {name: studies.WORKBENCH[name].load() for name in sorted(names)}
     return [answer(each, counted) for each in guesses]
@@ -121,7 +128,7 @@ def answers() -> list[claims.Answer]:
 
 def by_age() -> list[claims.Answer]:
     """Return the answers to V1's own claim at each age of its bases, the youngest first."""
-    (asked,) = (each for each in REVIEWERS if each.claim == "D-prose-shared-trunk")
+    (asked,) = (each for each in REVIEWERS if each.claim == V1_CLAIM)
     counted = {_AGES: studies.WORKBENCH[_AGES].load()}
     return [
         answer(asked._replace(base=(_AGES, age, "shared"), other=(_AGES, age, "percpu")), counted)
@@ -131,16 +138,29 @@ def by_age() -> list[claims.Answer]:
 
 def answer(question: Question, counted: Mapping[str, pl.DataFrame]) -> claims.Answer:
     """Return the answer to one question over the seeds, from the rows of the studies it names."""
-    counts, factor = _COUNTED[question.metric]
+    counts, unit, factor = COUNTED[question.metric]
     base, other = (
         _runs(counted[name].filter(setting=setting, policy=policy, metric=question.metric), factor)
         for name, setting, policy in (question.base, question.other)
     )
-    what = f"{counts}; slot workbench"
-    found = claims.paired(question.claim, "simulated", base, other, what=what)
+    found = claims.paired(question.claim, "simulated", base, other)
     if found is None:
         raise InputError("no seed has both sides", field=question.claim)
-    return found
+    parts = (f"{counts}, {unit}", "slot workbench", question.note, _of_seeds(base, other, found))
+    return replace(found, what="; ".join(part for part in parts if part))
+
+
+def _of_seeds(base: Mapping[int, float], other: Mapping[int, float], found: claims.Answer) -> str:
+    """Return what to know of the seeds: that both sides are equal, or a figure outside its range.
+
+    A figure is the change of the medians, its range that of the median difference.
+    """
+    if all(base[seed] == other[seed] for seed in base.keys() & other.keys()):
+        return "equal in each seed"
+    figure, low, high = found.figure, found.low, found.high
+    if figure is None or low is None or high is None or low <= figure <= high:
+        return ""
+    return "change of medians, range of the median difference by seed"
 
 
 def _runs(rows: pl.DataFrame, factor: float) -> dict[int, float]:

@@ -212,8 +212,16 @@ def _is_literal(value: object) -> bool:
 def _search(found: Mapping[str, Module]) -> str:
     """Return the script that searches all pages; the browser makes its index when it is used."""
     documents = pdoc.search.make_index(found, lambda each: not each.name.startswith("_"), "numpy")
+    for each in documents:
+        if title := _title(found[each["modulename"]], each.get("qualname")):
+            each["title"] = title
     template = pdoc.render.env.get_template("search.js.jinja2")
-    return template.render(search_index=json.dumps(documents))
+    return template.render(search_index=json.dumps(documents), guide=GUIDE)
+
+
+def _title(module: Module, member: str | None) -> str:
+    """Return the first line of a page, of a page of the guide with its title; else nothing."""
+    return "" if member else module.docstring.partition("\n")[0]
 
 
 def _links(found: Mapping[str, Module]) -> dict[str, str]:
