@@ -211,8 +211,8 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
     Examples
     --------
     >>> from swapsim import claims
-    >>> claims.patch_cards().select("patch", "date").row(0)
-    ('01-writeback-tags', '2016-08-30')
+    >>> claims.patch_cards().select("patch", "author", "date").row(1)
+    ('02-batched-removal', 'Mel Gorman', '2016-09-09')
     """
     folder = patches_root() if root is None else root
     paths = sorted(folder.glob("[0-9][0-9]-*/card.md"))

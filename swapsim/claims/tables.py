@@ -208,7 +208,7 @@ CARD: Final = Table(
     columns.PATCH,
     Column("title", pl.String, "subject of the mail, or what the card is on"),
     Column("author", pl.String, "who posted the patch; after a semicolon, others"),
-    Column("date", pl.String, "day of the mail, as 2016-09-09"),
+    Column("date", pl.String, "day of the mail, as 2016-09-09; then other versions"),
     Column("outcome", pl.String, "what became of the patch; README shows the words up to a stop"),
     Column("before", pl.String, "kernel without the patch, as the mail names it"),
     Column("after", pl.String, "kernel with the patch"),

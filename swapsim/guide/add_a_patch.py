@@ -94,7 +94,7 @@ text below:
 patch: patch, by the name of its folder under patches/
 title: subject of the mail, or what the card is on
 author: who posted the patch; after a semicolon, others
-date: day of the mail, as 2016-09-09
+date: day of the mail, as 2016-09-09; then other versions
 outcome: what became of the patch; README shows the words up to a stop
 before: kernel without the patch, as the mail names it
 after: kernel with the patch

@@ -111,7 +111,7 @@ def standing(guesses: pl.DataFrame) -> str:
     others = f" ({', '.join(notes)})" if notes else ""
     against = f", contradicts {n}" if (n := of_kernels["contradicted"]) else ""
     return (
-        f"Of {guesses.height} guesses in the mail thread the model reproduces "
+        f"Of {guesses.height} guesses in the thread the model reproduces "
         f"{held.height}{others}; a real kernel confirms {of_kernels['confirmed']}{against}."
     )
 
