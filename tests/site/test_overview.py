@@ -78,7 +78,7 @@ def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
     lead = overview.on_your_own("mytrace", feeds, nothing, ranked, gains, parts)
     assert (
         "It can feed 1 of 6 replays: clusters. No change by a patch is counted: writeback-tags "
-        "lacks swp_add, swp_del, wb_start, wb_end; batched-removal lacks removals." in lead
+        "lacks swp_add, swp_del, wb_start, wb_end; batched-removal lacks swp_del, " in lead
     )
 
 
