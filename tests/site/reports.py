@@ -19,6 +19,7 @@ from swapsim.site import overview
 from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, current, pages, reference, writing
 
+SOME_MODULES = ["swapsim", "swapsim.guide", "swapsim.guide.your_machine", "swapsim.errors"]
 MAIL = "A-no-writeback-tags-with-diff"
 
 
@@ -52,7 +53,7 @@ def small(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "notebooks_root", lambda: root / "notebooks")
         monkeypatch.setattr(module, "surroundings", _around)
     monkeypatch.setattr(pages, "panel_figure", _panel)
-    monkeypatch.setattr(reference, "modules", lambda: ["swapsim", "swapsim.errors"])
+    monkeypatch.setattr(reference, "modules", lambda: SOME_MODULES)
     (root / "notebooks").mkdir()
     return root / "notebooks"
 

@@ -262,6 +262,9 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     browser.wait_for(
         "document.querySelector('main').innerText.includes('class swapsim.errors.InputError')"
     )
+    browser.open(f"{first}?search=your+machine")
+    heading = "document.querySelector('.search-result .name')?.textContent"
+    browser.wait_for(f"{heading} == 'swapsim.guide.your_machine'")
     assert (
         browser.evaluate("document.querySelector('.report a').href")
         == (pages / "index.html").as_uri()
