@@ -47,11 +47,7 @@ def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
     ("trace", "asked", "answered"),
     [
         ("removals-mix", "How often is a mapping's lock", "9,297 acquisitions in place of 73,978"),
-        (
-            "swap-w-seq",
-            "How often is the mapping's lock",
-            "3.00 times, and would take it 5.00",
-        ),
+        ("swap-w-seq", "How often is the mapping's lock", "3.00 times, and would take it 5.00"),
         ("stalls-disk-1", "What would the rules", "written file pages after 791 of 10,012 lists"),
     ],
 )
