@@ -75,7 +75,8 @@ def on_newest() -> pl.DataFrame:
             "04-percpu-cluster-next",
             "a scan base for each CPU",
             "obsolete",
-            "on SSDs unused since 6.12, removed in 6.14: a cluster for each CPU, a lock for each cluster",
+            "on SSDs unused since 6.12, removed in 6.14: a cluster for each CPU, a lock for each "
+            "cluster",
             _of_meetings(),
         ),
         (
