@@ -260,6 +260,27 @@ static void each_fault_names_its_line_and_field(void)
 	CHECK(strcmp(report.field, "a") == 0 && strcmp(report.excerpt, "2") == 0);
 }
 
+static void a_line_without_a_declared_field_of_the_first_ones_is_a_fault(void)
+{
+	struct sws_ftrace_report report = fault_of(
+		HEAD "swp_add: (f+0x0/0x2) folio=0x1\n" HEAD "swp_add: (f+0\n", SWS_FTRACE_LACKS);
+	sws_ftrace *parser = new_parser(NULL, false);
+
+	CHECK(report.line == 2 && strcmp(report.field, "folio") == 0);
+	CHECK(strcmp(report.excerpt, "(f+0") == 0);
+	report = fault_of(HEAD "swp_add: (f+0\n" HEAD "swp_add: (f+0x0/0x2) folio=0x1\n" HEAD
+			       "swp_add: (f+0x0/0x2) folio=0x2\n",
+			  SWS_FTRACE_LACKS);
+	CHECK(report.line == 1);
+	/* No line of the first two has it, and the type of "entry" is not declared. */
+	CHECK(feed(parser,
+		   HEAD "swp_add: entry=1\n" HEAD "swp_add: x=1\n" HEAD "swp_add: folio=0x1\n" HEAD
+			"swp_add: x=1\n",
+		   9) == SWS_OK);
+	CHECK(!column(parser, "swp_add", "folio").valid[3]);
+	sws_ftrace_free(parser);
+}
+
 static void lines_of_one_task_are_read_as_any_other(void)
 {
 	sws_ftrace *parser = new_parser(NULL, false);
@@ -440,6 +461,7 @@ int main(void)
 	RUN(every_form_is_read_wherever_the_text_is_cut);
 	RUN(first_rows_settle_types);
 	RUN(each_fault_names_its_line_and_field);
+	RUN(a_line_without_a_declared_field_of_the_first_ones_is_a_fault);
 	RUN(lines_of_one_task_are_read_as_any_other);
 	RUN(six_digits_are_read_at_once_and_no_other_byte_is);
 	RUN(either_notation_of_a_whole_number_is_good_in_any_column);

@@ -14,7 +14,7 @@ from swapsim.errors import InputError
 from swapsim.ffi.structs import check, config, new
 from swapsim.traces.known_events import KNOWN_EVENTS
 
-PARSER_VERSION: Final = 2
+PARSER_VERSION: Final = 3
 """Version of the parser; a new one gives other tables for the same text."""
 
 CLOCK: Final = "(clock)"
@@ -43,6 +43,7 @@ _FAULTS: Final = {
     lib.SWS_FTRACE_TYPE: ("field of the wrong type", ""),
     lib.SWS_FTRACE_DUPLICATE: ("field twice", "the field occurs twice in the line"),
     lib.SWS_FTRACE_CROWDED: ("too many names", "is one event or field too many for one trace"),
+    lib.SWS_FTRACE_LACKS: ("field missing", "the line is cut short: it lacks this field"),
 }
 """For each fault of ftrace.h: its kind, and the problem of the line."""
 
@@ -315,7 +316,9 @@ def _skipped(handle: Any) -> tuple[Skipped, ...]:
                 lines=report.count,
                 line=report.line,
                 field=_printable(ffi.buffer(report.field)[:]) or None,
-                problem=f"{wrong}: '{excerpt}'",
+                problem=wrong
+                if fault == lib.SWS_FTRACE_LACKS and not excerpt
+                else f"{wrong}: '{excerpt}'",
             )
         )
     return tuple(sorted(found, key=lambda skipped: skipped.line))

@@ -244,6 +244,7 @@ def _table(event: str, rows: list[Row], first_rows: int, result: Read) -> Table:
         for key, value in _scan(row.text, texts)[0]:
             evidence.setdefault(_column(key), []).append(value)
             columns.setdefault(_column(key), known.get(key, ""))
+    required = [column for column, kind in columns.items() if kind]
     for column, kind in columns.items():
         columns[column] = kind or _judge(evidence[column])
     table = Table()
@@ -251,6 +252,9 @@ def _table(event: str, rows: list[Row], first_rows: int, result: Read) -> Table:
     for row in rows:
         try:
             values, fresh = _values(row.text, texts, known, columns)
+            for column in required:
+                if column not in values:
+                    raise BadLineError("field missing", column)
         except BadLineError as fault:
             result.faults.append((row.line, *fault.args))
             continue

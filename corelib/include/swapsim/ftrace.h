@@ -71,8 +71,10 @@ enum sws_ftrace_fault {
 	SWS_FTRACE_DUPLICATE = 10,
 	/* There are more events or fields than the configuration allows. */
 	SWS_FTRACE_CROWDED = 11,
+	/* The line lacks a declared field that the first lines of its event have: it is cut. */
+	SWS_FTRACE_LACKS = 12,
 	/* The number of values, including 0. */
-	SWS_FTRACE_FAULTS = 12,
+	SWS_FTRACE_FAULTS = 13,
 };
 
 /* The clock of a trace: seconds with decimals, or an integer such as that of the clock counter. */
@@ -188,8 +190,9 @@ int sws_ftrace_new(const struct sws_ftrace_config *config, sws_ftrace **out);
 void sws_ftrace_free(sws_ftrace *self);
 
 /*
- * Declares the type of a field before the first feed, so that the rows do not determine it. The
- * strings are copied. Complexity: O(declared fields). Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT for an
+ * Declares the type of a field before the first feed, so that the rows do not determine it. If one
+ * of the event's first rows (config.first_rows) has the field, each row must have it: a kernel
+ * prints all fields of a tracepoint, and a line without one of them is cut. The strings are copied. Complexity: O(declared fields). Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT for an
  * invalid type or name, or SWS_ERROR_NO_MEMORY.
  */
 int sws_ftrace_know_field(sws_ftrace *self, const char *event, const char *field, int type);

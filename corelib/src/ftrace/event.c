@@ -73,9 +73,13 @@ static int weigh_row(struct sws_ftrace *self, struct ftrace_event *event, size_t
 
 static void judge_columns(struct ftrace_event *event)
 {
-	for (size_t i = 0; i < event->columns_count; i++)
-		if (!event->columns[i].known)
-			event->columns[i].type = ftrace_judge(event->columns[i].evidence);
+	for (size_t i = 0; i < event->columns_count; i++) {
+		struct ftrace_column *column = &event->columns[i];
+
+		column->required = column->known;
+		if (!column->known)
+			column->type = ftrace_judge(column->evidence);
+	}
 }
 
 int sws_ftrace__event_settle(struct sws_ftrace *self, struct ftrace_event *event)

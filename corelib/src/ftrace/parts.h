@@ -125,6 +125,8 @@ struct ftrace_column {
 	int type;
 	/* True if its type was declared, false if it was determined. */
 	bool known;
+	/* True if it was declared and a first row has it: a row without it is a fault. */
+	bool required;
 	/* True if a row that counts has it. */
 	bool used;
 	/* The evidence of the first rows for its type: bits of enum ftrace_evidence. */

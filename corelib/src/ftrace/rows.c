@@ -122,6 +122,23 @@ static int write_fields(struct sws_ftrace *self, struct ftrace_event *event, boo
 	return scan->has_words ? write_words(self, event) : SWS_OK;
 }
 
+/*
+ * Refuses a row that lacks a required column. A layout is learned from a row that passed, so that
+ * a row which it matches needs no test.
+ */
+static int require_columns(struct sws_ftrace *self, const struct ftrace_event *event,
+			   const char *text, const char *end)
+{
+	for (size_t i = 0; i < event->columns_count; i++) {
+		const struct ftrace_column *column = &event->columns[i];
+
+		if (column->required && column->stamp != self->stamp)
+			return sws_ftrace__trouble(self, SWS_FTRACE_LACKS, name_of(column),
+						   ftrace_between(text, end));
+	}
+	return SWS_OK;
+}
+
 /* Writes a null that the row contains as text, "(fault)". */
 static void write_spelt_nulls(struct ftrace_event *event, const struct ftrace_scan *scan)
 {
@@ -149,6 +166,8 @@ static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, cons
 	self->stamp++;
 	if (!error)
 		error = write_fields(self, event, &whole);
+	if (!error)
+		error = require_columns(self, event, text, end);
 	/* A faulty line leaves no new column. */
 	if (error) {
 		sws_ftrace__columns_drop(self, event, columns);
