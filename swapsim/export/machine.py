@@ -92,6 +92,13 @@ def machine_config(path: Path | str) -> MachineFile:
             )
     if not isinstance(changes, dict):
         raise InputError("must be a table: [costs], and a line NAME = NS for each", path=path)
+    for name, value in changes.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InputError(
+                f"{value!r} is no whole number of ns: write one",
+                path=path,
+                field=f"{_COSTS}.{name}",
+            )
     try:
         return MachineFile(config=MachineConfig(**settings), costs=change_costs(costs(), changes))
     except (ConfigError, TypeError) as error:

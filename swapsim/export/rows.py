@@ -19,6 +19,7 @@ from swapsim.progress import Bar
 from swapsim.removal.tables import REMOVALS
 from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES
+from swapsim.traces.event_fields import EMPTY_FIELD
 from swapsim.traces.tables import EVENT_HEAD
 
 _ROW_NS: Final = 1000  # length of a row without a clock
@@ -36,6 +37,9 @@ _NEEDED: Final = {
     "generation_steps": (GENERATION_STEPS, ("lruvec", "aged")),
 }
 """Table -> its declaration, and the columns that tracks are computed from."""
+
+_KEYS: Final = {"swp_add": "entry", "swp_del": "entry", "wb_start": "folio", "wb_end": "folio"}
+"""Event of the kernel -> the field by which its rows are merged with those of another one."""
 
 _MAY_BE_NULL: Final = {
     ("slot_events", "n"),
@@ -79,9 +83,15 @@ class TraceRows:
         chosen = own if fields is None else [name for name in fields if name in own]
         seq_ns = (pl.col("seq").cast(pl.Int64) - self.first) * _ROW_NS
         at = pl.col("t_ns") - self.first if self.timed else seq_ns
+        key = _KEYS.get(table) if fields is not None else None
         scanned = traces.scan_event(self.folder, table)
         frame = scanned.select("seq", at.alias("t_ns"), "pid", *chosen).collect()
         with errors_of(self.folder / f"{table}.parquet"):
+            if key and key not in own:
+                raise InputError(
+                    f"the event has no such field; it has: {', '.join(own)}", field=key
+                )
+            require_values(frame, [key] if key else [], EMPTY_FIELD)
             _require_rows(table, frame)
         for part in frame.iter_slices(_SLICE_ROWS):
             for seq, ns, pid, *values in part.iter_rows():

@@ -77,15 +77,20 @@ def read_table(
     return frame
 
 
-def require_values(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Require that these columns have no nulls."""
+def require_values(
+    frame: pl.DataFrame, columns: list[str], remedy: str = "make the table again"
+) -> None:
+    """Require that these columns have no nulls; {event} in a remedy is the row's, from 1."""
     for column in columns:
         if not frame[column].null_count():
             continue
         row = frame[column].is_null().arg_max() or 0
         seq = frame["seq"][row] if "seq" in frame.columns else None
         where = f"row {row}" if seq is None else f"row with seq {seq}"
-        raise InputError(f"the {where} has no value: make the table again", field=column)
+        raise InputError(
+            f"the {where} has no value: {remedy.format(event=(row if seq is None else seq) + 1)}",
+            field=column,
+        )
 
 
 def _rows(text: str, path: Path) -> list[list[str]]:

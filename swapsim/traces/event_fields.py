@@ -16,6 +16,11 @@ SWAP_TYPE_SHIFT: Final = 58
 """Lowest bit of a swap entry's type (include/linux/swapops.h, 5.7 to 6.1)."""
 
 PAGE_BYTES: Final = 4096  # bytes of a page; ``ofs`` of a page cache event is in bytes
+EMPTY_FIELD: Final = (
+    "event {event} of the text lacks it, or has (fault): remove that line, and import it again"
+)
+"""What to do where an event has no value in a field."""
+
 _HEAD: Final = ("seq", "pid")
 _WORDS: Final = ("dev", "bdi", "lru")  # fields that are names; all others are integers
 
@@ -30,7 +35,7 @@ def read_fields(
     with errors_of(Path(folder) / f"{event}.parquet"):
         _check_kinds(schema, (*_HEAD, *taken))
         rows = table.select(*_HEAD, *taken).collect()
-        require_values(rows, rows.columns)
+        require_values(rows, rows.columns, EMPTY_FIELD)
         require_order(rows)
     # A kprobe may print an address as a negative number: its bits count.
     numbers = [field for field in taken if field not in _WORDS]

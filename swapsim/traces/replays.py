@@ -11,6 +11,7 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import paths
 from swapsim.traces.folder import FILES, PROVENANCE, event_names, events, locate, provenance
+from swapsim.traces.needed_fields import lacking_fields
 from swapsim.traces.tables import SHIPPED_TRACES
 
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
@@ -138,13 +139,16 @@ def shipped_traces() -> pl.DataFrame:
 def described(folder: Path | str) -> dict[str, Any]:
     """Return the contents of a trace folder as plain data, for a program.
 
-    They are ``rows`` by event, ``provenance`` as in trace.toml, and ``replays``: the events that
-    each lacks, none if the trace can feed it. Errors are those of `events`.
+    They are ``rows`` by event, ``provenance`` as in trace.toml, and ``replays``: the events, or
+    else the fields, that each lacks, none if the trace can feed it. Errors are those of `events`.
     """
     require_trace(folder)
     counted = dict(events(folder).iter_rows())
-    lacking = {replay: list(lacking_events(replay, counted)) for replay in ALL_REPLAYS}
-    return {"rows": counted, "provenance": provenance(folder), "replays": lacking}
+    return {
+        "rows": counted,
+        "provenance": provenance(folder),
+        "replays": {replay: _lacking(folder, replay, counted) for replay in ALL_REPLAYS},
+    }
 
 
 @checked
@@ -169,11 +173,18 @@ def info(folder: Path | str) -> str:
         if title not in ("events", FILES):
             lines += _describe_table(title, table)
     lines.append("replays:")
-    for replay, can, missing in replays_of(counted["event"]).iter_rows():
-        lines.append(f"  {replay}: {'yes' if can else f'no, it lacks {missing}'}")
+    for replay in ALL_REPLAYS:
+        lacking = ", ".join(_lacking(located, replay, counted["event"]))
+        lines.append(f"  {replay}: {f'no, it lacks {lacking}' if lacking else 'yes'}")
     if {*SUMS_TABLES} <= {*counted["event"]}:
         lines.append(f"'swapsim verify stalls {folder}' compares it with the rules of 7.3")
     return "\n".join(lines)
+
+
+def _lacking(folder: Path | str, replay: str, present: Iterable[str]) -> list[str]:
+    """Return the events that a trace lacks for a replay, or else the fields."""
+    there = tuple(present)
+    return list(lacking_events(replay, there)) or lacking_fields(folder, replay, there)
 
 
 def require_trace(folder: Path | str) -> None:

@@ -29,6 +29,9 @@ _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 _SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """A frame of zstd without text; pzstd begins with one."""
 
+_BZIP2: Final = re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")
+"""A file of bzip2: its header, then its first block, or its end if it is empty."""
+
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
 
 
@@ -105,7 +108,7 @@ def _pieces(
     raw: io.BufferedReader, source: Path | str, listener: Callable[[bytes], object], bar: TextBar
 ) -> Generator[bytes, None, None]:
     try:
-        plain = _unpacked(raw)
+        plain = _unpacked(raw, source)
         while piece := plain.read(CHUNK_BYTES):
             listener(piece)
             yield piece
@@ -120,7 +123,7 @@ def _pieces(
         raise _unreadable(source, error) from None
 
 
-def _unpacked(raw: io.BufferedReader) -> BinaryIO:
+def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
     """Choose a decompressor by the first bytes: a suffix may be wrong, and stdin has none."""
     start = raw.peek(16)
     if start.startswith(_GZIP):
@@ -129,6 +132,8 @@ def _unpacked(raw: io.BufferedReader) -> BinaryIO:
         return cast(BinaryIO, lzma.LZMAFile(raw))
     if start.startswith(_ZSTD) or _SKIPPED.match(start):
         return cast(BinaryIO, _Zstd(raw))
+    if _BZIP2.match(start):
+        raise InputError("bzip2 is not read: use gz, xz or zst", path=name_of(source))
     return raw
 
 

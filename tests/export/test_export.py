@@ -299,6 +299,7 @@ SLOTS = "slots-4-shared/slot_events"
         (machine("walkers = "), "x.json", "no TOML"),
         (machine("costs = 3"), "x.json", "must be a table"),
         (machine("walkers = 4\n[costs]\ncopy = 3"), "x.json", "copy"),
+        (machine("[costs]\ncopy_ns = 'x'"), "x.json", "'costs.copy_ns': 'x' is no whole number"),
     ],
 )
 def test_what_cannot_be_exported_is_one_line(

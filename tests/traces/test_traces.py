@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trace folders: import, reading, bad input."""
 
+import bz2
 import errno
 import gzip
 import lzma
@@ -271,6 +272,11 @@ BAD_TEXTS = {
     "cut short": (line("e", "a=1")[:-1].encode(), "line 1: the last line"),
     "wrong type": (line("mm_vmscan_kswapd_sleep", "nid=x").encode(), "line 1, field 'nid'"),
     "no event line": (b"hello there\n", "line 1: has no task"),
+    "cut within": (
+        (line("swp_free", "(f+0x0/0x2) entry=0x1") + line("swp_free", "(f+0")).encode(),
+        "line 2, field 'entry': the line is cut short: it lacks this field: '(f+0'",
+    ),
+    "bzip2": (bz2.compress(b"text"), "bzip2 is not read: use gz, xz or zst"),
     "trace.dat": (b"\x17\x08\x44tracing6\0", "trace-cmd report"),
     # After the first rows a word among numbers is an error, not a silent widening.
     "late word": (
@@ -407,6 +413,24 @@ def test_a_missing_event_is_named_with_those_present(real: Path) -> None:
     with pytest.raises(InputError, match=r"needs the event slot_events; .* wb_start"):
         traces.require_events(real, "cluster-next")
     assert "swp_add" in traces.require_events(real, "writeback-tags")
+
+
+def test_a_trace_without_a_field_feeds_no_replay_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither if all lines lack it, nor if a line's pointer could not be read; export says so."""
+    for entry, lacks in (("", "entry of swp_add"), ("(fault)", "entry of swp_add in 1 of 2 rows")):
+        folder = tmp_path / f"trace{len(entry)}"
+        rest = [line(event, "folio=0x1 entry=0x2") for event in ("swp_del", "swp_add")]
+        others = "".join(line(event, "folio=0x1") for event in ("wb_start", "wb_end"))
+        added = line("swp_add", "folio=0x1" + f" entry={entry}" * bool(entry))
+        text = rest[0] + added + rest[1] * bool(entry) + others
+        traces.import_text(write(tmp_path, text), folder)
+        assert f"writeback-tags: no, it lacks {lacks}\n" in traces.info(folder)
+        assert traces.described(folder)["replays"]["writeback-tags"] == [lacks]
+        error = refused(["export", folder, "-o", tmp_path / "x.json"], capsys)
+        assert "swp_add.parquet, field 'entry'" in error
+    assert "event 2 of the text lacks it, or has (fault)" in error
 
 
 def truncated(folder: Path) -> None:

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The fields of a kernel's events that replays need, and those that a trace lacks.
+
+The tables that an import makes of several events are complete, and are not listed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from swapsim.traces.folder import scan_event
+
+_DELETED: Final = "mm_filemap_delete_from_page_cache"
+
+_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "writeback-tags": {
+        "swp_add": "folio entry",
+        "swp_del": "folio entry",
+        "swp_free": "entry",
+        "wb_start": "folio",
+        "wb_end": "folio",
+        "folio_move": "mapping new old",
+        "mm_filemap_add_to_page_cache": "dev ino pfn ofs",
+        _DELETED: "dev ino pfn ofs",
+        "writeback_dirty_folio": "bdi ino index",
+    },
+    "batched-removal": {
+        "mm_vmscan_lru_isolate": "lru",
+        "mm_vmscan_lru_shrink_inactive": "nr_reclaimed",
+        "swp_del": "entry",
+        _DELETED: "dev ino ofs",
+    },
+}
+"""Replay -> event that it reads if the trace has it -> its fields."""
+
+
+def lacking_fields(folder: Path | str, replay: str, present: Iterable[str]) -> list[str]:
+    """Return what a trace's events lack of the fields that a replay needs, empty if nothing."""
+    there = set(present)
+    if replay == "batched-removal" and "removals" in there:
+        return []
+    needed = _FIELDS.get(replay, {})
+    return [
+        text
+        for event, fields in needed.items()
+        if event in there
+        for text in _lacking(folder, event, fields.split())
+    ]
+
+
+def _lacking(folder: Path | str, event: str, fields: list[str]) -> Iterator[str]:
+    table = scan_event(folder, event)
+    schema = table.collect_schema()
+    yield from (f"{field} of {event}" for field in fields if field not in schema)
+    present = [field for field in fields if field in schema]
+    rows = table.select("seq", *present).collect()
+    for field in present:
+        if empty := rows[field].null_count():
+            yield f"{field} of {event} in {empty} of {rows.height} rows"
