@@ -542,7 +542,7 @@ FOUR_COLUMNS: Final = Table(
         "your_verdict",
         SIMULATED_VERDICT.dtype,
         "how the user's change compares with it; open: too few runs of a kernel, or an interval "
-        "wider than two tolerances",
+        "that is wider than two tolerances and reaches published +- tolerance",
     ),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),
@@ -554,6 +554,16 @@ FOUR_COLUMNS: Final = Table(
     _MEASURED_VERDICT,
     columns.PATCH,
     columns.METRIC,
+    Column("setup", pl.String, "the claim's parameters; without any, its table or place"),
+)
+
+KNOWN_METRICS: Final = Table(
+    "KNOWN_METRICS",
+    "One row per test, metric of a tool, and claim that it fits (data/published/metrics.csv).",
+    _TEST,
+    _YOUR_METRIC,
+    columns.CLAIM,
+    Column("source_file", pl.String, "file and version of the tool that the name comes from"),
 )
 
 UNMATCHED: Final = Table(

@@ -48,10 +48,16 @@ def lkp_rows(folder: Path) -> list[Row]:
         name = path.parent.name
         run = int(name) if _RUN.fullmatch(name) else len(found)
         found += _of_run(commit.name, stats, run, path)
-    for path in _logs(folder, "matrix.json"):
-        if path.parent not in complete:
-            for run, stats in enumerate(_columns(_read(path), path), start=1):
-                found += _of_run(path.parent.name, stats, run, path)
+    matrices = [path for path in _logs(folder, "matrix.json") if path.parent not in complete]
+    for path in matrices:
+        for run, stats in enumerate(_columns(_read(path), path), start=1):
+            found += _of_run(path.parent.name, stats, run, path)
+    if matrices and not found:
+        raise InputError(
+            "is missing, or no list: the matrix of several runs has an element for each",
+            path=matrices[0],
+            field=_SOURCE,
+        )
     return found
 
 
@@ -127,6 +133,17 @@ _OF_A_TEST: Final[_Sums] = {
     "Direct inode steals": ("pginodesteal", "inodes"),
     "Kswapd inode steals": ("kswapd_inodesteal", "inodes"),
 }
+
+
+COUNTED: Final[Mapping[str, str]] = {
+    **{parts: name for name, (parts, _) in reversed([*_OF_A_TEST.items()]) if " " not in parts},
+    **{
+        f"{event}_{who.lower()}": f"{who} pages {done}"
+        for who in ("Kswapd", "Direct")
+        for event, done in (("pgscan", "scanned"), ("pgsteal", "reclaimed"))
+    },
+}
+"""Counter of /proc/vmstat -> the metric of mmtests that is its difference over a test."""
 
 
 def mmtests_rows(folder: Path) -> list[Row]:

@@ -13,18 +13,18 @@ from swapsim import io
 from swapsim.checks import checked
 from swapsim.claims.judging import FEWEST_ROUNDS, range_verdict
 from swapsim.claims.mthp import mthp_rows
-from swapsim.claims.published import require_unique
+from swapsim.claims.published import published_claims, published_tables, require_unique
 from swapsim.claims.tables import (
     CLAIMS,
     FOUR_COLUMNS,
+    KNOWN_METRICS,
     SIMULATED_VERDICT,
     THREE_COLUMNS,
     UNMATCHED,
     YOUR_RUNS,
 )
-from swapsim.claims.tool_results import lkp_rows, mmtests_rows
+from swapsim.claims.tool_results import COUNTED, lkp_rows, mmtests_rows
 from swapsim.errors import InputError
-from swapsim.frames import columns
 from swapsim.frames.cases import first
 from swapsim.frames.files import other_columns, read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
@@ -40,13 +40,6 @@ _BOTH_SIDES: Final = Table(
     Column("base", pl.Float64, "figure without the change", BY_ROW),
     Column("patched", pl.Float64, "figure with the change", BY_ROW),
     Column("unit", pl.String, "unit of both figures"),
-)
-_METRICS: Final = Table(
-    "metrics",
-    "One row per test, metric of a tool, and claim that it fits.",
-    *YOUR_RUNS.columns[1:3],
-    columns.CLAIM,
-    Column("source_file", pl.String, "file and version of the tool that the name comes from"),
 )
 _NO_CLAIM: Final = "fits no claim"
 _MAY_LACK: Final = ("test", "unit")
@@ -78,7 +71,8 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     head = _head(path)
     if not head:
         names = " or ".join(",".join(table.schema) for table in (YOUR_RUNS, _BOTH_SIDES))
-        raise InputError(f"begins with an empty line: write {names}", path=path, line=1)
+        what = "begins with an empty line" if io.read_text(path) else "is empty"
+        raise InputError(f"{what}: write {names}", path=path, line=1)
     if head == ",".join(_BOTH_SIDES.schema):
         sides = read_csv(path, _BOTH_SIDES, _MAY_LACK)
         require_unique(sides, ["metric"], path, _TWO_METRICS)
@@ -87,6 +81,11 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         names = " or ".join(",".join(table.schema) for table in (YOUR_RUNS, _BOTH_SIDES))
         raise InputError(
             f"looks like data: the header is missing; begin with {names}", path=path, line=1
+        )
+    plain = ",".join(name.strip().lower() for name in head.split(","))
+    if plain != head and plain in (",".join(table.schema) for table in (YOUR_RUNS, _BOTH_SIDES)):
+        raise InputError(
+            f"write the names in lower case, without spaces: {plain}", path=path, line=1
         )
     if head != ",".join(YOUR_RUNS.schema):
         nearest, other = sorted(
@@ -185,6 +184,11 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
     return base, patched
 
 
+def known_metrics() -> pl.DataFrame:
+    """Return the metrics of tools that fit claims (KNOWN_METRICS)."""
+    return read_csv(data_root() / "published" / "metrics.csv", KNOWN_METRICS)
+
+
 @checked
 def fitting(
     runs: pl.DataFrame, claims: pl.DataFrame, path: Path | str | None = None
@@ -196,7 +200,7 @@ def fitting(
     with that metric. An InputError names the row, with its line in the file at ``path``, that is
     below zero or has the unit of another quantity than the claim.
     """
-    known = read_csv(data_root() / "published" / "metrics.csv", _METRICS)
+    known = known_metrics()
     named = CLAIMS.check(claims).select("claim", "metric")
     theirs = YOUR_RUNS.check(runs).select("test", "metric").unique()
     listed = theirs.join(known, on="metric", suffix="_known").filter(
@@ -270,7 +274,7 @@ def four_columns(
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
-    order = three_columns.select("claim").with_row_index("place")
+    order = three_columns.select("claim").with_row_index("place").join(_setups(), on="claim")
     near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
     few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
     wide = range_verdict("your_low", "your_high") == "open"
@@ -315,16 +319,32 @@ def four_columns(
     return four, _with_suggestions(unmatched, three_columns)
 
 
+def _setups() -> pl.DataFrame:
+    """Return the setup of each claim: the parameters of its row, else its table or place."""
+    parts = pl.col("locator").str.split(" | ")
+    row = parts.list.head(2).list.join(" | ").alias("row")
+    cells = published_tables().select("mail", row, "parameters")
+    return (
+        published_claims()
+        .select("claim", "mail", row, place=parts.list.first())
+        .join(cells.unique(["mail", "row"]), on=["mail", "row"], how="left")
+        .select("claim", setup=pl.coalesce("parameters", "place"))
+    )
+
+
 def _with_suggestions(unmatched: pl.DataFrame, three_columns: pl.DataFrame) -> pl.DataFrame:
     """Say of each metric that fits no claim which known name is like its own."""
     nameless = unmatched.filter(why=_NO_CLAIM)
     if nameless.height > _SUGGESTED:
         return unmatched
-    known = read_csv(data_root() / "published" / "metrics.csv", _METRICS)
+    known = known_metrics()
     metrics = [*known["metric"], *three_columns["claim"], *three_columns["metric"]]
 
     def suggestion(row: dict[str, str]) -> str:
         tests = known.filter(metric=row["metric"])["test"].unique(maintain_order=True).to_list()
+        counted = COUNTED.get(row["metric"].removeprefix("proc-vmstat."))
+        if counted:
+            return f"{_NO_CLAIM}; did you mean {counted!r} of mmtests?"
         near = tests or get_close_matches(row["metric"], metrics, 1, _ALIKE)
         what = f" of test {row['test']!r}" if tests else ""
         return f"{_NO_CLAIM}{what}; did you mean {' or '.join(near)}?" if near else _NO_CLAIM

@@ -102,13 +102,22 @@ _VERDICT_OPTIONS: Final = {
     is_flag=True,
     help="Only what is decided by a rule that was stored before a page had shown the figure.",
 )
+@click.option(
+    "--metrics", is_flag=True, help="Print instead the names of tools' metrics that fit them."
+)
 @shows()
-def claims(which: str | None, verdicts: Sequence[str], unseen: bool) -> Found:
+def claims(which: str | None, verdicts: Sequence[str], unseen: bool, metrics: bool) -> Found:
     from swapsim.claims import claim_texts
-    from swapsim.claims.tables import CLAIM_TEXTS
+    from swapsim.claims.tables import CLAIM_TEXTS, KNOWN_METRICS
+    from swapsim.claims.yours import known_metrics
     from swapsim.site import overview, standing
 
     chosen = overview.of_claims(overview.judged(), which, verdicts, unseen=unseen)
+    if metrics:
+        known = known_metrics().filter(pl.col("claim").is_in(chosen["claim"].to_list()))
+        names = ("claim", "test", "metric")
+        columns = KNOWN_METRICS.by_name
+        return Found([Printed("metrics", known, columns, "metrics", in_order=True, brief=names)])
     answers = {
         "simulated": "figure and verdict of the model, or why there is none",
         "measured": "figure and verdict of a real kernel, or why there is none",
@@ -163,8 +172,8 @@ def bench(only: Sequence[str]) -> None:
 
 
 _COMPARED: Final = (
-    *("claim", "published", "yours", "your_low", "your_high", "your_verdict"),
-    *("simulated", "measured"),
+    *("claim", "published", "tolerance", "yours"),
+    *("your_low", "your_high", "your_verdict"),
 )
 _SHARES: Final = ("table", "size", "published_base", "published_patched", "base", "patched")
 
@@ -184,22 +193,24 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "                 or KERNEL/ROUND/before.txt and after.txt\n\n"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
-    "it, or that of a claim (A-throughput). Metrics that fit no claim are listed, too. "
+    "it, or that of a claim (A-throughput): 'swapsim claims --metrics' lists them. "
     "A verdict needs five runs of each kernel or more; it is open with fewer, and if the 95 % "
-    "interval of your change, your_low to your_high, reaches the published change and is wider "
-    "than two tolerances.",
+    "interval of your change, your_low to your_high, reaches the published change plus or minus "
+    "its tolerance and is wider than two tolerances.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
 @click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
-@shows(only=("compared", "unmatched", "shares"))
+@shows(only=("compared", "unmatched", "shares"), usual="compared")
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
     from swapsim.claims.judging import FEWEST_ROUNDS
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
     from swapsim.site import overview
 
     found = overview.compare(path, base=base, patched=patched, simulate=not without_simulated)
+    there = [name for name in ("simulated", "measured") if found.columns[name].count()]
+    several = found.columns["your_metric"].is_duplicated().any()
     printed = [
         Printed(
             "compared",
@@ -207,7 +218,7 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
             FOUR_COLUMNS.by_name,
             title=f"changes from {found.base} to {found.patched}, in percent",
             in_order=True,
-            brief=_COMPARED,
+            brief=(*_COMPARED, *there, *["setup"] * several),
         ),
         Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
     ]
@@ -230,4 +241,10 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
         "the interval of your change is wider than two tolerances": opened.height - few,
     }
     lines = [f"open verdicts: {n}, since {why}" for why, n in reasons.items() if n]
+    if not found.columns.is_empty():
+        lines.append("Setups are not compared: a verdict holds only if yours is the claim's.")
+    elif not found.unmatched.is_empty():
+        lines.append(
+            f"no metric fits a claim; {found.unmatched.height} unmatched: see --only unmatched"
+        )
     return Found(printed, lines=lines)

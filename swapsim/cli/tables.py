@@ -101,9 +101,12 @@ explain_option: Final = click.option(
 
 
 def shows(
-    *, charts: bool = False, only: Sequence[str] = ()
+    *, charts: bool = False, only: Sequence[str] = (), usual: str | None = None
 ) -> Callable[[Callable[..., Found]], Callable[..., None]]:
-    """Decorate a command that returns its result, so that it prints and writes the result."""
+    """Decorate a command that returns its result, so that it prints and writes the result.
+
+    A file has one of the tables ``only``: that of ``--only``, else the usual one.
+    """
     suffixes = (*TABLES, *(CHARTS if charts else ()))
     help_ = f"Write it to FILE as well ({', '.join(TABLES)}"
     help_ += f"; the chart: {', '.join(CHARTS)}" if charts else ""
@@ -137,13 +140,14 @@ def shows(
                 checked(file, suffixes)
                 refuse_own_input(file, given.values())
             in_one_table = [str(each) for each in files if each.suffix in TABLES]
-            if only and not table and (form or in_one_table):
+            if only and not usual and not table and (form or in_one_table):
                 raise click.UsageError(
                     f"{', '.join(in_one_table) or form}: there are {len(only)} tables, and a file "
                     f"has one: choose it with --only {'|'.join(only)}"
                 )
             found = command(**given)
-            tables = [each for each in found.tables if table in (None, each.name)]
+            chosen = table or (usual if form else None)
+            tables = [each for each in found.tables if chosen in (None, each.name)]
             if not tables:
                 names = ", ".join(each.name for each in found.tables)
                 raise click.UsageError(f"this input gives no table {table!r}: there are {names}")
@@ -158,6 +162,10 @@ def shows(
                 print_tables(tables, explain=explain)
             for line in found.lines:
                 say(line, err=bool(form))
+            others = [each.name for each in found.tables if each.name != tables[0].name]
+            if usual and not table and others and (form or in_one_table):
+                where = ", ".join(in_one_table) or form
+                say(f"{where}: {usual}; for others --only {'|'.join(others)}", err=True)
             for file in files:
                 if file.suffix in TABLES:
                     write_table(frame, file)

@@ -15,31 +15,33 @@ it. A table of your runs has a row for each run and metric:
 >>> characters = Path("runs.csv").write_text(rows)
 
 A metric has the name that its tool gives it, that a mail gives it, or that of a claim
-(``A-swap-out``). A result folder of lkp-tests or mmtests, or copies of the counters of large
-folios, can stand in place of the file; ``swapsim compare --help`` has their forms.
+(``A-swap-out``); ``swapsim claims --metrics`` lists them. A result folder of lkp-tests or mmtests,
+or copies of the counters of large folios, can stand in place of the file; ``swapsim compare
+--help`` has their forms.
 
 ```console
 $ swapsim compare runs.csv
 changes from base to patched, in percent:
-| claim      | published | yours | your_low | your_high | your_verdict | simulated | measured |
-|            |         % |     % |        % |         % |              |         % |        % |
-|------------|-----------|-------|----------|-----------|--------------|-----------|----------|
-| A-swap-out |      22.3 |    22 |     17.6 |      26.5 | open         |      22.8 |        - |
-with --only compared and --format, or in a file (-o), also: your_metric, spread, tolerance,
-  base_runs, patched_runs, low, high, simulated_verdict, measured_verdict, patch, metric
+| claim      | published | tolerance | yours | your_low | your_high | your_verdict | simulated |
+|            |         % |    points |     % |        % |         % |              |         % |
+|------------|-----------|-----------|-------|----------|-----------|--------------|-----------|
+| A-swap-out |      22.3 |      11.3 |    22 |     17.6 |      26.5 | open         |      22.8 |
+with --only compared and --format, or in a file (-o), also: your_metric, spread, base_runs,
+  patched_runs, low, high, simulated_verdict, measured, measured_verdict, patch, metric, setup
 metrics that fit no claim:
 | test           | metric         | unit | runs | why           |
 |----------------|----------------|------|------|---------------|
 | vm-scalability | meminfo.Active | kB   |    1 | fits no claim |
 open verdicts: 1, since fewer than 5 runs of a kernel
+Setups are not compared: a verdict holds only if yours is the claim's.
 ```
 
 ``your_low`` to ``your_high`` is the 95 % interval of your change. *Reproduced* says that your
 change lies within the tolerance which was stored for this claim before any result; *yours* has no
 error bar of the mail's in it. A verdict needs five runs of each kernel or more. With fewer it is
-*open*, and also if the interval is wider than two tolerances and reaches the published change. A
-claim that repeats another one's figure, as a mail's text does its table's, is left
-out. In Python:
+*open*, and also if the interval is wider than two tolerances and reaches the published change plus
+or minus its tolerance. A claim that repeats another one's figure, as a mail's text does its
+table's, is left out. In Python:
 
 >>> from swapsim import frames
 >>> from swapsim.site import overview

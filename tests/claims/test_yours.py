@@ -328,7 +328,9 @@ def table(*rows: str) -> dict[str, str]:
 
 BAD: list[tuple[dict[str, str], str]] = [
     (table("kernel;metric"), "line 1: its columns must be.* semicolons here: write commas"),
-    ({"runs.csv": ""}, "line 1: begins with an empty line: write kernel,"),
+    ({"runs.csv": ""}, "line 1: is empty: write kernel,"),
+    (table("Metric, base, patched, unit"), "line 1: write .* lower case, .*: metric,base,patched"),
+    ({"a/matrix.json": '{"a": [1, 2]}'}, "matrix.json, field 'stats_source': is missing"),
     (table("base,,a,1,,1"), "line 1: looks like data: the header is missing; begin with kernel,"),
     (table("metric,base,new,unit"), "line 1: .*; add patched and remove 'new'; or give kernel"),
     (table(LONG, "base,,a,many,,1"), "line 2, field 'value'"),
@@ -447,3 +449,27 @@ def test_the_command_shows_both_tables(tmp_path: Path, capsys: pytest.CaptureFix
     assert row["simulated"] is None
     assert row["measured"] is not None
     assert row["yours"] == pytest.approx(-70)
+    assert row["setup"] == "test=parallelio, target=disk"
+    capsys.readouterr()
+    assert main([*command, "-o", str(tmp_path / "usual.parquet")]) == 0
+    assert pl.read_parquet(tmp_path / "usual.parquet").equals(found)
+    assert "usual.parquet: compared; for others --only unmatched" in capsys.readouterr().err
+
+
+def test_a_comparison_of_nothing_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program that reads the table gets its head; the error stream says why it is empty."""
+    path = write_csv(tmp_path / "mine.csv", SIDES, [("pswpout", 1, 2, "")])
+    assert main(["compare", str(path), "--without-simulated", "--format", "csv"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("\n") == 1
+    assert "no metric fits a claim; 1 unmatched: see --only unmatched" in printed.err
+    assert main(["compare", str(path), "--without-simulated", "--only", "unmatched"]) == 0
+    assert "'Swap Outs' of mmtests" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_known_metrics_of_a_claim_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are those of metrics.csv."""
+    assert main(["claims", "D3-prose-score", "--metrics", "--format", "csv"]) == 0
+    assert "pmbench,pmbench.throughput.aps,D3-prose-score," in capsys.readouterr().out
