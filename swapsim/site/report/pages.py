@@ -44,6 +44,7 @@ _WORDS: Final = {"simulated": SIMULATED_VERDICT.words, "measured": MEASURED_VERD
 def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
     """Return THREE_COLUMNS as pages show them: its texts (CLAIM_TEXTS), each figure in one dict."""
     texts = claims.claim_texts(judged).iter_rows(named=True)
+    units = dict(claims.published_claims().select("claim", "unit").iter_rows())
     return [
         {
             **text,
@@ -51,6 +52,7 @@ def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
             "repeats": row["repeats"],
             "letters": row["claim"].partition("-")[0],  # they stand for one mail, or for several
             "published": _typeset(text["published"]),
+            "unit": units.get(text["claim"], ""),
             "simulated": _figure(text, row, "simulated", text["range"]),
             "measured": _figure(text, row, "measured", text["interval"]),
         }
@@ -255,11 +257,12 @@ def _heading(lead: str | None) -> str:
 
 
 def _subject(mail: str) -> str:
-    """Return the subject of a mail, with its version in place of the words that mark a patch."""
-    title = str(claims.links().row(by_predicate=pl.col("name") == mail, named=True)["title"])
-    subject = re.sub(r"^(Re: )?\[[^]]*\] ", "", title)
-    version = re.match(r"(?:Re: )?\[[^]]*\bv(\d+)", title)
-    return f"{subject} (v{version[1]})" if version else subject
+    """Return the subject of a mail, with version and reply in place of the words before it."""
+    link = claims.links().row(by_predicate=pl.col("name") == mail, named=True)
+    found = re.match(r"(?i)(Re: )?(?:\[(?:[^]]*\bv(\d+))?[^]]*\] )?(.*)", str(link["title"]))
+    reply, version, subject = found.groups() if found else (None, None, link["title"])
+    marks = [f"v{version}"] * bool(version) + [f"reply of {link['date']}"] * bool(reply)
+    return f"{subject} ({', '.join(marks)})" if marks else str(subject)
 
 
 def _subjects() -> dict[str, str]:
