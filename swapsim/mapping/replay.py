@@ -353,6 +353,7 @@ def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:
     return int(offset) + 1
 
 
+@checked
 def summed(sites: pl.DataFrame) -> list[str]:
     """Return a line for each flow of LOCK_SITES: its acquisitions a page over all sites."""
     totals = totals_per_page(sites).pivot("tags", index=["flow", "pages"])
@@ -363,6 +364,7 @@ def summed(sites: pl.DataFrame) -> list[str]:
     ]
 
 
+@checked
 def doubts(sites: pl.DataFrame) -> list[str]:
     """Return a line for each reason for which figures of LOCK_SITES may be off."""
     of_tags = sites.filter("tags")
