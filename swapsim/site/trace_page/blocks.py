@@ -15,7 +15,8 @@ from swapsim.site.report.cells import figure
 
 if TYPE_CHECKING:
     import altair as alt
-from swapsim.traces.verification import Verdict
+
+    from swapsim.traces.verification import Verdict
 
 Blocks = Iterator[str]
 

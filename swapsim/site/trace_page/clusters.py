@@ -2,15 +2,12 @@
 """Clusters of swap slots: which large folios were split, and by which rules."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from swapsim import charts, clusters
 from swapsim.clusters.events import opened
-
-if TYPE_CHECKING:
-    pass
 from swapsim.site.trace_page import blocks
 
 _SAMPLES: Final = 100

@@ -4,16 +4,13 @@
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import traces
-from swapsim.traces.losses import losses
-
-if TYPE_CHECKING:
-    pass
 from swapsim.site.trace_page import blocks
+from swapsim.traces.losses import losses
 
 _EVENTS: Final = 12
 """Most tables whose list is shown open in the page; a longer list is folded."""

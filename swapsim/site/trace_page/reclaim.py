@@ -2,16 +2,13 @@
 """What reclaim decided: type of pages, stalls."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from swapsim import charts, generations, stall, traces
 from swapsim.ffi import GENERATION_RULES
 from swapsim.patches import stall_decisions
-
-if TYPE_CHECKING:
-    pass
 from swapsim.site.trace_page import blocks
 
 _MS: Final = 1000
