@@ -152,14 +152,17 @@ def bars(
 ) -> alt.ConcatChart:
     """Draw a figure of each item as a bar, stacked of its parts if ``by`` names them.
 
-    The frame has a row for each item and part; parts are stacked in its order.
+    The frame has a row for each item and part; parts are stacked in its order. One that is zero
+    everywhere is in no legend.
     """
     at = _figure("x", x, _word(look, x), look)
     parts = _distinct(frame, by) if by else []
+    shown: Look = {**look, "colour": look.get("colour") or colours.of(parts)}
+    colour = _colour(frame.filter(pl.col(x).ne_missing(0)), by, shown)
 
     def draw(rows: pl.DataFrame) -> list[alt.Chart]:
         data = rows.with_columns(nth=pl.lit(0) if not by else _place(by, parts))
-        base = alt.Chart(data).encode(x=at, y=_rows(rows, row), color=_colour(frame, by, look))
+        base = alt.Chart(data).encode(x=at, y=_rows(rows, row), color=colour)
         drawn = base.mark_bar(height={"band": 0.8}).encode(order="nth:Q")
         below = data.filter(pl.col(x) < 0)
         words = [

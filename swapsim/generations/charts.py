@@ -5,7 +5,6 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import general
-from swapsim.charts.colours import PAGE_TYPES, PATCHED
 from swapsim.checks import checked
 from swapsim.ffi import GENERATION_SWAPPINESS_MAX
 from swapsim.generations.tables import GENERATION_TIMELINE, TYPES
@@ -36,7 +35,6 @@ def why(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
             for each, gain in gains.items()
         },
         "generations left": {each: pl.col(f"generations_{each}") for each in TYPES},
-        "new generations": {"both": pl.col("agings").cast(pl.Float64)},
     }
     long = pl.concat(
         rows.select(
@@ -60,5 +58,4 @@ def why(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
         height=90,
         title=title,
         words={"start_s": "time (s)", "of": "pages of type", "value": " "},
-        colour=PAGE_TYPES | {"both": PATCHED},
     )

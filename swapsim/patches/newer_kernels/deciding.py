@@ -143,14 +143,10 @@ def threshold() -> pl.DataFrame:
     )
 
 
-def span(rows: pl.DataFrame, column: str) -> str:
+def _span(rows: pl.DataFrame, column: str) -> str:
     """Return the least and the greatest of some percentages, in words."""
-    low, high = _ends(rows, column)
+    low, high = rows.select(low=pl.min(column), high=pl.max(column)).row(0)
     return f"{low:.0f} to {high:.0f} %"
-
-
-def _ends(rows: pl.DataFrame, column: str) -> tuple[float, float]:
-    return rows.select(low=pl.min(column), high=pl.max(column)).row(0)
 
 
 def shares(verified: pl.DataFrame) -> pl.DataFrame:
@@ -290,30 +286,30 @@ def verdict(
     """
     types, equal = (int(verified[name].sum()) for name in ("types", "types_equal"))
     old, new = GENERATION_RULES
-    few = {kernel: settled.filter(kernel=kernel) for kernel in GENERATION_RULES}
-    turned = shares.filter(share="turns")
-    of_recordings = turned.group_by("kernel", "recording").agg(pl.sum("percent"))
-    by_recording = {
-        kernel: span(of_recordings.filter(kernel=kernel), "percent") for kernel in GENERATION_RULES
-    }
-    all_turned = turned.filter(kernel=new)
+    few = settled.filter(kernel=new)
+    of_kernels = {kernel: _turned(shares.filter(kernel=kernel)) for kernel in GENERATION_RULES}
+    all_turned = shares.filter(kernel=new, share="turns")
     older = int(all_turned.filter(term="older generation")["choices"].sum())
     moved = agings.filter(pl.col("oldest") > 0)
     alike = int((moved["oldest"] == moved["newest"]).sum())
     return claims.lead_on(
         f"On {new} reclaim takes file pages while fewer than {GENERATION_FEW} evicted ones came "
-        "back; above that the shares that came back, and swappiness, the user's weight, choose the "
-        "type.",
+        "back; then the shares that came back, weighted by swappiness, choose the type.",
         does=f"{equal:,} of {types:,} choices of real kernels between file and anonymous pages, "
-        "which go to swap, follow the rules. Of what swappiness leaves open the threshold settles "
-        f"{span(few[new], 'settled_percent')}, by recording ({old}: from "
-        f"{_ends(few[old], 'settled_percent')[0]:.0f} %); without it up to "
-        f"{_ends(few[new], 'turned_percent')[1]:.0f} % "
-        f"({_ends(few[old], 'turned_percent')[1]:.0f} %) of these turn.",
-        worth=f"By {old}'s rules {by_recording[new]} of a recording's choices on {new} would turn, "
-        f"{older:,} of {int(all_turned['choices'].sum()):,} because anonymous pages have an older "
-        f"generation, a group by age. By {new}'s {by_recording[old]} on {old} would; what would "
-        "follow is not known.",
+        f"which go to swap, follow the rules. On {new} the threshold settles "
+        f"{_span(few, 'settled_percent')} of a recording's choices that swappiness leaves open; "
+        f"without it {_span(few, 'turned_percent')} of those settled would turn.",
+        worth=f"By {old}'s rules {of_kernels[new]} of the choices on {new} would turn, {older:,} "
+        f"of {int(all_turned['choices'].sum()):,} because anonymous pages have an older "
+        f"generation, a group by age; by {new}'s rules {of_kernels[old]} of those on {old}.",
         when="At both ends of swappiness no share counts. With 0 a new generation turns the oldest "
         f"anonymous pages into the newest ones, in {alike} of {moved.height} cases.",
     )
+
+
+def _turned(shares: pl.DataFrame) -> str:
+    """Return the share of a kernel's choices that the other one's rules turn, and by recording."""
+    turned, own = (shares.filter(share=share) for share in ("turns", "decides"))
+    by_recording = turned.group_by("recording").agg(pl.sum("percent"))
+    share = 100 * int(turned["choices"].sum()) / int(own["choices"].sum())
+    return f"{share:.0f} % (by recording {_span(by_recording, 'percent')})"

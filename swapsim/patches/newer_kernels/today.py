@@ -7,14 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.patches.newer_kernels import (
-    deciding,
-    global_lock,
-    large_folios,
-    measured,
-    meetings,
-    studies,
-)
+from swapsim.patches.newer_kernels import global_lock, large_folios, measured, meetings, studies
 
 COLUMNS: Final = ("letter", "patch", "subject", "state", "now", "figure")
 """Letter and folder of a patch (E has none) and its subject; whether it is in force, in part,
@@ -111,9 +104,9 @@ def _flag(tasks: int) -> list[dict[str, float]]:
 def _of_removals() -> str:
     row = _lists()
     return (
-        f"{row['folios_a_list']:.1f} folios of a list lie in {row['clusters_a_list']:.2f} "
-        f"clusters: with one hold for each, {row['holds_a_folio']:.2f} holds a folio "
-        f"({row['low']:.2f} to {row['high']:.2f}) in place of 1"
+        f"a list of {row['folios_a_list']:.1f} folios lies in {row['clusters_a_list']:.2f} "
+        f"clusters: if each were locked once, that would be {row['holds_a_folio']:.2f} locks a "
+        f"folio ({row['low']:.2f} to {row['high']:.2f}), not 1"
     )
 
 
@@ -130,12 +123,9 @@ def _of_decisions() -> str:
         f"{decided[f'{setting}_low']:,.0f} to {decided[f'{setting}_high']:,.0f})"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
     )
-    few = deciding.threshold().filter(kernel=_KERNEL)
-    settled, turned = (deciding.span(few, f"{name}_percent") for name in ("settled", "turned"))
     return (
-        f"decisions on a node's state in passes of reclaim: {lists}, {generations}; there few file "
-        f"refaults settle {settled} of a recording's choices that swappiness leaves open (without "
-        f"that {turned} of these would turn: notebook 08)"
+        f"decisions on a node's state in passes of reclaim: {lists}, {generations}; what decides "
+        "there: notebook 08"
     )
 
 
