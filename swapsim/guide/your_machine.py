@@ -5,42 +5,47 @@
 takes, and the contention machine turns both into rates and waits. The CPUs of a `MachineConfig`
 follow from its tasks: each of its ``walkers`` (tasks that walk through memory) and writers has one,
 and so have kswapd and the interrupts of asynchronous devices. Frames and slots grow with the tasks
-unless you give them. What would the merged rule of
-patch D gain on a machine with 16 tasks on two sockets, two drives as fast as memory and a
-fragmented device, where a copy of a page takes 400 ns?
+unless you give them. What would the merged rule of patch D gain on a machine with 16 tasks on two
+sockets, two fragmented drives of 1 GB as fast as memory, and copies of a page that take 400 ns?
 
 >>> from swapsim import frames, machine
->>> big = machine.MachineConfig(kernel="6.1", walkers=16, nodes=2, devices=2, fragmented=True)
+>>> big = machine.MachineConfig(
+...     kernel="6.1", walkers=16, nodes=2, devices=2, slots=2**18, fragmented=True
+... )
 >>> costs = machine.costs.change_costs(machine.costs.costs(), {"copy_ns": 400})
->>> gained = machine.gain(big, ["shared", "percpu-rerandomise"], costs)
->>> frames.show(gained, "%")
-policy               low  middle  high  base_waits  patched_waits  flips
-                       %       %     %           %              %
-percpu-rerandomise  13.6    13.8  14.2        30.3           21.1  no
+>>> rules = ["shared", "percpu-rerandomise"]
+>>> frames.show(machine.gain(big, rules, costs), "%")
+policy              middle   low  high  base_waits  patched_waits  flips
+                         %     %     %           %              %
+percpu-rerandomise    12.5  11.3  12.9        30.6           22.2  no
 
 ``low`` and ``high`` are those over the three default seeds (``seeds=``); the waits are shares of
-the CPUs' busy time, without the rule and with it. That range says nothing of the costs, which are
-known less well: each has a ``low`` and a ``high`` of its own. So run their ends, too, here those of
-two costs that were fitted, one at a time. The gain is known no better than the widest of these:
+the CPUs' busy time, without the rule and with it. As the ranges of simulated verdicts, that range
+says nothing of the costs, which are known less well: each has a ``low`` and a ``high`` of its own.
+A case is a machine with other costs or fields, one at a time. The gain is known no better than the
+widest of these, of two fitted costs and of the device's size, from 70 % full to 11 %:
 
->>> from swapsim import study
->>> from swapsim.machine import what_if
+>>> from dataclasses import replace
+>>> from swapsim.machine.what_if import Case
 >>> known = costs.rows_by_key("name", named=True, unique=True)
->>> ends = {
-...     f"{name}, {end}": machine.costs.change_costs(costs, {name: known[name][end]})
+>>> ends = [
+...     Case({"constant": name, "end": end}, big, {name: known[name][end]})
 ...     for name in ("tree_ns", "unmap_ns") for end in ("low", "high")
-... }
->>> rows = what_if.run(
-...     [what_if.Case({}, big)], ends, ["shared", "percpu-rerandomise"], seeds=[1],
-...     executor=study.SerialExecutor(),
-... )
->>> frames.show(what_if.gains(rows, over=["seed"]).select("fit", "middle"), "%")
-fit             middle
-                     %
-tree_ns, low      3.68
-tree_ns, high    22.0
-unmap_ns, low    19.1
-unmap_ns, high   10.4
+... ]
+>>> sizes = {"low": 5 * 2**15, "high": 2**20}
+>>> ends += [
+...     Case({"constant": "slots", "end": end}, replace(big, slots=n)) for end, n in sizes.items()
+... ]
+>>> gained = machine.gain(ends, rules, costs)
+>>> frames.show(gained.select("constant", "end", "middle", "low", "high"), "%")
+constant  end   middle    low   high
+                     %      %      %
+tree_ns   low     2.38   2.31   3.10
+tree_ns   high   20.4   19.3   20.8
+unmap_ns  low    18.2   18.1   19.2
+unmap_ns  high    9.45   8.88   9.59
+slots     low    12.8   11.3   13.8
+slots     high   13.8   13.6   14.2
 
 In place of a name a policy can be fields of the machine, so any two machines can be compared, the
 first as the base:
@@ -57,12 +62,12 @@ no tags    9.38
 >>> from swapsim.machine.run import run
 >>> results = run(big, costs)
 >>> results.filter(metric="swap_out").select("policy", "n_tasks", "value", "unit").rows()
-[('percpu-rerandomise', 16, 3005264.7933601458, 'KiB/s')]
+[('percpu-rerandomise', 16, 2956159.4087681184, 'KiB/s')]
 
 Each lock has its acquisitions, waits, holds and moved lines, by the function that takes it:
 
 >>> results.filter(metric="wait.si_lock.get_swap_pages")["value"].item()
-659.8981525847842
+813.3309428447716
 >>> where = machine.summary.time_per_page({"percpu-rerandomise": results})
 >>> where.columns
 ['kernel', 'part', 'microseconds', 'percent']
@@ -77,6 +82,7 @@ progress, and stores what is complete in a folder, from which an interrupted run
 folder is for these points and this function: other or more points need a new folder.
 
 >>> from concurrent.futures import ThreadPoolExecutor
+>>> from swapsim import study
 >>> machines = [machine.MachineConfig(kernel="6.1", walkers=tasks) for tasks in (2, 4)]
 >>> with ThreadPoolExecutor() as pool:
 ...     tables = study.run(run, machines, executor=pool, folder="mystudy")

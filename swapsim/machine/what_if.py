@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, Unpack
 import polars as pl
 
 from swapsim import study
-from swapsim.checks import checked
+from swapsim.checks import check_choice, checked
 from swapsim.errors import InputError, require_some
 from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine.config import MachineConfig
@@ -58,6 +58,9 @@ METRICS: Final = Metrics(
     },
 )
 """What trials report; gains are in the first that a study reports."""
+
+GAINS: Final = tuple(name for name in METRICS if name != "waits")
+"""The metrics that a policy can gain on."""
 
 
 class Case(NamedTuple):
@@ -134,7 +137,6 @@ def report(metric: str, trial: Trial) -> pl.DataFrame:
     return METRICS.check(pl.DataFrame(rows))
 
 
-@checked
 def run(
     cases: Sequence[Case],
     fits: Mapping[str, pl.DataFrame],
@@ -144,61 +146,15 @@ def run(
     seeds: Sequence[int] = (1, 2),
     **how: Unpack[study.How],
 ) -> pl.DataFrame:
-    """Run each case under each policy, with each set of constants and each seed.
-
-    Parameters
-    ----------
-    cases : sequence of Case
-        Machines, with the columns that name each.
-    fits : mapping of str to polars.DataFrame
-        Sets of constants (CONSTANTS), by the name that ``fit`` has in the rows.
-    policies : mapping of str to mapping, or sequence of str or Policy
-        Names with the fields that a machine then has, or policies of the slots, built in or your
-        own; the base first.
-    metric : str
-        One of METRICS, such as ``swap_out``, KiB a second, as of `gain`.
-    seeds : sequence of int
-        Each decides where tasks and bases begin.
-    **how
-        The executor, progress and folder of `study.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Two rows for each run, the metric and the lock waits (percent of the busy time): the columns
-        of the case, ``policy, fit, seed, metric, value``. `gains` compares policies.
-
-    Raises
-    ------
-    InputError
-        A policy, field, metric or constant is unknown.
-
-    Examples
-    --------
-    >>> from swapsim import frames, machine, study
-    >>> from swapsim.machine import what_if
-    >>> cases = [
-    ...     what_if.Case({"tasks": tasks}, machine.MachineConfig(walkers=tasks, fragmented=True))
-    ...     for tasks in (2, 8)
-    ... ]
-    >>> rows = what_if.run(
-    ...     cases, {"as they are": machine.costs.costs()}, ["shared", "avoid"], seeds=[1],
-    ...     executor=study.SerialExecutor(),
-    ... )
-    >>> frames.show(rows.filter(tasks=8))
-    tasks  policy  fit          seed  metric          value
-        8  shared  as they are     1  swap_out  1,329,996
-        8  shared  as they are     1  waits            29.0
-        8  avoid   as they are     1  swap_out  1,500,879
-        8  avoid   as they are     1  waits            20.2
-    """
+    """Return the metric and the waits of each case under each policy, with each fit and seed."""
+    check_choice("metric", metric, GAINS)
     points = trials(cases, fits, _with_fields(policies), seeds)
     return study.table(partial(report, metric), points, batch_points=2, **how)
 
 
 @checked
 def gain(
-    machine: MachineConfig,
+    machine: MachineConfig | Sequence[Case],
     policies: Mapping[str, Mapping[str, Any]] | Sequence[str | Policy],
     constants: pl.DataFrame | None = None,
     *,
@@ -206,67 +162,73 @@ def gain(
     seeds: Sequence[int] = (1, 2, 3),
     **how: Unpack[study.How],
 ) -> pl.DataFrame:
-    """Return what each policy gains over the first one on a machine.
+    """Return what each policy gains over the first one on a machine, or on each of several.
 
     Parameters
     ----------
-    machine : MachineConfig
+    machine : MachineConfig or sequence of Case
         Its CPUs follow from its tasks (``walkers``), and so do frames and slots unless they are
-        given. Policies and seeds replace fields of it.
+        given. Policies and seeds replace fields of it. A case is a machine with the columns that
+        name it, and constants of its own.
     policies : mapping of str to mapping, or sequence of str or Policy
-        The base first, as in `run`.
+        Names with the fields that a machine then has, or policies of the slots, built in or your
+        own; the base first.
     constants : polars.DataFrame, optional
         The costs (CONSTANTS), most in ns; default: those of data/costs.csv.
     metric : str
         What is gained: ``swap_out`` or ``written``, KiB a second swapped out (the default) or
         written to files, or ``accesses``, those of all tasks a second (pmbench's score).
     seeds : sequence of int
-        Each policy runs once with each seed, which decides where tasks and bases begin; low and
-        high are those of these runs.
+        Each policy runs once with each seed, which decides where tasks and bases begin.
     **how
         The executor, progress and folder of `study.run`; default: one run after the other.
 
     Returns
     -------
     polars.DataFrame
-        A row for each policy but the first: ``policy``, its gain in percent (``low``, ``middle``
-        and ``high`` over seeds), the shares of busy time in lock waits without it and with it, in
-        percent (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
-        (``flips``). A UserWarning says that scan bases were not used, as on a machine whose devices
-        have free clusters.
+        A row for each case and each policy but the first: the columns of the case, ``policy``, its
+        gain in percent over the seeds (``middle``, the median, ``low`` and ``high``), the medians
+        of the shares of busy time in lock waits without it and with it, in percent
+        (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
+        (``flips``). A UserWarning names policies whose runs are those of the base, and why.
 
     Raises
     ------
-    InputError
+    InputError or ConfigError
         There are fewer than two policies, or a policy, field, metric or constant is unknown.
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> from swapsim import frames, machine
-    >>> big = machine.MachineConfig(kernel="6.1", walkers=16, nodes=2, devices=2, fragmented=True)
-    >>> slow = machine.costs.change_costs(machine.costs.costs(), {"copy_ns": 400})
-    >>> gained = machine.gain(big, ["shared", "percpu-rerandomise"], slow)
+    >>> from swapsim.machine.what_if import Case
+    >>> big = machine.MachineConfig(
+    ...     kernel="6.1", walkers=16, nodes=2, devices=2, slots=2**18, fragmented=True
+    ... )
+    >>> slow = Case({"machine": "slow copies"}, big, {"copy_ns": 400})
+    >>> small = Case({"machine": "8 tasks"}, replace(big, walkers=8))
+    >>> gained = machine.gain([slow, small], ["shared", "percpu-rerandomise"])
     >>> frames.show(gained, "%")
-    policy               low  middle  high  base_waits  patched_waits  flips
-                           %       %     %           %              %
-    percpu-rerandomise  13.6    13.8  14.2        30.3           21.1  no
+    policy: percpu-rerandomise
+    machine      middle    low   high  base_waits  patched_waits  flips
+                      %      %      %           %              %
+    slow copies   12.5   11.3   12.9         30.6           22.2  no
+    8 tasks        4.71   4.69   5.16        15.9           11.8  no
     """
     fields = _with_fields(policies)
     if len(fields) < 2:
         raise InputError("a gain is that of one policy over another: give the base and others")
-    METRICS[metric]  # before the machines run
     fits = {"costs": costs() if constants is None else constants}
     how = study.How(executor=study.SerialExecutor()) | how
-    rows = run([Case({}, machine)], fits, fields, metric=metric, seeds=seeds, **how)
-    gained = gains(rows).select(
-        "policy", "low", "middle", "high", "base_waits", "patched_waits", "flips"
-    )
-    same = gained.filter(low=0.0, high=0.0)["policy"].to_list()
-    unused = [name for name in same if "policy" in fields[name]]
-    if unused and not machine.fragmented:
+    cases = [Case({}, machine)] if isinstance(machine, MachineConfig) else machine
+    gained = gains(run(cases, fits, fields, metric=metric, seeds=seeds, **how))
+    same = gained.filter(low=0.0, high=0.0)["policy"].unique(maintain_order=True)
+    if not same.is_empty():
+        why = ": a call that gets a free cluster ignores the scan base; give the machine "
+        why += "fragmented=True, and more walkers or fewer slots, so that none is free"
         warnings.warn(
-            f"{', '.join(unused)}: no gain, for a call that gets a free cluster ignores the scan "
-            "base; give the machine fragmented=True, so that none is free, and some walkers",
+            f"{', '.join(same)}: no gain, for the runs are those of {next(iter(fields))}"
+            f"{why if any('policy' in fields[name] for name in same) else ''}",
             stacklevel=3,  # one level is that of `checked`
         )
     return gained

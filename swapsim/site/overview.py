@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
@@ -42,7 +41,8 @@ def fits() -> dict[str, pl.DataFrame]:
 def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.DataFrame:
     """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks.
 
-    Without ``simulate`` only real kernels answer.
+    Without ``simulate`` only real kernels answer. README and the pages do not count claims that
+    repeat another one (``repeats``).
 
     Examples
     --------
@@ -357,22 +357,24 @@ def on_your_own(
     own = next((name for name in ranked["policy"] if name not in POLICIES), _MERGED)
     young, old = ([_moved(of, name) for name in (own, _MERGED)] for of in (rules[0], rules[-1]))
     younger = f" (on a younger device {young[0]} and {young[1]})" if len(rules) > 1 else ""
-    gained = gains.filter(metric="swap_out")
-    usual, yours = (
-        fmean(gained.filter(fit=gains["fit"][at])["change"].to_list()) for at in (0, -1)
-    )
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, the rule {own}, the cost "
-        f"{gains['fit'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
+        f"{gains['costs'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
         f"parts are there.",
         {
             "Your trace": _on_a_trace(feeds, glance),
             "Your rule": f"With {own} {old[0]} of the additions to the swap cache fetch the "
             f"lock's cache line from another CPU, with the merged rule {old[1]}{younger}.",
-            "Your machine": f"The merged patch D, a scan base for each CPU, gains {yours:.0f} % on "
-            f"it, and {usual:.0f} % with the usual costs.",
+            "Your machine": "The merged patch D, a scan base for each CPU, gains "
+            f"{_gained(gains.row(-1, named=True))} on it, and "
+            f"{_gained(gains.row(0, named=True))} with the usual costs.",
         },
     )
+
+
+def _gained(row: Mapping[str, float]) -> str:
+    waits = f"{row['base_waits']:.0f} % lock waits"
+    return f"{row['middle']:.1f} % ({row['low']:.1f} to {row['high']:.1f}, {waits})"
 
 
 def _moved(ranked: pl.DataFrame, policy: str) -> str:

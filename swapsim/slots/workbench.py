@@ -243,7 +243,8 @@ def one_at_a_time(
         Runs of each, seeds 1 to this. The tasks draw the same under each policy.
     meter : MeterConfig, optional
     **how
-        The executor, progress and folder of `study.run`.
+        The executor, progress and folder of `study.run`; default: new processes, which import a
+        script, whose work then stands below ``if __name__ == "__main__":``.
 
     Returns
     -------
@@ -289,8 +290,8 @@ def cluster_next(
     its own order, and all tasks run at one rate. Before the first free the device only fills, from
     free clusters, where no base matters. Seeds 1 to ``seeds`` draw the order of tasks within a
     round, and the policies' bases. The other arguments are those of `one_at_a_time`, ``store`` its
-    folder; the one factor of the SLOT_SWEEP returned is the share of the rows before the counted
-    ones.
+    folder; without an executor this starts processes, too. The one factor of the SLOT_SWEEP
+    returned is the share of the rows before the counted ones.
 
     Examples
     --------

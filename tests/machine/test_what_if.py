@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from swapsim.errors import InputError
+from swapsim.errors import InputError, SwapsimError
 from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -99,20 +99,24 @@ def test_what_cannot_gain_is_named() -> None:
     ):
         with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
             what_if.run(cases, constants, NO_TAGS, seeds=seeds, executor=SERIAL)
-    for metric in ("tides", "accesses"):
-        with pytest.raises(InputError, match=f"no {metric} to gain on.*4 writers"):
-            what_if.run([case()], fits, NO_TAGS, metric=metric, executor=SERIAL)
+    for metric, why in (
+        ("tides", "choose one of accesses, swap_out, written$"),
+        ("waits", "choose one of accesses, swap_out, written$"),
+        ("accesses", "no accesses to gain on.*4 writers"),
+    ):
+        with pytest.raises(SwapsimError, match=why):
+            what_if.gain([case()], NO_TAGS, metric=metric)
 
 
 def test_scan_bases_gain_only_where_no_cluster_is_free(own: Policy) -> None:
     """A machine with free clusters says so in one line; a policy of one's own stands in a list."""
     scattered, seeds = MachineConfig(kernel="6.1", walkers=4, fragmented=True), [1]
-    free = replace(scattered, fragmented=False)
-    with pytest.warns(UserWarning, match="mine, percpu: no gain.* fragmented=True") as said:
-        gained = what_if.gain(free, ["shared", own, "percpu"], seeds=seeds)
-    assert [str(each.message).count("\n") for each in said] == [0]
-    assert said[0].filename == __file__
-    assert gained.select("policy", "low", "high").rows() == [("mine", 0, 0), ("percpu", 0, 0)]
+    for free in (replace(scattered, fragmented=False), replace(scattered, slots=2**22)):
+        with pytest.warns(UserWarning, match="mine, percpu: no gain.* fewer slots") as said:
+            gained = what_if.gain(free, ["shared", own, "percpu"], seeds=seeds)
+        assert [str(each.message).count("\n") for each in said] == [0]
+        assert said[0].filename == __file__
+        assert gained.select("policy", "low", "high").rows() == [("mine", 0, 0), ("percpu", 0, 0)]
     named = {"shared": {"policy": "shared"}, "mine": {"policy": own}}
     gained = what_if.gain(scattered, ["shared", own], seeds=seeds)
     assert gained.equals(what_if.gain(scattered, named, seeds=seeds))

@@ -72,7 +72,8 @@ def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
     ranked = pl.DataFrame(
         {"policy": ["percpu-rerandomise", "mine"], "setting": ["8", "8"], "mean": [0.1, 0.2]}
     )
-    gains = pl.DataFrame({"metric": ["swap_out"], "fit": ["copy_ns 1"], "change": [1.0]})
+    gained = dict.fromkeys(("middle", "low", "high", "base_waits"), 1.0)
+    gains = pl.DataFrame([{"costs": "copy_ns 1", **gained}])
     parts = pl.DataFrame({"there": [True]})
     nothing = pl.DataFrame(schema=AT_A_GLANCE.schema)
     lead = overview.on_your_own("mytrace", feeds, nothing, ranked, gains, parts)

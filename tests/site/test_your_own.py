@@ -49,7 +49,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     )
     assert names["glance"].schema == AT_A_GLANCE.schema
     assert names["glance"]["replay"].to_list() == ["batched-removal"]
-    assert names["gains"]["fit"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
+    assert names["gains"]["costs"].to_list()[1] == "copy_ns 300"
     printed = capsys.readouterr().out
     assert (
         "on the trace removals-small-files, the rule next_but_one, the cost copy_ns 300" in printed
