@@ -16,6 +16,7 @@ from swapsim.clusters import alternatives
 from swapsim.clusters.alternatives import BASE, SEEDS, Alternative, Stream
 from swapsim.clusters.churn import KEPT, churn
 from swapsim.clusters.events import ClusterRows
+from swapsim.study import summary
 
 UPPER: Final = 0.6
 LOWER: Final = 1.0
@@ -123,7 +124,19 @@ def _slots_of_tiers(made: Stream) -> tuple[int, ...]:
 
 
 def ranked(measures: pl.DataFrame, question: str) -> pl.DataFrame:
-    """Rank the answers to a question (RANKING)."""
+    """Rank the answers to a question on its generated streams (RANKING)."""
     asked = QUESTIONS[question]
-    mine = measures.filter(pl.col("stream").is_in([*asked.recorded, asked.generated]))
-    return alternatives.ranked(mine, asked.metrics, asked.alternatives)
+    generated = measures.filter(stream=asked.generated)
+    return alternatives.ranked(generated, asked.metrics, asked.alternatives)
+
+
+def on_recordings(measures: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
+    """Return a ranking's metrics on each recording: by the rules of 7.3, and each policy's change.
+
+    Recordings are few and differ, so that no interval stands for them.
+    """
+    ranked_too = (pl.col(name).is_in(ranking[name].implode()) for name in ("metric", "policy"))
+    rows = measures.filter(*ranked_too, seed=0).select("metric", "stream", "policy", "value")
+    changes = summary.against(rows, {"policy": BASE}, points=True)
+    by_rules = changes.select("metric", "stream", pl.col("base").alias(BASE), "policy", "change")
+    return summary.wide(by_rules, "policy", "change")

@@ -30,6 +30,7 @@ _STATES: Final = {
 
 _TASKS: Final = (8, 32)
 _CPUS: Final = (8, 64)
+_WIDE: Final = max(meetings.WINDOW_TURNS)
 
 
 def on_newest() -> pl.DataFrame:
@@ -143,7 +144,8 @@ def _of_meetings() -> str:
         for of in [shares.filter(pl.col("kernel").is_in(_COMPARED), cpus=cpus)]
     ]
     return (
-        "uses of the swap cache's lock that meet another CPU, on generated requests, with one "
+        "uses of the swap cache's lock that meet another CPU within one use of each CPU (notebook "
+        "07 has a wider window), on generated requests, with one "
         f"base, patch D and {_KERNEL}: {'; '.join(parts)}; {_on_recordings()}"
     )
 
@@ -186,25 +188,29 @@ def _of_folios() -> str:
 
 def verdict(rows: pl.DataFrame) -> str:
     """Return the lead of notebook 07, what became of the patches, from `on_newest`."""
-    found = meetings.shares(studies.meeting.load()).filter(cpus=_CPUS[0])
-    one_base, patch_d, today = (
-        found.filter(kernel=kernel).row(0, named=True) for kernel in _COMPARED
-    )
+    met = {
+        turns: meetings.shares(studies.meeting.load(), turns=turns)
+        .filter(pl.col("kernel").is_in(_COMPARED), cpus=_CPUS[0])
+        .rows(named=True)
+        for turns in (1, _WIDE)
+    }
+    one_base, patch_d, today = met[1]
+    wide = ", ".join(f"{100 * row['share']:.1f}" for row in met[_WIDE])
     (change,) = _flag(_TASKS[0])
     passes, decided = (_rule(words)["generations"] for words in ("over a node", "is decided"))
     return claims.lead_on(
         f"On Linux {_KERNEL} {_states(rows)}.",
-        does="D's work, CPUs that keep apart, is done otherwise: on generated requests of "
-        f"{_CPUS[0]} CPUs {100 * one_base['share']:.1f} % of its lock's uses met another CPU "
-        f"before D, {100 * patch_d['share']:.1f} % with it, {100 * today['share']:.1f} % now "
-        f"({_on_recordings()}).",
+        does=f"{_KERNEL} keeps CPUs apart without D: on generated requests of {_CPUS[0]} CPUs "
+        f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU before D, "
+        f"{_percent(patch_d)} with it, {100 * today['share']:.1f} % now ({wide} % in a window "
+        f"{_WIDE} times as wide).",
         worth="Without A, no writeback tags for the swap cache, throughput with "
         f"{_TASKS[0]} tasks changes by {change['change']:+.1f} % ({_span(change)}), by a model not "
         f"fitted to {_KERNEL}. B, one hold for many removals, takes "
         f"{_lists()['holds_a_folio']:.2f} locks a page, not 1; who waits is not measured.",
-        when="D on a device with free clusters of 2 MB: no use met another CPU, up to "
-        f"{_most_apart()} CPUs. With generations, lists by age, C's rules of who waits decide only "
-        f"for memory cgroups, {decided:,.0f} times in {passes:,.0f} passes of reclaim.",
+        when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs "
+        f"({_on_recordings()}). With generations, lists by age, C's rules decide only for memory "
+        f"cgroups, {decided:,.0f} times in {passes:,.0f} passes.",
     )
 
 
