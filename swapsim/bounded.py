@@ -48,8 +48,10 @@ def in_a_child(work: Callable[[], int], limit: int) -> int:
     ended = os.waitstatus_to_exitcode(_wait_for(child))
     if code := os.read(answers, 1):
         return code[0]
-    if ended == interrupt.CODE or -ended in interrupt.SIGNALS:
-        return interrupt.CODE
+    if -ended in interrupt.SIGNALS:
+        return interrupt.status(-ended)
+    if ended - 128 in interrupt.SIGNALS:
+        return ended
     return _refuse("ended without an answer, as a rule for want of memory", limit)
 
 

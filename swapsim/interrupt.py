@@ -32,11 +32,11 @@ SIGNALS = (SIGINT, SIGTERM, SIGHUP)
 TEXT = "swapsim: interrupted; nothing was left half written"
 """What the command says to Ctrl-C."""
 
-CODE = 130
-"""With what it exits then."""
-
 _recorded = False
 """Whether a signal came to `record`."""
+
+_latest = SIGINT
+"""The signal that came last: a KeyboardInterrupt of Python's own handler is a Ctrl-C."""
 
 _delays = False
 """Whether `record` leaves the exception to the end of `delaying`."""
@@ -57,10 +57,15 @@ def raise_again() -> None:
             signal(number, record)
 
 
-def record(*_: object) -> None:
+def status(number: int | None = None) -> int:
+    """Return the exit status of a command that a signal ended: 130, 143 or 129."""
+    return 128 + (number or _latest)
+
+
+def record(number: int, *_: object) -> None:
     """Record a signal and raise KeyboardInterrupt: the handler of a command and of `recording`."""
-    global _recorded
-    _recorded = True
+    global _recorded, _latest
+    _recorded, _latest = True, number
     if not _delays:
         default_int_handler(SIGINT, None)
 
@@ -149,7 +154,7 @@ def be_done() -> None:
     exec("")
 
 
-def end(*_: object) -> None:
+def end(number: int | None = None, *_: object) -> None:
     """Say so and end the process, whatever it is at."""
     os.write(sys.stderr.fileno(), f"{TEXT}\n".encode())
-    os._exit(CODE)
+    os._exit(status(number))

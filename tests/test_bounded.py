@@ -76,7 +76,7 @@ def test_a_signal_reaches_the_child(number: int, tmp_path: Path) -> None:
     process.stdout.readline()
     process.send_signal(signal.Signals(number))
     assert process.communicate() == ("", f"{interrupt.TEXT}\n")
-    assert process.returncode == interrupt.CODE
+    assert process.returncode == interrupt.status(number)
 
 
 def test_a_limit_too_low_for_the_libraries_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,13 @@ def run_interrupted(
 def test_an_interrupt_among_imports_is_one_line(start: str, number: int, tmp_path: Path) -> None:
     """The process ends at once, with the same line as later."""
     ended = run_interrupted(STARTS[start], tmp_path, ignored=False, number=number)
-    assert ended == (interrupt.CODE, f"{interrupt.TEXT}\n")
+    assert ended == (interrupt.status(number), f"{interrupt.TEXT}\n")
+
+
+def test_the_exit_status_is_the_signal_s() -> None:
+    """128 and its number, as after a program that has no handler."""
+    status = [interrupt.status(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    assert status == [130, 143, 129]
 
 
 def test_few_modules_are_imported_before_ctrl_c_is_handled() -> None:
@@ -116,11 +122,11 @@ try:
     exec("raise KeyboardInterrupt")
 except KeyboardInterrupt:
     interrupt.be_done()
-sys.exit(interrupt.CODE)
+sys.exit(interrupt.status())
 """)
     ask = [sys.executable, "-m", "command"]
     done = subprocess.run(ask, cwd=tmp_path, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (interrupt.CODE, b"")
+    assert (done.returncode, done.stderr) == (interrupt.status(), b"")
 
 
 def test_an_interrupt_has_no_frames_of_libraries() -> None:
@@ -225,7 +231,7 @@ def test_an_interrupt_that_became_another_error_is_one_again(
     monkeypatch.setattr(traces, "info", raise_another_error)
     monkeypatch.setattr(interrupt, "_recorded", False)
     signal.signal(signal.SIGINT, interrupt.record)
-    assert main(["info", "swap-w-seq"]) == interrupt.CODE
+    assert main(["info", "swap-w-seq"]) == interrupt.status()
     assert capsys.readouterr().err == f"{interrupt.TEXT}\n"
 
 
@@ -278,7 +284,7 @@ def test_a_command_ends_by_an_interrupt_that_was_lost(tmp_path: Path) -> None:
     path.write_text(POLICY)
     ask = [*STARTS["module"], "rank", str(path), "--seeds", "1"]
     done = subprocess.run(ask, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (interrupt.CODE, f"{interrupt.TEXT}\n")
+    assert (done.returncode, done.stderr) == (interrupt.status(signal.SIGINT), f"{interrupt.TEXT}\n")
 
 
 POLICY = """

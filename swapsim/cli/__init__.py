@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         click.echo(interrupt.TEXT, err=True)
-        return interrupt.CODE
+        return interrupt.status()
     except click.ClickException as usage:
         said = usage.format_message().rstrip(".") + _remedy(usage)
         click.echo(f"swapsim: {' '.join(said.split())}", err=True)

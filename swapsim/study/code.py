@@ -16,7 +16,8 @@ the module. Syntax trees of Python 3.11 to 3.13 differ in fields that are empty 
 f-string is cut; both are evened out.
 
 Code that cannot change a result is not followed: the engine of studies, the reading of files
-(their content is in the digest of the data), progress, errors and checks, also those of ranges.
+(their content is in the digest of the data), progress, interrupts, errors and checks, also those of
+ranges.
 
 A coarser digest costs reruns: of 5,159 pairs of a commit and a stored result, this one called 297
 stale, one of complete files 599, or 1,270 with all that they import, one of packages 1,910.
@@ -57,6 +58,7 @@ _OUTSIDE: Final = tuple(
         "frames.files",
         "frames.metrics",
         "progress",
+        "interrupt",
         "ffi.headers",
     )
 )

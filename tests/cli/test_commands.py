@@ -246,7 +246,7 @@ def test_an_interrupt_is_one_line(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(traces, "info", interrupted)
-    assert main(["info", "anywhere"]) == interrupt.CODE
+    assert main(["info", "anywhere"]) == interrupt.status()
     assert capsys.readouterr() == ("", f"{interrupt.TEXT}\n")
 
 

@@ -24,8 +24,8 @@ from typing import Final
 import polars as pl
 from jupyter_client import BlockingKernelClient, KernelManager
 
-from swapsim import traces
-from swapsim.interrupt import CODE, TEXT
+from swapsim import interrupt, traces
+from swapsim.interrupt import TEXT
 from swapsim.io.paths import data_root, repository_root
 
 AT_ONCE: Final = 3
@@ -262,7 +262,7 @@ def _judged(status: int, said: str, took: float, *, terminal: bool) -> str:
     """Return how a command ended."""
     if status in (0, -signal.SIGABRT) and took > DONE_S:
         return "lost"
-    if status not in (0, CODE):
+    if status not in (0, interrupt.status(signal.SIGINT)):
         return f"status {status}"
     if "Traceback" in said or "Error" in said or "Exception" in said:
         return "traceback"
