@@ -284,7 +284,10 @@ def test_a_command_ends_by_an_interrupt_that_was_lost(tmp_path: Path) -> None:
     path.write_text(POLICY)
     ask = [*STARTS["module"], "rank", str(path), "--seeds", "1"]
     done = subprocess.run(ask, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (interrupt.status(signal.SIGINT), f"{interrupt.TEXT}\n")
+    assert (done.returncode, done.stderr) == (
+        interrupt.status(signal.SIGINT),
+        f"{interrupt.TEXT}\n",
+    )
 
 
 POLICY = """

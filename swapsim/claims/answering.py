@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import copysign, inf
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
@@ -100,31 +100,38 @@ def paired(
 ) -> Answer | None:
     """Return the answer by rounds against the same rounds of a base; None without a common round.
 
-    The figure is the change of the medians in percent, and low and high the ends of the interval of
-    the median difference, in percent of the base's median. From a base of zero all three are
-    differences.
+    The figure is the change of the medians in percent, as one computes it from the two cells of a
+    table, and low and high the ends of the interval of the rounds' own changes, whose median is not
+    always the figure. From a median base of zero all three are differences.
     """
     rounds = sorted(base.keys() & value.keys())
     if not rounds:
         return None
     before, after = ([side[each] for each in rounds] for side in (base, value))
-    low, high = interval([b - a for a, b in zip(before, after, strict=True)], np.median)
     start, end = float(np.median(before)), float(np.median(after))
-    scale = 100 / abs(start) if start else 1.0
-    # Rounds differ, so a fall may be larger than the median base: of a count that is all of it.
-    least = -abs(start) if start and min(*before, *after) >= 0 else -inf
+    changes = [
+        _percent(old, new) if start else new - old for old, new in zip(before, after, strict=True)
+    ]
+    low, high = interval(changes, np.median)
     return Answer(
         claim=claim,
         source=source,
         what=what,
         base=start,
         value=end,
-        figure=(end - start) * scale,
-        low=max(low, least) * scale,
-        high=max(high, least) * scale,
+        figure=_percent(start, end) if start else end,
+        low=low,
+        high=high,
         range_over="interval",
         rounds=len(rounds),
     )
+
+
+def _percent(base: float, value: float) -> float:
+    """Return a change in percent of its base; one from zero is larger than any other."""
+    if base:
+        return 100 * (value - base) / abs(base)
+    return copysign(inf, value) if value else 0.0
 
 
 class _Sides(NamedTuple):

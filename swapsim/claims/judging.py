@@ -39,9 +39,10 @@ VANISHES_BY_PERCENT: Final = 100 * 5 / 6
 
 SMALLEST_PERCENT: Final = 1.0
 """Smallest change that falls or rises, in percent: below it no side decides. Set on 27 November
-2026, in sight of the two verdicts that it opens."""
+2026, in sight of the two verdicts that it opens, and of those that `_too_small` opens."""
 
-FEWEST_ROUNDS: Final = 5  # with 4 rounds, all have the same sign by chance one time in eight
+FEWEST_ROUNDS: Final = 5
+"""Rounds of which the interval, from the least to the greatest, has 93.75 %; four have 87.5 %."""
 
 FACTOR: Final = 2.0
 """Largest quotient, either way, of a simulated and a published base that counts as reproduced, and
@@ -238,10 +239,21 @@ def _simulated_verdict() -> pl.Expr:
         (judged & _base_not_reproduced(), "base not reproduced"),
         (pl.col("chance") > NOT_DETERMINABLE_ABOVE, "not determinable"),
         (over_runs & (range_verdict("low", "high") == "open"), "open"),
-        (_within("simulated") & ~_opposite("low", "high"), "reproduced"),
-        otherwise="missed",
+        (~_within("simulated") | _opposite("low", "high"), "missed"),
+        (_too_small(), "open"),
+        otherwise="reproduced",
     )
     return verdict.cast(tables.SIMULATED_VERDICT.dtype)
+
+
+def _too_small() -> pl.Expr:
+    """Return whether a printed change is so small that none would be within its tolerance, too.
+
+    Below SMALLEST_PERCENT the mail says that nothing changes, and that is what the model may miss.
+    """
+    size = pl.col("published").abs()
+    small = (size >= SMALLEST_PERCENT) & (size <= pl.col("tolerance"))
+    return (pl.col("kind") == "change") & small.fill_null(value=False)
 
 
 def _opposite(low: str, high: str) -> pl.Expr:

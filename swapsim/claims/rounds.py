@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Statistics over rounds: medians with bootstrap intervals, ranks, and paired differences."""
+"""Statistics over rounds: medians with exact intervals, ranks, and paired differences."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -19,7 +19,7 @@ _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric"
 
 @checked
 def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
-    """Return the median of each metric over its rounds (MEDIANS), with a bootstrap interval.
+    """Return the median of each metric over its rounds (MEDIANS), with its exact interval.
 
     The interval of one round is its value.
     """

@@ -102,7 +102,7 @@ REASON: Final = Vocabulary(
 RANGE_OVER: Final = Vocabulary(
     "RANGE_OVER",
     "What a range is over: all constants that the mail leaves open, the ages of patch D's bases, "
-    "the seeds or rounds; interval: the bootstrap interval over seeds or rounds.",
+    "the seeds or rounds; interval: the exact interval of the median over seeds or rounds.",
     ("open constants", "ages", "seeds", "interval"),
 )
 

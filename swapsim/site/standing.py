@@ -8,8 +8,10 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
+from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT
 from swapsim.claims.texts import COUNTED
+from swapsim.study.ranking import coverage
 
 DECIDED: Final = {"simulated": ("reproduced", "missed"), "measured": ("confirmed", "contradicted")}
 """The verdicts that decide a claim, by the column that has them: first what agrees."""
@@ -94,17 +96,28 @@ def table(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 
 def weak_evidence(three_columns: pl.DataFrame) -> str:
-    """Return a sentence on the measured verdicts that rest on the least."""
+    """Return sentences on the measured verdicts that rest on the least, and on what chance does."""
     nfs = three_columns.filter(pl.col("claim").str.contains("-nfs-"))
     of_nfs = [nfs.filter(measured_verdict=word).height for word in DECIDED["measured"]]
     contended = three_columns.filter(
         pl.col("measured_what").str.starts_with("contended acquisitions"),
         measured_verdict="confirmed",
     )
+    own = three_columns.filter(pl.col("repeats").is_null())
+    decided = own.filter(verdict_of("measured").is_in(DECIDED["measured"]))
+    # What the code does has no base: each of its claims counts for itself.
+    of_claims = pl.coalesce(pl.format("{} {}", "measured_base", "measured_value"), "claim")
+    moves = own.filter(
+        pl.col("claimed").is_in(["falls", "rises", "vanishes"]),
+        pl.col("measured_rounds") >= FEWEST_ROUNDS,
+    )
+    by_chance = sum(1 - coverage(rounds) for rounds in moves["measured_rounds"])
     return (
         f"Of the confirmed and contradicted ones {_joined(of_nfs)} are over NFS, in a guest that "
         f"is its own server and so stalls itself; {contended.height} of the confirmed count "
-        "contended acquisitions, which depend on the emulator's timing."
+        "contended acquisitions, which depend on the emulator's timing. All "
+        f"{decided.height} rest on {decided.select(of_claims).n_unique()} different counts; if "
+        f"nothing moved, chance would decide {by_chance:.0f} of {moves.height} directions."
     )
 
 

@@ -325,8 +325,8 @@ def cluster_next(
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Rank the policies of SLOT_SWEEP by one metric at each setting, the best first.
 
-    The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, low, high`` (a
-    bootstrap interval of the mean over the seeds), ``median, lowest, highest, rank`` (the place, or
+    The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, low, high``
+    (Student's interval of the mean), ``median, lowest, highest, rank`` (the place, or
     the places that intervals allow) and ``tied_with``. Runs without a value are left out.
 
     Examples

@@ -2,19 +2,17 @@
 """Ranking with intervals: what runs with several seeds say about the order of policies."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from itertools import chain
+from math import comb, ldexp
+from statistics import fmean, stdev
 from typing import Any, Final
 
 import numpy as np
+from scipy.special import stdtrit
 
 from swapsim.errors import InputError
 
 CONFIDENCE: Final = 0.95
 """Of an interval, unless a caller gives another one."""
-
-RESAMPLES: Final = 9999
-"""Bootstrap samples of each interval."""
 
 Statistic = Callable[..., Any]
 """``numpy.mean`` or ``numpy.median``."""
@@ -23,69 +21,48 @@ Statistic = Callable[..., Any]
 def interval(
     values: Sequence[float], statistic: Statistic, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of a statistic.
+    """Return the interval of a statistic: of a median exact, of a mean Student's.
 
-    It is the value itself where all values are equal, and the same in each process: that of
-    ``scipy.stats.bootstrap`` with a generator of seed 1.
+    That of a median is the narrowest from the k-th least to the k-th greatest value that has the
+    confidence, whatever the distribution (`coverage`). Fewer than six values cannot have 95 %:
+    theirs is from the least to the greatest. That of a mean takes the values as normal.
     """
     check_confidence(confidence)
-    if min(values) == max(values):
-        return values[0], values[0]
-    return _interval(tuple(values), statistic, confidence)
-
-
-@lru_cache(maxsize=1 << 14)
-def _interval(
-    values: tuple[float, ...], statistic: Statistic, confidence: float
-) -> tuple[float, float]:
-    found = np.asarray(values, dtype=float)
+    in_order = sorted(values)
+    count = len(in_order)
+    if in_order[0] == in_order[-1]:
+        return in_order[0], in_order[0]
     if statistic is np.median:
-        resampled = _resampled_medians(found)
-    else:
-        resampled = statistic(found[_draws(found.size)], axis=-1)
-    outside = (1 - confidence) / 2
-    low, high = _quantiles(resampled, (outside, 1 - outside))
-    return low, high
+        left_out = _left_out(count, confidence)
+        return in_order[left_out], in_order[-1 - left_out]
+    middle = fmean(in_order)
+    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * stdev(in_order) / count**0.5
+    return middle - half, middle + half
 
 
-@lru_cache(maxsize=8)
-def _draws(count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return which of `count` values each resample has: a row for each."""
-    return np.random.default_rng(1).integers(0, count, (RESAMPLES, count))
+def coverage(count: int, confidence: float = CONFIDENCE) -> float:
+    """Return with what probability the `interval` of a median of so many values holds the true one.
+
+    Examples
+    --------
+    >>> from swapsim.study import ranking
+    >>> [round(ranking.coverage(rounds), 4) for rounds in (5, 7, 9, 20)]
+    [0.9375, 0.9844, 0.9609, 0.9586]
+    """
+    return 1 - 2 * _chance_up_to(_left_out(count, confidence), count)
 
 
-@lru_cache(maxsize=64)
-def _times_drawn(count: int) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return how often each resample has each value: a row for each value."""
-    times = np.zeros((count, RESAMPLES), dtype=np.min_scalar_type(count))
-    for column in _draws(count).T:
-        times[column, np.arange(RESAMPLES)] += 1
-    return times
+def _left_out(count: int, confidence: float) -> int:
+    """Return how many values at each end lie outside of a median's interval."""
+    left_out = 0
+    while 2 * _chance_up_to(left_out + 1, count) <= 1 - confidence:
+        left_out += 1
+    return left_out
 
 
-def _resampled_medians(values: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
-    """Return the median of each resample, by counts instead of sorting each."""
-    count = values.size
-    order = np.argsort(values)
-    times = _times_drawn(count)
-    up_to, lower, upper = (np.zeros_like(times[0]) for _ in range(3))
-    for place in order:
-        up_to += times[place]
-        lower += up_to < (count + 1) // 2
-        upper += up_to < count // 2 + 1
-    in_order = values[order]
-    return (in_order[lower] + in_order[upper]) / 2
-
-
-def _quantiles(values: Any, shares: Sequence[float]) -> list[float]:
-    """Return quantiles as scipy interpolates them."""
-    places = [share * values.size + (1 - share) for share in shares]
-    ends = [(int(place) - 1, min(int(place), values.size - 1)) for place in places]
-    in_order = np.partition(values, sorted({*chain(*ends)}))
-    return [
-        float((1 - place % 1) * in_order[below] + place % 1 * in_order[above])
-        for place, (below, above) in zip(places, ends, strict=True)
-    ]
+def _chance_up_to(heads: int, count: int) -> float:
+    """Return the probability of at most so many heads of fair coins."""
+    return ldexp(sum(comb(count, each) for each in range(heads + 1)), -count)
 
 
 def check_confidence(confidence: float) -> None:

@@ -43,7 +43,7 @@ def over(
 
     There is one row for each combination of the other columns, which stand before ``runs, middle,
     low, high``. A null value counts as no run. The ends are the least and the greatest value, or
-    with ``spread="interval"`` a percentile bootstrap interval of the statistic.
+    with ``spread="interval"`` the interval of the statistic (`study.ranking.interval`).
 
     Examples
     --------

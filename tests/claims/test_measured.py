@@ -31,7 +31,7 @@ def test_the_median_lies_in_its_interval() -> None:
 
 
 def test_one_round_or_equal_rounds_have_a_point_for_interval() -> None:
-    """Equal values need no bootstrap."""
+    """Equal values have no spread."""
     for values in ([2.5], [2.5, 2.5, 2.5]):
         row = claims.medians(rounds(shared=values)).row(0, named=True)
         assert (row["low"], row["high"]) == (2.5, 2.5)
