@@ -36,7 +36,7 @@ def interval(
         left_out = _left_out(count, confidence)
         return in_order[left_out], in_order[-1 - left_out]
     middle = fmean(in_order)
-    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * stdev(in_order) / count**0.5
+    half = -float(stdtrit(count - 1, (1 - confidence) / 2)) * stdev(in_order) / count**0.5
     return middle - half, middle + half
 
 

@@ -40,14 +40,14 @@ def sweep(values_of: dict[str, dict[int, float]], metric: str = "seeks") -> pl.D
 
 
 def test_a_question_is_answered_by_the_same_seeds_of_both_sides() -> None:
-    """The change is that of the medians; the interval is of the difference, seed by seed."""
+    """The figure is the change of the medians; the interval is of the changes, seed by seed."""
     base = {seed: 10.0 + seed for seed in range(1, 8)}
     other = {seed: value + 2 for seed, value in reversed(base.items())} | {9: 1000.0}
     rows = sweep({"shared": base, "percpu": other})
     found = reviewers.answer(ASKED, {"few": rows})
     assert (found.rounds, found.source) == (7, "simulated")
     assert found.base == median(base.values())
-    assert (found.figure, found.low, found.high) == pytest.approx([100 * 2 / 14] * 3)
+    assert (found.figure, found.low, found.high) == pytest.approx((200 / 14, 200 / 17, 200 / 11))
 
 
 def test_pairs_of_cpus_are_a_share_of_all_pairs() -> None:
@@ -70,7 +70,7 @@ def test_an_answer_says_what_to_know_of_its_seeds() -> None:
         for each in reviewers.answers()
         if each.figure is not None and not (each.low or 0) <= each.figure <= (each.high or 0)
     ]
-    noted = [each.claim for each in reviewers.answers() if "median difference" in str(each.what)]
+    noted = [each.claim for each in reviewers.answers() if "range of the changes" in str(each.what)]
     assert noted == outside == ["D-prose-per-mm"]
 
 

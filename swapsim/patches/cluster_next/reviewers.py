@@ -153,14 +153,14 @@ def answer(question: Question, counted: Mapping[str, pl.DataFrame]) -> claims.An
 def _of_seeds(base: Mapping[int, float], other: Mapping[int, float], found: claims.Answer) -> str:
     """Return what to know of the seeds: that both sides are equal, or a figure outside its range.
 
-    A figure is the change of the medians, its range that of the median difference.
+    A figure is the change of the medians, its range that of the changes by seed.
     """
     if all(base[seed] == other[seed] for seed in base.keys() & other.keys()):
         return "equal in each seed"
     figure, low, high = found.figure, found.low, found.high
     if figure is None or low is None or high is None or low <= figure <= high:
         return ""
-    return "change of medians, range of the median difference by seed"
+    return "change of medians, range of the changes by seed"
 
 
 def _runs(rows: pl.DataFrame, factor: float) -> dict[int, float]:
