@@ -83,5 +83,5 @@ that the pages count fewer claims:
 
 >>> repeats = claims.kinds()["repeats"].count()
 >>> repeats, published.height - repeats
-(4, 374)
+(6, 372)
 """

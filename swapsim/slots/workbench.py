@@ -339,8 +339,8 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     >>> ranking = slots.ranking(measures, "lock.moved.add")
     >>> frames.show(ranking.select("rank", "policy", "mean", "low", "high"))
     rank  policy   mean    low   high
-       1  percpu  0.858  0.857  0.858
-       2  shared  0.980  0.980  0.981
+       1  percpu  0.858  0.850  0.865
+       2  shared  0.980  0.975  0.985
     """
     check_confidence(confidence)
     chosen = SLOT_SWEEP.check(measures).filter(metric=metric)

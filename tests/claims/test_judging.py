@@ -114,7 +114,9 @@ def of_change(fields: dict[str, Any]) -> str:
     error = fields["error"] or 0
     if (published + error < 0 < low) or (published - error > 0 > high):
         return "missed"
-    return "reproduced" if abs(fields["figure"] - published) <= tolerance else "missed"
+    if abs(fields["figure"] - published) > tolerance:
+        return "missed"
+    return "open" if 1 <= abs(published) <= tolerance else "reproduced"
 
 
 NUMBER = st.integers(-120, 120).map(float)
