@@ -39,12 +39,6 @@ CLUSTERS: Final = {
 }
 """Lists of a device's clusters of slots, in the order in which they are stacked."""
 
-ORDERS: Final = (
-    "#4c78a8", "#72b7b2", "#54a24b", "#b3c64d", "#eeca3b", "#f58518", "#e45756", "#d6619f",
-    "#8a6fc0", "#6b4c2a",
-)  # fmt: skip
-"""Orders of folios, from 0 to 9."""
-
 POLICIES: Final = {
     "shared": UNPATCHED,
     "percpu": "#d8a13a",

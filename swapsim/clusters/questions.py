@@ -130,13 +130,15 @@ def ranked(measures: pl.DataFrame, question: str) -> pl.DataFrame:
     return alternatives.ranked(generated, asked.metrics, asked.alternatives)
 
 
-def on_recordings(measures: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
-    """Return a ranking's metrics on each recording: by the rules of 7.3, and each policy's change.
+def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:
+    """Return a ranking of generated streams, and the change on each recording in its own column.
 
-    Recordings are few and differ, so that no interval stands for them.
+    Recordings are few and differ, so that no median and no interval stands for them.
     """
-    ranked_too = (pl.col(name).is_in(ranking[name].implode()) for name in ("metric", "policy"))
-    rows = measures.filter(*ranked_too, seed=0).select("metric", "stream", "policy", "value")
-    changes = summary.against(rows, {"policy": BASE}, points=True)
-    by_rules = changes.select("metric", "stream", pl.col("base").alias(BASE), "policy", "change")
-    return summary.wide(by_rules, "policy", "change")
+    keys = ["metric", "policy"]
+    rows = measures.filter(seed=0).join(ranking, on=keys, how="semi")
+    changes = summary.against(rows.select(*keys, "stream", "value"), {"policy": BASE}, points=True)
+    by_stream = changes.select(*keys, pl.col("stream").str.strip_prefix("clusters-7.3-"), "change")
+    alone = summary.wide(by_stream, "stream", "change")
+    ends = ranking.select(*keys, "median", "lowest", "highest")
+    return ends.join(alone, on=keys, how="inner", maintain_order="left")
