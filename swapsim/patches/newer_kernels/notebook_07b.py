@@ -95,5 +95,5 @@ def verdict(split: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) -
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
         f"({equal} of {test.height}). To try all frag clusters (scattered slots), not one, "
         f"changes {every['median']:.1f} points; to try none costs {none[worst]:.1f} points on the "
-        f"recording {worst}, at most {others:.1f} on others.",
+        f"recording {worst} (at most {others:.1f} on others).",
     )
