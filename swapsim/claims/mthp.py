@@ -22,7 +22,7 @@ from swapsim import io
 from swapsim.checks import checked
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import CLAIMS, FALLBACK_SHARES, YOUR_RUNS
-from swapsim.claims.tool_results import Row, counter_of
+from swapsim.claims.tool_results import Row, complete, counter_of
 from swapsim.errors import InputError
 from swapsim.study.ranking import interval
 
@@ -79,13 +79,15 @@ def _snapshots(folder: Path) -> Iterator[tuple[Path, Snapshot]]:
         named = _FILE.search(path.as_posix())
         if named and named[2] in COUNTERS and path.is_file():
             at = path.parents[2]
-            count = counter_of(io.read_text(path).strip(), path, None)
+            count = counter_of(complete(io.read_text(path), path).strip(), path, None)
             found.setdefault(at, {}).setdefault(int(named[1]), {})[named[2]] = count
     for path in sorted(folder.rglob("*.txt")):
-        for number, line in enumerate(io.read_text(path).splitlines(), start=1):
+        text = io.read_text(path)
+        for number, line in enumerate(text.splitlines(), start=1):
             named = _LINE.search(line.strip())
             if named and named[2] in COUNTERS:
                 count = counter_of(named[3].strip(), path, number)
+                complete(text, path)
                 found.setdefault(path, {}).setdefault(int(named[1]), {})[named[2]] = count
     for at, snapshot in sorted(found.items()):
         for size, counters in sorted(snapshot.items()):

@@ -207,18 +207,30 @@ def _sums(rows: _Sums, counts: Mapping[str, int]) -> Iterator[tuple[str, float, 
             yield name, float(sum(sign * counts[key] for key, sign in signs.items())), unit
 
 
-def _differences(path: Path) -> Counter[str]:
-    """Return the differences of /proc/vmstat between ``start:`` and ``end:``, zero if missing."""
-    sums = Counter({key.strip("-"): 0 for row, _ in _PARALLELIO.values() for key in row.split()})
-    sign = 0
+def _differences(path: Path) -> dict[str, int]:
+    """Return the differences of /proc/vmstat from ``start:`` to ``end:``, zero if both lack one."""
+    states: dict[str, Counter[str]] = {"start": Counter(), "end": Counter()}
+    state = ""
     for number, line in enumerate(_text(path).splitlines(), start=1):
         if line.startswith(("start:", "end:")):
-            sign = -1 if line.startswith("start:") else 1
+            state = line.partition(":")[0]
             continue
         key, _, value = line.partition(" ")
-        if sign and value.strip():
-            sums[key] += sign * counter_of(value.strip(), path, number)
-    return sums
+        if state and value.strip():
+            states[state][key] += counter_of(value.strip(), path, number)
+    if not states["start"]:
+        raise InputError("has no counters after a line with start: remove it", path=path)
+    needed = {key.strip("-"): 0 for row, _ in _PARALLELIO.values() for key in row.split()}
+    return needed | _difference(*states.values(), path)
+
+
+def _difference(start: Mapping[str, int], end: Mapping[str, int], path: Path) -> dict[str, int]:
+    """Return the differences of counters, which both states have to have."""
+    for key in sorted(start.keys() ^ end.keys()):
+        raise InputError(
+            f"has the counter {key} only before the test or only after it: copy it again", path=path
+        )
+    return {key: end[key] - start[key] for key in start}
 
 
 def _counted(folder: Path) -> Iterator[_Figure]:
@@ -249,7 +261,14 @@ def _logs(folder: Path, pattern: str) -> list[Path]:
 def _text(path: Path) -> str:
     data = io.read_bytes(path)
     with io.translate_errors(path, "cannot be read as a log", "fix or remove it", quote=True):
-        return _PACKED.get(path.suffix, bytes)(data).decode()
+        return complete(_PACKED.get(path.suffix, bytes)(data).decode(), path)
+
+
+def complete(text: str, path: Path) -> str:
+    """Return a text, whose last line has to have an end: else its last figure may be cut."""
+    if text and not text.endswith("\n"):
+        raise InputError("ends in the middle of a line: copy it again", path=path)
+    return text
 
 
 def _name(folder: Path, path: Path) -> str:
@@ -260,9 +279,9 @@ def _name(folder: Path, path: Path) -> str:
 def _vmstat(path: Path, test: str) -> Iterator[tuple[str, float, str]]:
     """Yield the rows of mmtests' table for a test, from a run's file ``tests-timestamp``."""
     before, after, seconds = _states(path, test)
-    if not (before and after):
+    counts = _difference(before, after, path)
+    if not counts:
         return
-    counts = {key: after[key] - before.get(key, 0) for key in after}
     yield from _sums(_OF_A_TEST, counts)
     for who in ("Kswapd", "Direct"):
         names = (f"{event}_{who.lower()}" for event in ("pgscan", "pgsteal"))
@@ -284,7 +303,7 @@ def _states(path: Path, test: str) -> tuple[dict[str, int], dict[str, int], floa
     """Return the counts before and after a test, and the seconds between them."""
     states: dict[str, dict[str, int]] = {"start": {}, "end": {}}
     reading, inside, seconds = "", False, 0.0
-    for number, line in enumerate(io.read_text(path).splitlines(), start=1):
+    for number, line in enumerate(_text(path).splitlines(), start=1):
         words = line.split()
         if words[1:2] == ["::"] or words[2:3] == ["::"]:
             inside = (inside or line.startswith(f"test begin :: {test}")) and not line.startswith(
