@@ -46,6 +46,12 @@ IN_TABLES = CLAIMS.filter(~PROSE, pl.col("mail") != SERIES).with_columns(
 )
 
 
+def test_each_locator_has_three_parts() -> None:
+    """A claim's locator is 'table or place | row | kernel -> kernel', also of a sentence."""
+    three = pl.col("locator").str.contains(r"^[^|]+ \| [^|]+ \| [^|]+ -> [^|]+$")
+    assert CLAIMS.filter(~three).select("claim", "locator").rows() == []
+
+
 def test_each_row_of_a_table_is_one_claim() -> None:
     """A table's row is claimed once, and a claim of a table names a row of it."""
     in_tables = TABLES.filter(
@@ -136,7 +142,8 @@ def test_each_claim_has_the_base_of_its_patch() -> None:
 def test_the_claims_of_tables_are_their_cells() -> None:
     """Base, value, change and error of a table's claim follow from the cells it names."""
     for claim in IN_TABLES.iter_rows(named=True):
-        of_row = TABLES.filter(pl.col("locator").str.starts_with(f"{claim['row']} | "))
+        in_row = pl.col("locator").str.starts_with(f"{claim['row']} | ")
+        of_row = TABLES.filter(in_row, mail=claim["mail"])
         by_kernel = {cell["kernel"]: cell for cell in of_row.to_dicts()}
         cells = [by_kernel.get(claim[f"{side}_kernel"]) for side in ("base", "value")]
         base, value = (cell and cell["value"] for cell in cells)
@@ -161,7 +168,7 @@ def test_the_changes_in_prose_are_printed_or_follow_from_their_figures() -> None
     for claim in CLAIMS.filter(PROSE).drop_nulls(["base", "value"]).iter_rows(named=True):
         _, metric, kernels = claim["locator"].split(" | ")
         kernel = kernels.split(" -> ")[1]
-        cells = TABLES.filter(PROSE_CELLS, metric=metric, kernel=kernel)
+        cells = TABLES.filter(PROSE_CELLS, mail=claim["mail"], metric=metric, kernel=kernel)
         printed = cells["change_percent"][0] if cells.height else None
         wanted = 100 * (claim["value"] / claim["base"] - 1) if printed is None else printed
         assert claim["change"] == pytest.approx(wanted), claim["claim"]
