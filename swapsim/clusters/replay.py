@@ -116,10 +116,39 @@ def replay(
                 name: serve(rows, name, serving, samples=samples, tick=counted.update)
                 for name in wanted
             }
+        # The library counts a request as granted when its call ends.
+        still_open = calls(rows.events).filter("granted", pl.col("got").is_null())
+    late = still_open.group_by("order").agg(late=pl.len())
+    grants = (
+        pl.concat(_grants(*item) for item in served.items())
+        .join(late, on="order", how="left", maintain_order="left")
+        .with_columns(pl.col("in_trace") + pl.col("late").fill_null(0))
+    )
     return ClusterReplay(
-        grants=CLUSTER_GRANTS.check(pl.concat(_grants(*item) for item in served.items())),
+        grants=CLUSTER_GRANTS.check(grants.select(CLUSTER_GRANTS.names())),
         work=CLUSTER_WORK.check(pl.concat(_work(*item) for item in served.items())),
         lists=pl.concat(summed_lists(name, each.samples) for name, each in served.items()),
+    )
+
+
+def calls(events: pl.DataFrame) -> pl.DataFrame:
+    """Return the calls of CLUSTER_EVENTS: order, whether a run was granted, devices tried.
+
+    ``got`` slots at row ``seq`` are null if a call is open when the recording ends.
+    """
+    begins = pl.col("op") == "call"
+    ends = pl.col("op") == "done"
+    return (
+        events.with_columns(call=begins.cum_sum().over("pid"))
+        .filter(pl.col("call") > 0)
+        .group_by("pid", "call", maintain_order=True)
+        .agg(
+            order=pl.col("order").filter(begins).first(),
+            granted=(pl.col("op") == "grant").any(),
+            got=pl.col("n").filter(ends).first(),
+            seq=pl.col("seq").filter(ends).first(),
+            device=pl.col("device").filter(pl.col("op").is_in(["turn", "pick", "visit"])).unique(),
+        )
     )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The requests of a recording under other rules."""
 
+import dataclasses
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from test_verify_clusters import RECORDED, RULES, folder_of
 
 from swapsim.cli import main
 from swapsim.clusters import replay
+from swapsim.clusters.replay import calls
 from swapsim.clusters.tables import CLUSTER_RULES
 
 
@@ -28,6 +30,16 @@ def test_the_rules_of_the_trace_give_its_grants(rules: str) -> None:
     assert work["slots"] == rows.events.filter(op="grant")["n"].sum()
     if rules == "7.3":
         assert work["moves"] == ops["move"]
+
+
+def test_a_call_that_is_open_when_the_recording_ends_has_its_grants() -> None:
+    """The call's end decides nothing: a request that was granted a run is one of `in_trace`."""
+    rows = recording("7.3", calls=60)
+    last = rows.events.filter(op="grant")["seq"].max()
+    cut = dataclasses.replace(rows, events=rows.events.filter(pl.col("seq") <= last))
+    found = replay(cut, "7.3").grants
+    assert not calls(cut.events).filter("granted", pl.col("got").is_null()).is_empty()
+    assert found["in_trace"].sum() == calls(cut.events)["granted"].sum()
 
 
 def test_large_folios_fall_back_where_only_free_clusters_serve_them() -> None:

@@ -8,6 +8,7 @@ import polars as pl
 
 from swapsim import charts, clusters
 from swapsim.clusters.events import opened
+from swapsim.clusters.replay import calls
 from swapsim.site.trace_page import blocks
 
 _SAMPLES: Final = 100
@@ -28,7 +29,8 @@ def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
     )
     replayed = clusters.replay(rows, samples=_SAMPLES)
     large = replayed.grants.filter((pl.col("order") > 0) & (pl.col("requests") > 0))
-    yield blocks.text(_split_by_kernel(large))
+    ended = calls(rows.events).filter(pl.col("order") > 0)["got"].drop_nulls()
+    yield blocks.text(f"The kernel split {(ended == 0).sum():,} of {len(ended):,} large folios.")
     verdict = clusters.verify_clusters(rows)
     yield blocks.verdict(verdict)
     use = _use(rows)
@@ -44,11 +46,7 @@ def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
         )
     )
     split = _split(rows)
-    if split.is_empty():
-        yield blocks.text(
-            "Each request for more than one page was granted: no large folio was split."
-        )
-    else:
+    if split.height:
         yield blocks.text(
             "Large folios that were split, by what the devices had that were tried for them:"
         )
@@ -79,13 +77,6 @@ def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
     work = replayed.work.select(_WORK)
     yield blocks.table(work, clusters.tables.CLUSTER_WORK, fold="Locks and list moves a grant")
     yield blocks.chart(clusters.charts.lists_over_time(replayed.lists, title="Clusters by list"))
-
-
-def _split_by_kernel(large: pl.DataFrame) -> str:
-    """Return how many requests for large folios the kernel refused; each rule set has them all."""
-    of_one = large.filter(pl.col("rules") == pl.col("rules").first())
-    asked, granted = int(of_one["requests"].sum()), int(of_one["in_trace"].sum())
-    return f"The kernel split {asked - granted:,} of {asked:,} large folios."
 
 
 def _split_by_rules(large: pl.DataFrame) -> str:
@@ -144,18 +135,7 @@ def _split(rows: clusters.ClusterRows) -> pl.DataFrame:
     The reason is computed from the slots that were free, when the call ended, on the devices that
     it tried: those that it turned to, or whose clusters it looked at.
     """
-    numbered = rows.events.with_columns(call=(pl.col("op") == "call").cum_sum().over("pid"))
-    tried = pl.col("device").filter(pl.col("op").is_in(["turn", "pick", "visit"])).unique()
-    refused = (
-        numbered.group_by("pid", "call", maintain_order=True)
-        .agg(
-            order=pl.col("order").filter(op="call").first(),
-            got=pl.col("n").filter(op="done").first(),
-            seq=pl.col("seq").filter(op="done").first(),
-            device=tried,
-        )
-        .filter((pl.col("got") == 0) & (pl.col("order") > 0))
-    )
+    refused = calls(rows.events).filter((pl.col("got") == 0) & (pl.col("order") > 0))
     # The first slot of a device is its header.
     devices = rows.devices.select("device", "file", usable=pl.col("slots").cast(pl.Int64) - 1)
     free = (
