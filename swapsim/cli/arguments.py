@@ -40,7 +40,8 @@ def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
     with suppress(SwapsimError):
         if found := losses(trace):
             lacks = ", ".join(found)
-            say(f"swapsim: {trace} is not complete, which changes figures: {lacks}", err=True)
+            what = f"{trace} is not complete or not in order, which changes figures"
+            say(f"swapsim: {what}: {lacks}", err=True)
     return trace
 
 

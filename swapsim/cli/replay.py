@@ -117,7 +117,10 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     return Found(
         [_printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
         chart=lambda: mapping.charts.work_by_site(per_page),
-        lines=[*mapping.summed(sites), *mapping.doubts(sites)],
+        lines=[
+            *(f"by the rules of {kernel} (--kernel): {line}" for line in mapping.summed(sites)),
+            *mapping.doubts(sites),
+        ],
     )
 
 

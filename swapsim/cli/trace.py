@@ -44,16 +44,20 @@ from swapsim.cli.verbs import Verb
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, head: Path | None, explain: bool) -> None:
     from swapsim import clusters, generations, stall, traces
+    from swapsim.errors import InputError
     from swapsim.io import read_bytes
     from swapsim.traces.tables import TRACE_EVENTS
     from swapsim.traces.text import head_of
 
+    added = head_of(read_bytes(head)) if head else {}
+    if head and not added:
+        raise InputError("has no line '# swapsim: ...', as 'sh record.sh head' prints", path=head)
     summary = traces.import_text(
         text,
         output,
         keep_going=keep_going,
         progress=sys.stderr.isatty(),
-        provenance={"head": head_of(read_bytes(head))} if head else None,
+        provenance={"head": added} if head else None,
         joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS, stall.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)

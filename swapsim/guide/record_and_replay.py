@@ -61,8 +61,8 @@ lost events: none
 ```
 
 A line that cannot be read ends the import with its number; ``--keep-going`` skips and counts such
-lines. Events that the kernel has lost are counted; each replay then warns that its figures may be
-off, and a verification is refused.
+lines. Events that the kernel has lost are counted, too; each replay and verification then warns
+that its figures may be off, or refuses the trace.
 A recording with losses that is not a text is imported only with ``--keep-going``. A process has the
 name of its program in a perfetto trace, and a gfp mask is a number.
 
@@ -81,7 +81,7 @@ $ swapsim replay writeback-tags mytrace
 | no   | start  |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
 | no   | end    |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
 | no   | delete |        0.996 |    0.996 |   2.99 |      2.99 | swap, written |   281 | 4.8    |
-swap, written: 4.00 acquisitions a page with tags, 2.00 without
+by the rules of 4.8 (--kernel): swap, written: 4.00 acquisitions a page with tags, 2.00 without
 ```
 
 In each page's life four sites take the swap cache's lock; without tags two of them do not. The same

@@ -46,8 +46,8 @@ setting  policy              lock.moved.add  trunk.pairs    run
 
 Few additions should fetch the lock's line from another CPU (``lock.moved.add``), few pairs of CPUs
 should share a trunk (``trunk.pairs``), and slots should be neighbours (``run``). The warm-up turns
-the order round: the skipping rule is ahead of patch D's after 2**14 pages, and far behind after
-2**16, so run a rule with several. The bases that ``initial`` sets hardly matter: calls on a device
+the order round: the skipping rule is ahead of patch D's after 16,384 pages, and far behind after
+65,536, so run a rule with several. The bases that ``initial`` sets hardly matter: calls on a device
 with free clusters overwrite them before the first scan (notebook 05).
 
 ``swapsim rank mine.py`` does this for each function of a file, adds the throughput of a simulated

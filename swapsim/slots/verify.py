@@ -116,7 +116,7 @@ def verify_slots(
         return _judged(source, _device(kernel, given, None), progress=progress)
     path = Path(source)
     folder = None
-    if path.suffix != ".parquet" and not path.is_file():
+    if not path.is_file():
         folder = locate(path)
         path = folder / "slot_events.parquet"
         if not path.exists():

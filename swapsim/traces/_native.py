@@ -29,10 +29,13 @@ _SHOWN: Final = 80  # characters of a wrong line in a message
 
 _CLOCKS: Final = ("unknown", "seconds", "whole numbers")
 
-_BINARY: Final = "binary bytes"
+NO_TRACE: Final = (
+    "name a text of tracefs or of trace-cmd report, a trace.dat, a perfetto trace, or the lines of "
+    "bpftrace -f json; of perf none is read: record with trace-cmd, or by 'swapsim probes'"
+)
 
 _FAULTS: Final = {
-    lib.SWS_FTRACE_BYTES: (_BINARY, "contains bytes that are no text"),
+    lib.SWS_FTRACE_BYTES: ("binary bytes", "contains bytes that are no text"),
     lib.SWS_FTRACE_UTF8: ("not UTF-8", "is not UTF-8"),
     lib.SWS_FTRACE_LONG: ("overlong line", "is longer than the parser accepts"),
     lib.SWS_FTRACE_CUT: ("cut short", "the last line is cut short: it has no end of line"),
@@ -153,15 +156,11 @@ def _check_line(handle: Any, code: int, path: str) -> None:
         check(code)
         return
     first = _skipped(handle)[0]
-    if (first.kind, first.line) == (_BINARY, 1):
-        raise InputError(
-            "is no text: name one of tracefs or of trace-cmd report, or a perfetto trace, the "
-            "lines of bpftrace -f json, or a trace.dat",
-            path=path,
-            line=first.line,
-        )
+    advice = "fix the text, or skip such lines with keep_going=True"
+    if not _counts(handle).rows:
+        advice = f"is this a trace? {NO_TRACE}; or {advice}"
     raise InputError(
-        f"{first.problem}: fix the text, or skip such lines with keep_going=True",
+        f"{first.problem}: {advice}",
         path=path,
         line=first.line,
         field=first.field,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The formats of a recording, distinguished by their first bytes; each becomes text of ftrace."""
 
+import codecs
 import re
 from collections.abc import Generator, Iterator
 from itertools import chain
@@ -30,7 +31,7 @@ IN_ORDER: Final = (FTRACE_TEXT, "trace.dat")
 
 def text_of(pieces: Iterator[bytes], recording: Recording) -> Generator[bytes, None, None]:
     """Return the text of a recording, whose format is set; a thread converts other formats."""
-    first = next(pieces, b"")
+    first = next(pieces, b"").removeprefix(codecs.BOM_UTF8)
     pieces = chain([first], pieces)
     for name, (begin, read) in _FORMATS.items():
         if begin.match(first):

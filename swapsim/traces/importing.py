@@ -16,7 +16,7 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
-from swapsim.traces._native import PARSER_VERSION, Counts, read_ftrace
+from swapsim.traces._native import NO_TRACE, PARSER_VERSION, Counts, read_ftrace
 from swapsim.traces.by_time import ByTime
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, IN_ORDER, text_of
@@ -255,8 +255,8 @@ def _nothing_read(counts: Counts) -> str:
         what = first.kind if first.kind == "packet" else "line"
         return f"no {what} of it can be read; {what} {first.line}: {first.problem}"
     if not counts.lines:
-        return "the text is empty: name a text of tracefs or of trace-cmd report"
-    return "no event line in it: name a text of tracefs or of trace-cmd report"
+        return f"the text is empty: {NO_TRACE}"
+    return f"no event line in it: {NO_TRACE}"
 
 
 def _require_text(path: Path | str) -> None:

@@ -116,7 +116,7 @@ def _pieces(
                 bar.update(raw.tell() - bar.n if raw.seekable() else len(piece))
     except _DAMAGED as error:
         raise InputError(
-            f"its compressed data are damaged or cut short ({error}): compress it again",
+            f"its compressed data are damaged or cut short ({error}): fetch it again",
             path=name_of(source),
         ) from None
     except OSError as error:

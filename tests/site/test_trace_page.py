@@ -137,7 +137,7 @@ def test_what_the_terminal_doubts_is_in_the_page(tmp_path: Path) -> None:
     assert "pages were written without a recorded add" in page_of(folder, tmp_path)
     text.write_text("".join(lines * 2))
     folder = traces.import_text(text, tmp_path / "twice").folder
-    assert "Events that come after a later one: 1." in page_of(folder, tmp_path)
+    assert "not in order: 1 event earlier than the one before." in page_of(folder, tmp_path)
     about = folder / traces.PROVENANCE
     about.write_text("")
     assert "It is not recorded if events were lost" in page_of(folder, tmp_path)
@@ -152,7 +152,7 @@ def test_losses_and_rows_that_a_replay_refuses_are_in_the_page(tmp_path: Path) -
     added.with_columns(pl.lit("x").alias("entry")).write_parquet(folder / "swp_add.parquet")
     traces.sign(folder)
     page = page_of(folder, tmp_path)
-    assert "It is not complete: 12 events lost on CPU 3" in page
+    assert "It is not complete or not in order: 12 events lost on CPU 3" in page
     assert "Not computed:" in page
 
 

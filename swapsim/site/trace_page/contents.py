@@ -78,9 +78,7 @@ def _losses(folder: Path) -> str:
     """Return what was lost, if that is recorded, and how many events are out of order."""
     origin, found = traces.provenance(folder), losses(folder)
     known = "No event was lost." if "lost" in origin else "It is not recorded if events were lost."
-    complete = f"It is not complete: {blocks.listed(found)}." if found else known
-    earlier = origin.get("text", {}).get("earlier_events", 0)
-    return complete + f" Events that come after a later one: {earlier:,}." * bool(earlier)
+    return f"It is not complete or not in order: {blocks.listed(found)}." if found else known
 
 
 _FACTS: Final = (

@@ -25,8 +25,9 @@ def of_tags(folder: Path) -> blocks.Blocks:
     totals = mapping.totals_per_page(sites)
     yield blocks.text(
         "How often is the mapping's lock taken for a page, and how much work is done under it, "
-        f"with writeback tags in the swap cache and without (patch A, rules of {_KERNEL})? Linux "
-        "has patch A since 4.9, so the kernel that was recorded keeps no such tags."
+        f"with writeback tags in the swap cache and without (patch A, rules of {_KERNEL}; 'swapsim "
+        f"replay writeback-tags' has those of 4.8, or --kernel {_KERNEL})? Linux has patch A since "
+        "4.9, so the kernel that was recorded keeps no such tags."
     )
     out = totals.filter(flow="swap, written").sort("tags", descending=True)
     if out.height:
