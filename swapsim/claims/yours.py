@@ -43,6 +43,7 @@ _BOTH_SIDES: Final = Table(
 )
 _NO_CLAIM: Final = "fits no claim"
 _MAY_LACK: Final = ("test", "unit")
+_STRIPPED: Final = pl.col(pl.String).str.strip_chars()  # names, without a space after a comma
 _SUGGESTED: Final = 50
 """Metrics without a claim up to which similar names are looked for: tools report thousands."""
 _ALIKE: Final = 0.8  # least similarity of a name that is suggested (difflib's ratio)
@@ -68,13 +69,15 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         return _folder(path)
     if not path.exists():
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
+    if path.suffix in (".gz", ".xz", ".zst", ".bz2"):
+        raise InputError("is compressed: unpack it", path=path)
     head = _head(path)
     if not head:
         names = " or ".join(",".join(table.schema) for table in (YOUR_RUNS, _BOTH_SIDES))
         what = "begins with an empty line" if io.read_text(path) else "is empty"
         raise InputError(f"{what}: write {names}", path=path, line=1)
     if head == ",".join(_BOTH_SIDES.schema):
-        sides = read_csv(path, _BOTH_SIDES, _MAY_LACK)
+        sides = read_csv(path, _BOTH_SIDES, _MAY_LACK).with_columns(_STRIPPED)
         require_unique(sides, ["metric"], path, _TWO_METRICS)
         return _long(sides)
     if any(re.fullmatch(r"\s*[+-]?\d[\d.]*\s*", field) for field in head.split(",")):
@@ -94,7 +97,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         )
         wrong = other_columns(head.split(","), nearest)
         raise InputError(f"{wrong}; or give {', '.join(other)}", path=path, line=1)
-    frame = read_csv(path, YOUR_RUNS, _MAY_LACK)
+    frame = read_csv(path, YOUR_RUNS, _MAY_LACK).with_columns(_STRIPPED)
     frame = frame.with_columns(pl.col(_MAY_LACK).fill_null(""))
     require_unique(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)
     _require_one_unit(frame, path)

@@ -210,7 +210,6 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
 
     found = overview.compare(path, base=base, patched=patched, simulate=not without_simulated)
     there = [name for name in ("simulated", "measured") if found.columns[name].count()]
-    several = found.columns["your_metric"].is_duplicated().any()
     printed = [
         Printed(
             "compared",
@@ -218,7 +217,7 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
             FOUR_COLUMNS.by_name,
             title=f"changes from {found.base} to {found.patched}, in percent",
             in_order=True,
-            brief=(*_COMPARED, *there, *["setup"] * several),
+            brief=(*_COMPARED, *there, "setup"),
         ),
         Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
     ]
@@ -244,7 +243,5 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     if not found.columns.is_empty():
         lines.append("Setups are not compared: a verdict holds only if yours is the claim's.")
     elif not found.unmatched.is_empty():
-        lines.append(
-            f"no metric fits a claim; {found.unmatched.height} unmatched: see --only unmatched"
-        )
+        lines.append(f"no metric fits a claim; {found.unmatched.height} unmatched")
     return Found(printed, lines=lines)

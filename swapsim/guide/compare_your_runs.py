@@ -26,8 +26,11 @@ changes from base to patched, in percent:
 |            |         % |    points |     % |        % |         % |              |         % |
 |------------|-----------|-----------|-------|----------|-----------|--------------|-----------|
 | A-swap-out |      22.3 |      11.3 |    22 |     17.6 |      26.5 | open         |      22.8 |
+| claim      | setup                                     |
+|------------|-------------------------------------------|
+| A-swap-out | test=swap-w-seq, processes=8, device=pmem |
 with --only compared and --format, or in a file (-o), also: your_metric, spread, base_runs,
-  patched_runs, low, high, simulated_verdict, measured, measured_verdict, patch, metric, setup
+  patched_runs, low, high, simulated_verdict, measured, measured_verdict, patch, metric
 metrics that fit no claim:
 | test           | metric         | unit | runs | why           |
 |----------------|----------------|------|------|---------------|
