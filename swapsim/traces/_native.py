@@ -159,12 +159,7 @@ def _check_line(handle: Any, code: int, path: str) -> None:
     advice = "fix the text, or skip such lines with keep_going=True"
     if not _counts(handle).rows:
         advice = f"is this a trace? {NO_TRACE}; or {advice}"
-    raise InputError(
-        f"{first.problem}: {advice}",
-        path=path,
-        line=first.line,
-        field=first.field,
-    )
+    raise InputError(f"{first.problem}: {advice}", path=path, line=first.line, field=first.field)
 
 
 @cache

@@ -22,6 +22,10 @@ def losses(folder: Path | str) -> list[str]:
         *(f"{n:,} events lost on CPU {cpu}" for cpu, n in lost.get("events_by_cpu", {}).items()),
         *(f"{lost[kind]:,} {words}" for kind, words in _KINDS if lost.get(kind)),
         *([f"{skipped:,} line{'s' * (skipped > 1)} skipped by its import"] if skipped else []),
-        *([f"{earlier:,} event{'s' * (earlier > 1)} earlier than the one before"] if earlier else []),
+        *(
+            [f"{earlier:,} event{'s' * (earlier > 1)} earlier than the one before"]
+            if earlier
+            else []
+        ),
         *(f"{name} missing" for name in origin.get(FILES, ()) if not (located / name).exists()),
     ]
