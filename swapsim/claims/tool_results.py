@@ -221,7 +221,7 @@ def _differences(path: Path) -> dict[str, int]:
     if not states["start"]:
         raise InputError("has no counters after a line with start: remove it", path=path)
     needed = {key.strip("-"): 0 for row, _ in _PARALLELIO.values() for key in row.split()}
-    return needed | _difference(*states.values(), path)
+    return needed | _difference(states["start"], states["end"], path)
 
 
 def _difference(start: Mapping[str, int], end: Mapping[str, int], path: Path) -> dict[str, int]:
