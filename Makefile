@@ -63,7 +63,9 @@ report: setup ## run all notebooks on the shipped traces, write build/report
 	$(call say,notebooks to build/report)
 	$(BIN)/swapsim report -o build/report
 
-test: setup test-style test-c test-python ## set up and run all tests
+test: setup ## set up and run all tests
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-style test-c
+	@$(MAKE) --no-print-directory test-python
 
 test-style:
 	$(call say,style: ruff; mypy; clang-format; codespell)

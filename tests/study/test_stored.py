@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each stored result is that of the present code and data: a sample of it is computed again.
 
-This is the only place that proves stored results. Another commit selects other samples.
+This is the only place that proves stored results. A commit selects half of the studies, and of each
+a sample; another commit selects others.
 """
 
 import os
 import subprocess
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -27,4 +29,5 @@ def test_a_sample_of_each_stored_result_comes_out_the_same(study: Study, pick: i
     """Its rows are among the stored ones, bit for bit, and the fingerprint is current."""
     print(f"to repeat it: SWAPSIM_PICK={pick}")
     assert not study.stale(), "run 'swapsim simulate'"
-    assert study.check(study.load(), pick) > 0
+    if crc32(f"{study.name} {pick}".encode()) % 2:
+        assert study.check(study.load(), pick) > 0
