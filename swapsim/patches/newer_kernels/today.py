@@ -78,7 +78,8 @@ def on_newest() -> pl.DataFrame:
             "",
             "alternatives to D",
             "replaced",
-            "the choice is that of a list: nonfull clusters come before free ones",
+            "no rule for a base, D's or its reviewers', is left: lists of clusters decide, nonfull "
+            "ones before free ones",
             _of_folios(),
         ),
     ]
@@ -137,16 +138,19 @@ def _rule(words: str) -> dict[str, float]:
 
 
 def _of_meetings() -> str:
-    shares = meetings.shares(studies.meeting.load())
+    shares = meetings.shares(studies.meeting.load()).filter(pl.col("cpus").is_in(_CPUS))
     parts = [
-        f"{cpus} CPUs {', '.join(map(_percent, of.iter_rows(named=True)))}"
-        for cpus in _CPUS
-        for of in [shares.filter(pl.col("kernel").is_in(_COMPARED), cpus=cpus)]
+        f"{name} {' and '.join(f'{100 * share:.1f}' for share in of['share'])} %"
+        for name, of in (
+            (name, shares.filter(kernel=kernel).sort("cpus"))
+            for name, kernel in zip(("one base", "patch D", _KERNEL), _COMPARED, strict=True)
+        )
     ]
     return (
-        "uses of the swap cache's lock that meet another CPU within one use of each CPU (notebook "
-        "07 has a wider window), on generated requests, with one "
-        f"base, patch D and {_KERNEL}: {'; '.join(parts)}; {_on_recordings()}"
+        "share of the uses of the swap cache's lock that meet another CPU, with "
+        f"{_CPUS[0]} and {_CPUS[1]} CPUs on generated requests: {', '.join(parts)} (ranges and a "
+        "wider window: notebook 07); "
+        f"{_on_recordings()}"
     )
 
 
@@ -181,8 +185,8 @@ def _of_folios() -> str:
         for row in found.filter(order=found["order"].max()).iter_rows(named=True)
     ]
     return (
-        f"folios of 2 MB split for lack of slots, by the same program: {', '.join(parts)}; the "
-        "two differ in other rules, too (notebook 07b)"
+        f"share of 2 MB folios that are split for lack of slots, by the same program: "
+        f"{', '.join(parts)}; the two differ in other rules, too (notebook 07b)"
     )
 
 
