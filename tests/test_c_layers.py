@@ -33,8 +33,8 @@ LAYERS = {
 """The folders of corelib/src, and the folders that each may use, directly or through these."""
 
 MAX_LINES = 450
-EXCUSE = f"Longer than {MAX_LINES} lines:"
-"""The text before the reason in the opening comment of a longer file."""
+LONGER = {f"swapsim/{name}.h" for name in ("clusters", "machine", "reclaim", "stall")}
+"""Headers that may be longer, because each field and each enumerator has a comment."""
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 NOISE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
@@ -43,7 +43,6 @@ INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
 DIRECTIVE = re.compile(r"^#.*?(?<!\\)$", re.MULTILINE | re.DOTALL)
 FUNCTION = re.compile(r"(\w+)\s*\((?:[^()]|\([^()]*\))*\)\s*$")
 TABLE = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)*$")
-OPENING = re.compile(r"/\*.*?\*/\s*(?:#include[^\n]*\s*)*/\*.*?\*/", re.DOTALL)
 
 
 @dataclass
@@ -147,10 +146,8 @@ def violations(library: dict[str, str]) -> list[str]:
     except CycleError as error:
         found.append("cycle: " + " <- ".join(error.args[1]))
     for path, text in library.items():
-        opening = OPENING.match(text)
-        excused = opening and EXCUSE in opening[0]
-        if len(text.splitlines()) > MAX_LINES and not excused:
-            found.append(f"{path}: more than {MAX_LINES} lines without a reason")
+        if len(text.splitlines()) > MAX_LINES and path not in LONGER:
+            found.append(f"{path}: more than {MAX_LINES} lines")
     return found
 
 
@@ -204,8 +201,7 @@ LONG = "int sws_tree(void)\n{\n" + "\t;\n" * MAX_LINES + "}\n"
             {"swapsim/both.h": "int sws_add(int a, int b);\nint sws_tree(void);\n"},
             "swapsim/both.h: core and rtree is not in LAYERS",
         ),
-        ({"rtree/rtree.c": LONG}, "rtree/rtree.c: more than 450 lines without a reason"),
-        ({"rtree/rtree.c": f"/* SPDX */\n/* {EXCUSE} it is one table. */\n{LONG}"}, None),
+        ({"rtree/rtree.c": LONG}, "rtree/rtree.c: more than 450 lines"),
     ],
 )
 def test_each_violation_is_found(changed: dict[str, str], expected: str | None) -> None:

@@ -97,19 +97,18 @@ def lock_rates(
 def against_anchors() -> pl.DataFrame:
     """Compare the simulated time of an acquisition with each published one, by ORDER.
 
-    A placement that is not stated is every one that the machine allows. The queued lock is compared
-    with all anchors, a ticket lock with its own kind only. A lone thread is left out: it is fitted.
+    A placement that is not stated is every one that the machine allows. A lone thread is left out:
+    it is fitted.
     """
     rows = []
     for anchor in published_anchors().iter_rows(named=True):
         published = published_ns(anchor)
         if published is None or anchor["threads"] == 1:
             continue
-        compared = product(dict.fromkeys(("queued", anchor["kind"])), _placements(anchor))
-        for kind, placement in compared:
-            found = _simulated_ns(kind, placement, anchor["threads"])
-            row = {"anchor": anchor["anchor"], "hand": anchor["hand"], "kind": kind}
-            row |= {"placement": placement, "threads": anchor["threads"]}
+        for placement in _placements(anchor):
+            found = _simulated_ns(anchor["kind"], placement, anchor["threads"])
+            row = {name: anchor[name] for name in ("anchor", "hand", "kind", "threads")}
+            row |= {"placement": placement}
             row |= {"published_ns": published, "simulated_ns": found, "times": found / published}
             rows.append(row | {"verdict": _by_order(found / published)})
     return pl.DataFrame(rows)

@@ -32,9 +32,10 @@
  *        '---last free-----'   '-------first free-------'
  *
  * A request for 2^order slots visits its CPU's own cluster (with own_by_task: its task's), then
- * clusters from the lists, in an order that the rules or a user's function choose; a visit takes the first aligned range that is free. When less than
- * half of all slots are free, a range with slots that only the swap cache uses may do as well: the
- * locks are dropped (a window), the slots are reclaimed, and the range is tested again.
+ * clusters from the lists, in an order that the rules or a user's function choose; a visit takes the
+ * first aligned range that is free. When less than half of all slots are free, a range with slots
+ * that only the swap cache uses may do as well: the locks are dropped (a window), the slots are
+ * reclaimed, and the range is tested again.
  *
  *   operation       6.12                                  7.3
  *   a call          swap_avail_lock: credit, turn         local lock of the CPU
@@ -55,9 +56,6 @@
  *      sws_clusters_call_apply   (this point, or the one that a trace contains)
  *      sws_clusters_call_next    -> point: GRANT of slots 3088 .. 3103
  *      ...                       -> point: DONE
- *
- * Longer than 450 lines: a third are the points of a call and the counts of its work, one comment
- * each.
  *
  * Memory: 1 byte for each slot and 24 for each cluster, which is 1.05 bytes a slot with clusters of
  * 512 (limit 30); 1 TB of swap (2^28 slots) takes 0.28 GB of 8.

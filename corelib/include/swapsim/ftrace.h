@@ -192,8 +192,9 @@ void sws_ftrace_free(sws_ftrace *self);
 /*
  * Declares the type of a field before the first feed, so that the rows do not determine it. If one
  * of the event's first rows (config.first_rows) has the field, each row must have it: a kernel
- * prints all fields of a tracepoint, and a line without one of them is cut. The strings are copied. Complexity: O(declared fields). Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT for an
- * invalid type or name, or SWS_ERROR_NO_MEMORY.
+ * prints all fields of a tracepoint, and a line without one of them is cut. The strings are copied.
+ * Complexity: O(declared fields). Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT for an invalid type or
+ * name, or SWS_ERROR_NO_MEMORY.
  */
 int sws_ftrace_know_field(sws_ftrace *self, const char *event, const char *field, int type);
 

@@ -3,8 +3,6 @@
  * machine.h - a simulated machine whose CPUs swap out and in: it turns the counts of the mechanisms
  * into time.
  *
- * Longer than 450 lines: it documents the path of a page, and each cost, setting and call site.
- *
  * Models the path of an anonymous page through 4.8, 5.7, 5.8 and 6.1
  *   mm/memory.c      do_anonymous_page, do_swap_page, exit_mmap
  *   mm/page_alloc.c  rmqueue_bulk, free_pcppages_bulk, direct reclaim at the min watermark

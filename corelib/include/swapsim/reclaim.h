@@ -3,8 +3,6 @@
  * reclaim.h - the reclaim simulator: a memory of two zones, a client whose pages are all in use, a
  * writer that dirties one file, a disk that both share, and the kernel's reclaim between them.
  *
- * Longer than 450 lines: each field of the configuration and of the counts has its own comment.
- *
  * Models, of 3.9 to 3.11, on a machine with one node
  *   mm/vmscan.c        kswapd, balance_pgdat, shrink_lruvec, get_scan_count,
  *                      shrink_active_list, shrink_inactive_list, shrink_page_list

@@ -3,8 +3,6 @@
  * stall.h - the decisions of reclaim about dirty pages and pages under writeback: what it counts,
  * which flags it sets, when it throttles, and which dirty pages kswapd may write.
  *
- * Longer than 450 lines: each field, enumerator and function has its own comment.
- *
  * Models, in mm/vmscan.c, by the rules of a row of stall_rules.h
  *   tests of a page   shrink_page_list, shrink_folio_list of 6.1
  *   end of a list     shrink_inactive_list

@@ -11,7 +11,7 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.charts.quick import alt
 from swapsim.claims import published_claims
-from swapsim.ffi import FRAMES_KEPT
+from swapsim.ffi import FRAMES_KEPT, SLOTS_KEPT
 from swapsim.live import drawing
 from swapsim.live.models import machine as model
 from swapsim.live.panel import Figure, Panel, slider
@@ -51,12 +51,16 @@ _SHARED: Final = {"policy": _POLICIES[0]}
 
 
 def _memory(walkers: int, fill: int) -> dict[str, int]:
-    """Return the least memory, so that it is full early, and the pages that fill the device."""
+    """Return the least memory, so that it is full early, and the pages that fill the device.
+
+    The slots that CPUs keep, half of SLOTS_KEPT each on average, are in use, too.
+    """
     frames = 2 * FRAMES_KEPT * (walkers + 1)
+    used = _MACHINE.slots * fill // 100 - SLOTS_KEPT // 2 * (walkers + 1)
     return {
         "walkers": walkers,
         "frames": frames,
-        "pages": (_MACHINE.slots * fill // 100 + frames) // walkers,
+        "pages": (used + frames) // walkers,
     }
 
 
@@ -139,7 +143,7 @@ def panel() -> Panel:
         **model.as_python(),
         cases=tuple(({"policy": name}, {"policy": name}) for name in _POLICIES),
         controls=(
-            slider("walkers", "tasks", _WALKERS, _MACHINE.walkers),
+            slider("walkers", "tasks of one node (the mails' nodes have 8)", _WALKERS, _MACHINE.walkers),
             slider("fill", "slots in use, %", _FILLS, full),
             slider(
                 "age",

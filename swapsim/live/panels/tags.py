@@ -34,7 +34,7 @@ _DEVICES: Final[dict[str, dict[str, Any]]] = {
 }
 _KEPT, _NONE = colours.TAGS
 _SWAP_OUT: Final = "swap_out"
-_RATE: Final[dict[str, Any]] = {"unit": "GB/s", "digits": 2, "scale": 2.0**-20}
+_RATE: Final[dict[str, Any]] = {"unit": "million KiB/s", "digits": 2, "scale": 1e-6}
 _SHARES: Final = studies.THREE_TAG_SHARES
 _MAPS: Final = (0.05, 0.1, 0.2, prediction.MAP_SHARE, 0.4, 0.8)
 _USUAL: Final = prediction.machine(tags=True)
@@ -79,8 +79,8 @@ def _parts() -> dict[str, str]:
 def _mean_rates() -> str:
     """Return the rates that the mail prints with tags and without."""
     stated = published_claims().filter(claim="A-swap-out").row(0, named=True)
-    with_tags, without = (stated[side] / 2**20 for side in ("base", "value"))
-    return f"{with_tags:.2f} GB/s with tags and {without:.2f} without"
+    with_tags, without = (stated[side] * _RATE["scale"] for side in ("base", "value"))
+    return f"{with_tags:.2f} {_RATE['unit']} with tags and {without:.2f} without"
 
 
 def panel() -> Panel:
