@@ -3,6 +3,7 @@
 
 import itertools
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any, Final
 
 import altair as alt
@@ -10,7 +11,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.charts import general
-from swapsim.claims.judging import agreement
+from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE, agreement
 from swapsim.machine.costs import costs_by_name
 from swapsim.machine.lab import LEDGER
 from swapsim.machine.what_if import gains
@@ -34,7 +35,9 @@ _FILE_ACQUISITIONS: Final = 5
 
 _FILE_SIZE: Final = 3  # size of the rewritten file in multiples of the memory
 _LIST_PAGES: Final = 32
-_DEVIATIONS: Final = 1.96  # half the width of an interval of 95 %, in standard deviations
+_DEVIATIONS: Final = NormalDist().inv_cdf(1 - NOT_DETERMINABLE_ABOVE)
+"""Change, in standard deviations, that chance exceeds in one direction as often as a row may."""
+
 
 _OF_A_JOIN: Final = 3
 """Acquisitions of xa_lock for a page that joins the swap cache and leaves it without being written:
@@ -118,7 +121,7 @@ def noise_of_rows(predicted: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw_null(null: pl.DataFrame, noise: pl.DataFrame) -> alt.ConcatChart:
-    """Draw 95 % of the changes of two equal kernels, and those of the mail with its noise."""
+    """Draw 95 % of the changes of two equal kernels, the published ones, and what noise allows."""
     mail = noise.select(
         "published", threads=pl.col("claim").str.extract(r"^B-elapsed-(\d+)$").cast(pl.UInt32)
     )

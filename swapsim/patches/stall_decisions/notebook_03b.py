@@ -122,6 +122,7 @@ def over_time(by_time: pl.DataFrame) -> tuple[alt.ConcatChart, ...]:
         panel="rules",
         log="y",
         zero=True,
+        domain=(0, 2_000_000),
         width=220,
         height=150,
     )
