@@ -11,7 +11,6 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.claims import range_text
 from swapsim.errors import InputError, require_some
-from swapsim.study.summary import wide
 
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
 _INTERRUPTS: Final = "other CPUs' interrupts"
@@ -60,28 +59,6 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """
     require_some(runs, "runs")
     return pl.concat(_parts(kernel, run) for kernel, run in runs.items())
-
-
-@checked
-def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return how each kind of CPU spends its time: a row for each run (its name) and actor.
-
-    The columns are in percent of these CPUs' time: ``works`` (without a lock), ``holds`` and
-    ``waits`` (for a lock), ``idles``.
-    """
-    require_some(runs, "runs")
-    words = {"run": "works", "hold": "holds", "wait": "waits", "idle": "idles"}
-    kinds = pl.col("metric").str.extract(r"^(\w+)\.").replace_strict(words)
-    rows = pl.concat(
-        run.filter(unit="% of time").select(
-            pl.lit(name).alias("run"),
-            pl.col("metric").str.extract(r"\.(\w+)$").alias("actor"),
-            kinds.alias("what"),
-            "value",
-        )
-        for name, run in runs.items()
-    )
-    return wide(rows, "what", only=list(words.values()))
 
 
 def lock_relief(

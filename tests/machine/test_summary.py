@@ -13,13 +13,7 @@ from swapsim.machine._native import run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.machine.run import run
-from swapsim.machine.summary import (
-    describe_gains,
-    describe_sensitivity,
-    lock_relief,
-    time_of_actors,
-    time_per_page,
-)
+from swapsim.machine.summary import describe_gains, describe_sensitivity, lock_relief, time_per_page
 from swapsim.patches import cluster_next, writeback_tags
 
 
@@ -107,14 +101,14 @@ def test_a_writer_alone_never_waits() -> None:
 
 def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
     """Work, holds, waits and idling add up to 100 %, and a drive has a CPU for its interrupts."""
-    config = MachineConfig(kernel="4.8", writers=2, channels=8, frames=2**13)
-    table = time_of_actors({"a": run(config)})
-    assert table["actor"].to_list() == ["writer", "kswapd", "interrupt"]
-    for row in table.select("works", "holds", "waits", "idles").iter_rows():
-        assert sum(row) == pytest.approx(100)
-    for summary in (time_of_actors, time_per_page):
-        with pytest.raises(InputError, match="field 'runs': nothing to run"):
-            summary({})
+    shares = run(MachineConfig(kernel="4.8", writers=2, channels=8, frames=2**13)).filter(
+        unit="% of time"
+    )
+    by_actor = shares.group_by(pl.col("metric").str.extract(r"\.(\w+)$")).agg(pl.sum("value"))
+    assert set(by_actor["metric"]) == {"writer", "kswapd", "interrupt"}
+    assert by_actor["value"].to_list() == pytest.approx([100] * 3)
+    with pytest.raises(InputError, match="field 'runs': nothing to run"):
+        time_per_page({})
 
 
 def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:

@@ -57,11 +57,7 @@ def _memory(walkers: int, fill: int) -> dict[str, int]:
     """
     frames = 2 * FRAMES_KEPT * (walkers + 1)
     used = _MACHINE.slots * fill // 100 - SLOTS_KEPT // 2 * (walkers + 1)
-    return {
-        "walkers": walkers,
-        "frames": frames,
-        "pages": (used + frames) // walkers,
-    }
+    return {"walkers": walkers, "frames": frames, "pages": (used + frames) // walkers}
 
 
 def _published() -> list[dict[str, Any]]:
@@ -143,7 +139,7 @@ def panel() -> Panel:
         **model.as_python(),
         cases=tuple(({"policy": name}, {"policy": name}) for name in _POLICIES),
         controls=(
-            slider("walkers", "tasks of one node (the mails' nodes have 8)", _WALKERS, _MACHINE.walkers),
+            slider("walkers", "tasks of one node (mails: 8)", _WALKERS, _MACHINE.walkers),
             slider("fill", "slots in use, %", _FILLS, full),
             slider(
                 "age",

@@ -196,12 +196,8 @@ def predict_kernel(
     return results(rows, labels(config, kernel=kernel, policy=policy))
 
 
-def runs(constants: pl.DataFrame, *, channels: int = 0, seed: int = 1) -> dict[str, pl.DataFrame]:
-    """Run patch A's test without and with the patch: base and base+patch -> metrics of `run.run`.
-
-    ``channels`` is the number of pages that a drive serves at a time; 0: the device is memory.
-    """
+def runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, pl.DataFrame]:
+    """Run patch A's test without and with the patch: base, base+patch -> metrics of `run.run`."""
     return {
-        kernel: run(replace(machine(tags=tags, seed=seed), channels=channels), constants)
-        for kernel, tags in KERNELS.items()
+        kernel: run(machine(tags=tags, seed=seed), constants) for kernel, tags in KERNELS.items()
     }
