@@ -72,7 +72,10 @@ def test_both_targets_stand_next_to_each_other() -> None:
     assert "memcachetest-0M" not in directions["row"]
     few = notebook_03.by_target(both_targets(measured(4)))
     assert set(few.filter(pl.col("column").str.starts_with("lab"))["direction"]) == {"open"}
-    drawn = notebook_03.draw_by_target(judged).to_dict()
+    rows = few["row"].n_unique()
+    none = f"the mail's way in 0 of {rows} rows, another way in 0; {rows} are open."
+    assert notebook_03.describe_by_target(few).count(none) == 2
+    drawn = notebook_03.draw_by_target(directions).to_dict()
     cells = [row for rows in drawn["datasets"].values() for row in rows]
     assert {row["column"] for row in cells} == {*directions["column"]}
 
