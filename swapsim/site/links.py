@@ -54,8 +54,10 @@ def list_of_mails(card: Mapping[str, str]) -> str:
     merged = {commit[:SHORT] for commit in rows["merged"].drop_nulls()}
     named = re.findall(rf"\b[0-9a-f]{{{SHORT}}}\b", fields)
     others = [each for each in dict.fromkeys(named) if each in commits() - merged]
+    recalled = len(set(named) - commits())
+    more = f"; {recalled} more, from memory and without a link, in the fields above"
     if others:
-        lines.append(f"- Commits: {', '.join(map(commit_link, others))}")
+        lines.append(f"- Commits: {', '.join(map(commit_link, others))}{more if recalled else ''}")
     return "\n".join(lines)
 
 

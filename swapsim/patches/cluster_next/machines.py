@@ -21,7 +21,7 @@ PATCH: Final = "04-percpu-cluster-next"
 """The folder in patches, and the name in the rows of data."""
 
 DEVICE_GIGABYTES: Final = 48
-"""Size of each of the two devices of patch D's mails (V1 to V3: memmap=48G)."""
+"""Size of each of the two devices of patch D's mails (the reply of 21 May 2020: memmap=48G)."""
 
 IN_MEMORY: Final = 3 / 8
 """Share of all pages that memory holds. The mail says that each process has 68,280 accesses a
