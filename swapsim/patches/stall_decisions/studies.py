@@ -82,11 +82,6 @@ open_constants: Final = Study(
 )
 """Each constant at the ends of its range."""
 
-servers: Final = _of_the_mail(
-    name="stall-decisions-servers", points=what_if.server_points, run=what_if.run_server
-)
-"""The mail's test over NFS with each pair of rates."""
-
 machines: Final = _study(
     name="stall-decisions-what-if",
     points=what_if.machine_points,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mail's test with other constants, servers, machines and lists."""
+"""The mail's test with other constants, machines and lists."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -10,7 +10,7 @@ import polars as pl
 from swapsim import reclaim
 from swapsim.ffi import RECLAIM_RULES
 from swapsim.patches.stall_decisions.judgement import cells
-from swapsim.patches.stall_decisions.mail import BASE, BEFORE, RULES, SERIES
+from swapsim.patches.stall_decisions.mail import BASE, RULES
 from swapsim.patches.stall_decisions.runs import (
     FILE_PAGES,
     ONE_ROUND,
@@ -23,7 +23,6 @@ from swapsim.reclaim.parallelio import MIB_PAGES
 from swapsim.study.constants import Moved, ends
 
 _OF_RUN: Final = {"rules": pl.String, "seed": pl.UInt64, "metric": pl.String, "value": pl.Float64}
-_OF_SERVER: Final = {"net_mb": pl.UInt32, "server_mb": pl.UInt32, **_OF_RUN}
 _OF_MACHINE: Final = {"factor": pl.String, "setting": pl.Float64, **_OF_RUN}
 _OF_CONSTANT: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "constant": pl.String,
@@ -55,48 +54,9 @@ def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
     return labelled(cells(mail_rows(run)), _OF_CONSTANT, moved.constant, moved.end)
 
 
-# Other servers in the mail's second test, whose network the mail calls weak.
-
-NET_MB: Final = (20, 45, 115)
-SERVER_MB: Final = (30, 60, 150)
-"""Megabytes per second: over the network, and to the server's disk at a commit. Nothing is fitted
-here, as 3.9's column does not distinguish servers; the grid was chosen after single runs."""
-
-WHAT_IF_SEEDS: Final = (1, 2, 3)
-SERVER_SEEDS: Final = (1, 2)
-
-SERVER_ROWS: Final = (
-    "Ops memcachetest-4055M",
-    "Ops io-duration-4055M",
-    "Kswapd pages scanned",
-    "Page writes file",
-    "Page reclaim immediate",
-    "Swap Outs",
-)
-
-
-def server_points() -> list[tuple[int, int, Run]]:
-    """Return each pair of rates by the mail's kernels, and by the series without NFS's patch 8."""
-    rules = (BEFORE, BASE, "series-7", SERIES)
-    found = []
-    for net, server, name, seed in product(NET_MB, SERVER_MB, rules, SERVER_SEEDS):
-        rates = {"net_rate": net * MIB_PAGES, "server_rate": server * MIB_PAGES}
-        run = Run(rules=name, target="nfs", seed=seed, iterations=1, constants=rates)
-        found.append((net, server, run))
-    return found
-
-
-def run_server(point: tuple[int, int, Run]) -> pl.DataFrame:
-    """Run the mail's test over NFS with a server."""
-    net_mb, server_mb, run = point
-    result = reclaim.run(*run.config())
-    rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result)]).sort("metric")
-    chosen = rows.filter(pl.col("metric").is_in(SERVER_ROWS))
-    return labelled(chosen, _OF_SERVER, net_mb, server_mb, run.rules, run.seed)
-
-
 # Other machines in one round of the mail's first test; the grids were chosen before any run.
 
+WHAT_IF_SEEDS: Final = (1, 2, 3)
 SWAPPINESS: Final = (0, 10, 30, 60, 100)
 DIRTY_PERCENT: Final = (5, 10, 20, 40, 60)
 DISK_MB: Final = (20, 60, 120, 250, 500, 1000, 2000)
