@@ -177,11 +177,11 @@ def verdict(
         f"hands out {alike:,} of {handed_out:,} slots as a real kernel did. As first posted (V1), "
         f"{of[first, 'percpu']:.0f} % of additions fetch the line at first and "
         f"{of[last, 'percpu']:.0f} % in the end.",
-        worth=f"In pmbench's score the merged patch gains {score['range']}, by how long the device "
-        f"was in use (published: {score['published']}, {score['simulated_verdict']}). V1 gains "
-        f"{first_posted['simulated']} at first and {settled(life)} in the end, by how "
-        f"often tasks change CPU (published: {first_posted['published']}, "
-        f"{first_posted['simulated_verdict']}).",
+        worth=f"In pmbench's score the merged patch gains {score['range']}, by the device's age "
+        f"({score['simulated']} after 50 ms; published for 1,800 s: {score['published']}, "
+        f"{score['simulated_verdict']}). V1 gains {first_posted['simulated']} at first, "
+        f"{settled(life)} in the end, by how often tasks change CPU (published: "
+        f"{first_posted['published']}, {first_posted['simulated_verdict']}).",
         when=f"On rotational disks, which keep one position for all CPUs, and on drives of "
         f"{slow['latency'][0]} or slower ({_ends(slow)}). Nor with "
         f"{many['setting'][0]:.0f} tasks or more, where other locks decide ({_ends(many)}).",
