@@ -110,10 +110,8 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
     lead = notebook_03.verdict(verified, pl.concat([MEASURED, writes]), judged)
     assert "pages scanned by kswapd change by -88.9 %" in lead
     assert "file pages written by reclaim go neither way in all rounds" in lead
-    assert "change by -88.9 % (" in notebook_03.moves(pl.concat([MEASURED, writes]))
     made = notebook_03.works(pl.concat([MEASURED, writes]))
     assert "of pages scanned by kswapd 100 % is made by the first two of the eight" in made
-    assert "next to the largest file changes by 0.0 % (0.0 %)" in lead
     total = standing.totals(claims.verdicts_by_mail(judged), "measured")
     asked = total["claims"] - total["no_answer"]
     counts = (

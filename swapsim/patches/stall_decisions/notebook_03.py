@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What notebook 03 needs alone: the rules on recorded lists, and the runs of a real kernel."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import altair as alt
@@ -168,13 +167,11 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     )
     over_nfs = pl.col("metric").str.starts_with("nfs: ") & pl.col("repeats").is_null()
     nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
-    base, *_, last = STEPS
-    rate = claims.steps(measured, (base, last), ["Ops memcachetest-2.84"]).row(0, named=True)
     changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
-    direct, far = (
-        judged.row(by_predicate=pl.col("claim") == claim, named=True)
-        for claim in ("C-disk-percentage-direct-scans", "C-nfs-memcachetest-4055m")
+    direct, near, far = (
+        judged.row(by_predicate=pl.col("claim") == claim, named=True) for claim in _OF_LEAD
     )
+    within = claims.range_text(near["measured_low"], near["measured_high"], "%", relative=True)
     return claims.lead_on(
         f"With patch C's rules in Linux 6.1 reclaim sleeps only after a list; {changes}.",
         does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list of pages "
@@ -187,24 +184,26 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         f"{direct['measured_value']:.3g} % (the mail: {direct['value']:g} %, "
         f"{direct['measured_verdict']}).",
         when=f"On a disk, for memcached: its rate next to the largest file changes by "
-        f"{_in_percent(rate)}, as mmotm has cured its collapse. Over NFS it collapses here by "
+        f"{figure_text(near['measured'], '%', relative=True)} ({within}), as mmotm has cured its "
+        f"collapse. Over NFS it collapses here by "
         f"mmotm's rules, too, and the series is the cure: {far['measured_base']:,.0f} to "
         f"{far['measured_value']:,.0f} operations a second.",
     )
 
 
-def moves(measured: pl.DataFrame) -> str:
-    """Return how the headline figures change with all eight patches, with intervals."""
-    changes = " and ".join(_moved(measured, metric, within=True) for metric in HEADLINES)
-    return f"From the rules of mmotm to those of the series {changes}."
+_OF_LEAD: Final = (
+    "C-disk-percentage-direct-scans",
+    "C-disk-memcachetest-4055m",
+    "C-nfs-memcachetest-4055m",
+)
 
 
-def _moved(measured: pl.DataFrame, metric: str, *, within: bool = False) -> str:
-    """Return how a figure changes with all eight patches, with its interval if asked."""
+def _moved(measured: pl.DataFrame, metric: str) -> str:
+    """Return how a figure changes with all eight patches."""
     ends = _ends(measured, metric)
     if ends is None:
         return f"{HEADLINES[metric]} go neither way in all rounds"
-    change = _in_percent(ends) if within else _change(ends)
+    change = figure_text(100 * (ends["value"] / ends["base"] - 1), "%", relative=True)
     return f"{HEADLINES[metric]} change by {change}"
 
 
@@ -212,16 +211,6 @@ def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:
     """Return the step from the base to all eight patches; None if it has no sure sign."""
     ends = claims.steps(measured, (STEPS[0], STEPS[-1]), [metric]).row(0, named=True)
     return None if ends["seen"] == "either" or ends["base"] == 0 else ends
-
-
-def _in_percent(ends: Mapping[str, Any]) -> str:
-    """Return the change of a step of `claims.steps` in percent of its base, with its interval."""
-    low, high = (100 * ends[name] / ends["base"] for name in ("low", "high"))
-    return f"{_change(ends)} ({claims.range_text(low, high, '%', relative=True)})"
-
-
-def _change(ends: Mapping[str, Any]) -> str:
-    return figure_text(100 * (ends["value"] / ends["base"] - 1), "%", relative=True)
 
 
 def works(measured: pl.DataFrame) -> str:
