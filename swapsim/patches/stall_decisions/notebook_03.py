@@ -133,14 +133,14 @@ def by_target(judged: pl.DataFrame) -> pl.DataFrame:
 
 def describe_by_target(directions: pl.DataFrame) -> str:
     """Return in how many rows of `by_target` the lab goes the mail's way, another one, or none."""
-    ways = directions.pivot("column", index="row", values="direction")
+    rows = directions.pivot("column", index="row", values="direction")
     texts = []
     for target, where in (("disk", "On the disk"), ("NFS", "Over NFS")):
-        mail, lab = (ways[f"{source}, {target}"] for source in ("mail", "lab"))
-        same, unknown = (mail == lab).sum(), (lab == "open").sum()
+        mail, lab = (rows[f"{source}, {target}"] for source in ("mail", "lab"))
+        same, unknown = int((mail == lab).sum()), int((lab == "open").sum())
         texts.append(
-            f"{where} the lab goes the mail's way in {same} of {ways.height} rows, another way in "
-            f"{ways.height - same - unknown}; {unknown} are open."
+            f"{where} the lab goes the mail's way in {same} of {rows.height} rows, another way in "
+            f"{rows.height - same - unknown}; {unknown} are open."
         )
     return "\n".join(texts)
 
