@@ -25,6 +25,7 @@ from swapsim.policies._native import Observation
 from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
 from swapsim.study import summary
+from swapsim.study.tables import RANKING
 
 BASE: Final = "7.3"
 """The rules that the alternatives change."""
@@ -288,7 +289,8 @@ def ranked(
     """Rank the alternatives by their change from the rules of 7.3, stream by stream (RANKING).
 
     The rows of `measure` have the rules of 7.3 on each stream and seed; policies that are not
-    ``known`` are a user's.
+    ``known`` are a user's. Where streams are generated, medians, intervals and ranks are over
+    these alone, as recordings are no draws of their generator; lowest and highest are of all.
     """
     keys = ["stream", "seed", "metric"]
     base = measures.filter(policy=BASE).select(*keys, base="value")
@@ -298,11 +300,20 @@ def ranked(
     # Every stream and seed is one run of an alternative.
     values = chosen.select(
         *("metric", "policy"),
+        generated=pl.col("seed") > 0,
         seed=pl.struct("stream", "seed").rank("dense"),
         value=pl.col("value") - pl.col("base"),
     )
+    drawn = values.filter(pl.col("generated") | ~pl.col("generated").any()).drop("generated")
     declared = {name: _ALL[name] for name in metrics}
-    return summary.ranking(values, declared, {each.name for each in known})
+    found = summary.ranking(drawn, declared, {each.name for each in known})
+    ends = values.group_by("metric", "policy").agg(
+        lowest=pl.col("value").min(), highest=pl.col("value").max()
+    )
+    ends_of_all = found.drop("lowest", "highest").join(
+        ends, on=["metric", "policy"], maintain_order="left"
+    )
+    return RANKING.check(ends_of_all.select(found.columns))
 
 
 @checked
@@ -330,7 +341,7 @@ def rank_policies(
     -------
     polars.DataFrame
         Schema RANKING, a row for each metric and policy, the best first: the change against the
-        rules of 7.3 with its interval over the streams, and the places that this allows.
+        rules of 7.3, its interval over the generated streams and its ends over all (`ranked`).
 
     Raises
     ------

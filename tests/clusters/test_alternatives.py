@@ -87,6 +87,22 @@ def test_a_ranking_is_of_the_changes_from_7_3(as_7_3: ListPolicy) -> None:
     assert set(alternatives.METRICS) == set(ranking["metric"])
 
 
+def test_recordings_are_no_draws_of_the_generator() -> None:
+    """A median is over the generated streams, where there are some; the ends are of all."""
+    of_streams = {"recorded": (0, 9.0), "drawn 1": (1, 1.0), "drawn 2": (2, 2.0)}
+    measures = pl.DataFrame(
+        [
+            (name, seed, policy, "fallbacks", "%", value * (policy != "7.3"))
+            for name, (seed, value) in of_streams.items()
+            for policy in ("7.3", "free-first")
+        ],
+        schema=["stream", "seed", "policy", "metric", "unit", "value"],
+        orient="row",
+    )
+    (row,) = ranked(measures, ["fallbacks"]).filter(policy="free-first").rows(named=True)
+    assert (row["median"], row["runs"], row["lowest"], row["highest"]) == (1.5, 2, 1.0, 9.0)
+
+
 def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
     """The same for a seed, with tasks that end, and served on a device that is nearly full."""
     rows, groups = churn(5, requests=3000)
