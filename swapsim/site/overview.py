@@ -39,7 +39,7 @@ def fits() -> dict[str, pl.DataFrame]:
 
 
 def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.DataFrame:
-    """Judge all claims of patches (THREE_COLUMNS): the verdicts of all pages and notebooks.
+    """Judge all claims of patches in a frame (THREE_COLUMNS): the verdicts of all pages.
 
     Without ``simulate`` only real kernels answer. README and the pages do not count claims that
     repeat another one (``repeats``).

@@ -19,7 +19,8 @@ from swapsim.site import overview
 from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, current, pages, reference, writing
 
-SOME_MODULES = ["swapsim", "swapsim.guide", "swapsim.guide.your_machine", "swapsim.errors"]
+_GUIDE = [f"swapsim.guide.{name}" for name in ("terms", "your_machine")]
+SOME_MODULES = ["swapsim", "swapsim.guide", *_GUIDE, "swapsim.errors"]
 MAIL = "A-no-writeback-tags-with-diff"
 
 

@@ -123,12 +123,12 @@ def test_an_earlier_reference_is_reused(tmp_path: Path, monkeypatch: pytest.Monk
     rendered = []
     monkeypatch.setattr(reference, "modules", list)
     monkeypatch.setattr(
-        reference, "rendered", lambda _: rendered.append(1) or {"swapsim.html": "page"}
+        reference, "rendered", lambda *_: rendered.append(1) or {"swapsim.html": "page"}
     )
     before = tmp_path / "none"
     for number, (around, made) in enumerate([(b"1", 1), (b"1", 1), (b"2", 2)]):
         folder = tmp_path / str(number)
-        reference.write(folder, before, around)
+        reference.write(folder, before, around, {})
         assert (folder / "api" / "swapsim.html").read_text() == "page"
         assert len(rendered) == made
         before = folder

@@ -262,9 +262,16 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     browser.wait_for(
         "document.querySelector('main').innerText.includes('class swapsim.errors.InputError')"
     )
-    browser.open(f"{first}?search=your+machine")
-    heading = "document.querySelector('.search-result .name')?.textContent"
-    browser.wait_for(f"{heading} == 'swapsim.guide.your_machine'")
+    for words, name, target in (
+        ("own+machine", "Your machine", "api/swapsim/guide/your_machine.html"),
+        ("refault", "Term: refault", "api/swapsim/guide/terms.html#reclaim"),
+        ("00+verdict", "00 Title (00-one)", "00-one.html#00-title"),
+        ("A-prose-swap-out", "Claim A-prose-swap-out", "claims.html#A-prose-swap-out"),
+    ):
+        browser.open(f"{first}?search={words}")
+        found = "document.querySelector('.search-result a')"
+        browser.wait_for(f"{found}?.textContent == '{name}'")
+        assert browser.evaluate(f"{found}.href") == f"{pages.as_uri()}/{target}"
     assert (
         browser.evaluate("document.querySelector('.report a').href")
         == (pages / "index.html").as_uri()

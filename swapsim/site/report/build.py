@@ -72,7 +72,8 @@ def build(output: Path, made_of: str, *, progress: bool) -> None:
             for path in notebooks:
                 shutil.copy(path, folder / "notebooks")
             bar.set_postfix_str(reference.FOLDER)
-            reference.write(folder, output, around)
+            texts = {path.stem: _prose(notebook) for path, notebook in notebooks.items()}
+            reference.write(folder, output, around, texts)
             (folder / MARK).write_text(made_of)
         shutil.rmtree(unfinished)
 
@@ -94,6 +95,11 @@ def _run(
         articles.put(path.stem, article)
 
     make_all(make, missing)
+
+
+def _prose(notebook: nbformat.NotebookNode) -> str:
+    cells = (cell for cell in notebook.cells if cell.cell_type == "markdown")
+    return "\n".join(cell.source for cell in cells)
 
 
 def _judge(judged: Sequence[str], articles: pages.Articles, bar: TextBar) -> None:

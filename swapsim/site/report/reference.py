@@ -2,8 +2,9 @@
 """The reference of the Python interface, from docstrings (pdoc): a folder of the report.
 
 A page describes a package, by what its ``__all__`` exports, or a module that it exports; the guide
-and the help of all commands are pages too, and one search finds all of them. The name of a table
-leads to its columns. The pages depend on the package alone, so a second report reuses them.
+and the help of all commands are pages too. One search finds all of them, the sections of the
+notebooks and the claims. The name of a table leads to its columns. A second report reuses the
+pages if the package and the sections are the same.
 """
 
 import ast
@@ -16,7 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final, get_args
 
 import click
@@ -25,31 +26,34 @@ import pdoc.search
 from pdoc.doc import Class, Doc, Function, Module, Namespace, Variable
 from pdoc.docstrings import convert
 
+from swapsim import claims
 from swapsim.frames import glossary
-from swapsim.site.report.shell import TEMPLATES
+from swapsim.site.report.shell import TEMPLATES, as_html, heading_name, plain
 
 FOLDER: Final = "api"  # the folder of the reference in a report
 _DIGEST: Final = "made-of"  # the file with the digest of what the pages were made of
 GUIDE: Final = "swapsim.guide"
+TERMS: Final = f"{GUIDE}.terms"
 COMMANDS: Final = "swapsim.cli"  # the page of the command line
 _TEMPLATES: Final = TEMPLATES / "reference"
 _FROM_THE_PACKAGE: Final = re.compile(r"<code>(\w+(?:\.\w+)+)</code>")  # `slots.measure`
 _WIDTH: Final = 100  # columns of a command's help
+_NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def write(folder: Path, earlier: Path, around: bytes) -> None:
+def write(folder: Path, earlier: Path, around: bytes, texts: Mapping[str, str]) -> None:
     """Write the reference to a folder, or copy that of an earlier report, made of the same.
 
-    ``around`` is the digest of the package and its libraries.
+    ``around`` is the digest of the package and its libraries, ``texts`` has the markdown of pages.
     """
     pages = folder / FOLDER
     mark = earlier / FOLDER / _DIGEST
     templates = [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.iterdir())]
-    made_of = hashlib.sha256(around + repr(templates).encode()).hexdigest()
+    made_of = hashlib.sha256(around + repr((templates, texts)).encode()).hexdigest()
     if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
         shutil.copytree(earlier / FOLDER, pages)
         return
-    for name, text in rendered(modules()).items():
+    for name, text in rendered(modules(), texts).items():
         path = pages / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -80,7 +84,7 @@ def _exported(name: str) -> list[str]:
     ]
 
 
-def rendered(names: Sequence[str]) -> dict[str, str]:
+def rendered(names: Sequence[str], texts: Mapping[str, str] = _NO_TEXTS) -> dict[str, str]:
     """Return the file name and the text of each page of the reference, and of its search."""
     for name in names:
         for exported in vars(import_module(name)).get("__all__", ()):
@@ -101,7 +105,7 @@ def rendered(names: Sequence[str]) -> dict[str, str]:
             f"{name.replace('.', '/')}.html": _page(module, found, links)
             for name, module in found.items()
         }
-        return {**pages, "search.js": _search(found)}
+        return {**pages, "search.js": _search(found, texts)}
 
 
 def commands() -> str:
@@ -145,8 +149,10 @@ def _prepare(module: Module, found: Mapping[str, Module]) -> None:
     """
     children = [each for each in found if each.rpartition(".")[0] == module.fullname]
     vars(module)["submodules"] = [found[each] for each in _in_order(children, module.docstring)]
-    public = (each for each in module.members if not each.startswith("_") or each[1] == "_")
-    vars(module)["members"] = {name: module.members[name] for name in public}
+    public = [each for name, each in module.members.items() if name[0] != "_" or name[1] == "_"]
+    if not hasattr(module.obj, "__all__"):  # what a user calls has an example
+        public.sort(key=lambda each: ">>>" not in each.docstring)
+    vars(module)["members"] = {each.name: each for each in public}
     for member in _members(module):
         if isinstance(member, Class):
             vars(member)["own_members"] = _shown_members(member, found)
@@ -173,12 +179,20 @@ def _members(of: Namespace[Any]) -> Iterator[Doc[Any]]:
 
 
 def _shown_members(of: Class, found: Mapping[str, Module]) -> list[Doc[Any]]:
-    """Return what a class has of its own, or of a base of ours whose module has no page."""
+    """Return what a class has of its own, or of a base of ours whose module has no page.
+
+    Fields without a text are in that of their class.
+    """
     without = (base for base, _ in of.inherited_members if base not in found)
     bases = {base for base in without if base.startswith("swapsim.")}
     own = {each.qualname for each in of.own_members}
-    members = of.members.values()
-    return [each for each in members if each.qualname in own or each.taken_from[0] in bases]
+    own |= {each.qualname for each in of.members.values() if each.taken_from[0] in bases}
+    bare = re.compile("$|Alias for field number")
+    return [
+        each
+        for each in of.members.values()
+        if each.qualname in own and not (each.kind == "variable" and bare.match(each.docstring))
+    ]
 
 
 class _Omitted:
@@ -209,19 +223,49 @@ def _is_literal(value: object) -> bool:
         return False
 
 
-def _search(found: Mapping[str, Module]) -> str:
-    """Return the script that searches all pages; the browser makes its index when it is used."""
-    documents = pdoc.search.make_index(found, lambda each: not each.name.startswith("_"), "numpy")
+def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
+    """Return the script that searches pages, terms, sections and claims.
+
+    What has no text, and what a package exports of a module once more, is left out.
+    """
+    made = pdoc.search.make_index(found, lambda each: not each.name.startswith("_"), "numpy")
+    members = {(each["fullname"].rpartition(".")[2], each.get("doc")): each for each in made[::-1]}
+    documents = [each for each in reversed(members.values()) if each.get("doc")]
     for each in documents:
-        if title := _title(found[each["modulename"]], each.get("qualname")):
-            each["title"] = title
+        if not each.get("qualname") and (task := _task(found[each["modulename"]])):
+            each |= {"fullname": task, "first": True}
+    if TERMS in found:
+        documents += _terms(found[TERMS].docstring)
+    documents += (each for name, text in texts.items() for each in _sections(name, text))
+    for claim, metric in claims.published_claims().select("claim", "metric").iter_rows():
+        documents.append(_document(f"Claim {claim}", "claims", claim, metric))
     template = pdoc.render.env.get_template("search.js.jinja2")
-    return template.render(search_index=json.dumps(documents), guide=GUIDE)
+    return template.render(search_index=json.dumps(documents))
 
 
-def _title(module: Module, member: str | None) -> str:
-    """Return the first line of a page, of a page of the guide with its title; else nothing."""
-    return "" if member else module.docstring.partition("\n")[0]
+def _terms(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the terms of the guide, each with the heading of its page."""
+    for heading, body in _headed(text):
+        for term, meaning in re.findall(r"(?ms)^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", body):
+            found = _document(f"Term: {term}", TERMS, heading_name(heading), meaning)
+            yield found | {"first": True}
+
+
+def _sections(page: str, text: str) -> Iterator[dict[str, Any]]:
+    """Yield the sections of a page of the report."""
+    for heading, body in _headed(text):
+        yield _document(f"{heading} ({page})", page, heading_name(heading), body)
+
+
+def _headed(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"(?ms)^#+ (.+?)\n(.*?)(?=^#|\Z)", text)
+
+
+def _document(name: str, page: str, part: str, text: str) -> dict[str, Any]:
+    """Return what the search knows of a part of a page: a browser reads %2E%2E as a folder up."""
+    module = page if page.startswith(GUIDE) else f"%2E%2E/{page}"
+    doc = plain(as_html(text))
+    return {"fullname": name, "modulename": module, "qualname": part, "doc": doc}
 
 
 def _links(found: Mapping[str, Module]) -> dict[str, str]:
