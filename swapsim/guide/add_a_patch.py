@@ -21,20 +21,23 @@ next; steps 2 and 4 have no row above. Paths are those of a checkout. Run ``make
 again each time a file was added, moved or removed:
 
 1. **Card and claims.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
-   lock by lock, and what is not modelled; its fields are listed below. The mail is a row of
-   ``mails.csv`` in ``data/published``, each printed figure one of ``NN-slug.csv``, each claim one
+   lock by lock, and what is not modelled. The mail is a row of ``mails.csv`` and one of
+   ``links.csv`` in ``data/published``, each printed figure one of ``NN-slug.csv``, each claim one
    of ``claims.csv``, with its kind in ``kinds.csv``, and a change with its tolerance in
-   ``tolerances.csv``, stored before there is a result. Check: ``claims.patch_cards()``,
-   ``claims.published_claims()`` and ``claims.published_tables()`` have your rows, or end with an
-   error that names file, line and field; then ``.venv/bin/python -m pytest tests/claims``.
+   ``tolerances.csv``, stored before there is a result. The card's fields and one row of each file
+   are below, the forms on [their own page](../../../rules.html#the-files). Check:
+   ``claims.patch_cards()``, ``claims.published_claims()`` and ``claims.published_tables()`` have
+   your rows, or end with an error that names file, line and field; then
+   ``.venv/bin/python -m pytest tests/claims``, which also reads what is marked with a 1 below.
 2. **Oracle.** The mechanism as plain Python, slow and obvious, such as
    ``tests/oracles/oracle_removal.py``. The test of step 4 checks it.
 3. **Mechanism in C.** A header that teaches it, its sources, its test; ``corelib/README.md`` has
-   the conventions. Check: ``make test-c``.
+   the conventions. A new folder is added to ``LAYERS`` of ``tests/test_c_layers.py``. Check:
+   ``make test-c``.
 4. **Binding and tables.** A package of the mechanism's name with ``_native.py`` and
    ``tables.py``, and a test in which Hypothesis compares C with the oracle, such as
    ``tests/removal/test_removal.py``. The package is added to ``LADDER`` and ``SUBJECTS`` of
-   ``tests/test_layers.py``. Check: ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
+   ``tests/test_layers.py``, and to the docstring of ``swapsim/__init__.py``. Check: ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
 5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``. Check:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
@@ -47,13 +50,13 @@ again each time a file was added, moved or removed:
 
 ## The shared files
 
-In ``data/published``, and what happens without a row of the new patch:
+In ``data/published``, and what happens without a row of the new patch; step 1 needs those with a 1:
 
-- ``mails.csv``, the mail: a test fails,
-- ``links.csv``, its message ID, title and author: the report ends with an error, and a test fails,
-- ``claims.csv``, a claim: it is not judged; a test fails if a printed row has none,
-- ``kinds.csv``, the kind of each claim: ``swapsim claims`` ends with an error that names the claim,
-- ``tolerances.csv``, for each change: its simulated verdict is *not simulated*, and a test fails,
+- ``mails.csv`` (1), the mail: a test fails,
+- ``links.csv`` (1), its message ID, title and author: the report ends with an error, a test fails,
+- ``claims.csv`` (1), a claim: it is not judged; a test fails if a printed row has none,
+- ``kinds.csv`` (1), each claim's kind: ``swapsim claims`` ends with an error that names the claim,
+- ``tolerances.csv`` (1), for each change: its verdict is *not simulated*, and a test fails,
 - ``sections.csv``, each table or place of the mail, and the heading of the notebook that answers
   it: its claims are on no page of the report, and a test fails,
 - ``reasons.csv``, claims that no model or kernel answers: they have no reason,
@@ -71,9 +74,9 @@ are. Elsewhere:
 - ``swapsim/cli/replay.py``, ``swapsim/traces/replays.py`` and ``subjects.py``, ``_FIGURES``
   of ``swapsim/site/overview.py``: the replay has no command, and ``swapsim info`` does not list it,
 - ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
-- ``tests/claims``: BASE_COLUMN of ``test_published.py``, the base column of each mail, and the
-  names of all patches in ``test_cards.py``: the tests fail,
-- ``tests/data/mails.toml``, digests of the cells that were compared with the mail: a test fails,
+- BASE_COLUMN of ``tests/claims/test_published.py`` (1), the mail's base column: the test fails,
+- ``tests/data/mails.toml`` (1): a test fails, and prints the digest of each table; copy it once its
+  cells were compared with the mail,
 - ``README.md``, ``patches/README.md`` and the cards: ``make readme`` writes them again,
 - ``CHANGELOG.md``: what is new.
 
@@ -106,48 +109,39 @@ model: headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'
 not_modelled: what the model leaves out, each in words
 body: the card's text below the front matter, in markdown
 
-A figure of the mail, in ``02-batched-removal.csv``; an empty field is None:
+A row of each file; in ``NN-slug.csv`` the figure without the patch has one, too. ``error`` is empty
+unless the mail prints deviations:
 
->>> from swapsim import claims
->>> figures = claims.published_tables().filter(metric="Amean System-1", kernel="batch-v1")
->>> for column, value in figures.row(0, named=True).items():
-...     print(column, "=", value)
-patch = 02-batched-removal
-mail = B-batched-removal
-locator = usemem | Amean System-1 | batch-v1
-table = usemem
-metric = Amean System-1
-parameters = test=usemem, threads=1, device=brd
-kernel = batch-v1
-value = 192.98
-printed = 192.98
-decimals = 2
-stddev_percent = None
-change_percent_printed = 25.93%
-change_percent = 25.93
-unit = s
-better = lower
+>>> from csv import DictReader
+>>> from swapsim.io.paths import data_root
+>>> keys = {
+...     **dict.fromkeys(["mails", "links"], "B-batched-removal"),
+...     "02-batched-removal": "usemem | Amean System-1 | batch-v1",
+...     **dict.fromkeys(["claims", "kinds", "tolerances"], "B-system-1"),
+... }
+>>> for name, key in keys.items():
+...     rows = DictReader((data_root() / "published" / f"{name}.csv").open())
+...     row = next(row for row in rows if key in row.values())
+...     print(f"{name}.csv:", "; ".join(f"{field}={text}" for field, text in row.items()))
+mails.csv: mail=B-batched-removal; patch=02-batched-removal; hand=first;
+  message=1473415175-20807-2-git-send-email-mgorman@techsingularity.net, 1/4 of the series, Mel
+  Gorman; superseded_by=
+links.csv: name=B-batched-removal; kind=mail;
+  target=1473415175-20807-2-git-send-email-mgorman@techsingularity.net; title=[PATCH 1/4] mm,
+  vmscan: Batch removal of mappings under a single lock during reclaim; author=Mel Gorman;
+  date=2016-09-09; merged=
+02-batched-removal.csv: patch=02-batched-removal; mail=B-batched-removal; locator=usemem | Amean
+  System-1 | batch-v1; table=usemem; metric=Amean System-1; parameters=test=usemem, threads=1,
+  device=brd; kernel=batch-v1; value=192.98; printed=192.98; decimals=2; stddev_percent=;
+  change_percent_printed=25.93%; change_percent=25.93; unit=s; better=lower
+claims.csv: claim=B-system-1; patch=02-batched-removal; mail=B-batched-removal; locator=usemem |
+  Amean System-1 | vanilla -> batch-v1; metric=Amean System-1; base=260.53; value=192.98; change=;
+  error=9.86; unit=s
+kinds.csv: claim=B-system-1; kind=change; claimed=; repeats=; seen=simulated
+tolerances.csv: claim=B-system-1; tolerance=9.86; note=one standard deviation of the change, from
+  Min next to Amean in 3/4 of its series
 
-A claim, in ``claims.csv``, from one such figure to another one; ``change`` is computed from both
-where the file leaves it empty:
-
->>> claimed = claims.published_claims().filter(claim="B-system-1").drop("change")
->>> for column, value in claimed.row(0, named=True).items():
-...     print(column, "=", value)
-claim = B-system-1
-patch = 02-batched-removal
-mail = B-batched-removal
-locator = usemem | Amean System-1 | vanilla -> batch-v1
-metric = Amean System-1
-base = 260.53
-value = 192.98
-error = 9.86
-unit = s
-
-Its tolerance, and, with the package of step 6, the answer:
-
->>> claims.tolerances().filter(claim="B-system-1").select("claim", "tolerance").rows()
-[('B-system-1', 9.86)]
+With the package of step 6 the claim has its answer:
 
 ```console
 $ swapsim claims B-system-1

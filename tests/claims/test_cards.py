@@ -61,14 +61,7 @@ def holds(claim: dict[str, object]) -> bool | None:
 
 def test_cards_rows_and_claims_match_one_to_one() -> None:
     """Each patch has a card, rows and claims, and the card names each claim once."""
-    patches = [
-        "01-writeback-tags",
-        "02-batched-removal",
-        "03-stall-decisions",
-        "04-percpu-cluster-next",
-        "07-newer-kernels",
-    ]
-    assert CARDS["patch"].to_list() == patches
+    patches = CARDS["patch"].to_list()
     assert TABLES["patch"].unique(maintain_order=True).to_list() == patches
     for patch, named in CARDS.select("patch", "claims").iter_rows():
         assert named == CLAIMS.filter(patch=patch)["claim"].to_list(), patch
