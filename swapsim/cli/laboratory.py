@@ -132,7 +132,7 @@ def claims(which: str | None, verdicts: Sequence[str], unseen: bool, metrics: bo
     lines = [] if chosen.is_empty() else [text for each in said if (text := each(chosen))]
     twice = chosen["repeats"].count()
     if twice:
-        lines.append(f"{twice} of the rows repeat a figure of another one, and count once.")
+        lines.append(f"rows that repeat a figure of another one, and count once: {twice}")
     printed = Printed("claims", texts, CLAIM_TEXTS.by_name | columns, title="claims")
     return Found([printed], lines=lines, in_file=chosen)
 

@@ -131,7 +131,7 @@ def _judged(rows: ClusterRows, *, progress: bool) -> Verdict:
                 for kind, n in taken(totals).items()
             ),
             "matched: {calls} calls; {picks} picks from lists; {turns} turns of devices; "
-            "{open} calls open at the end"
+            "calls open at the end: {open}"
             + ("" if totals["moves"] else "; the trace has no list moves to compare"),
         ),
         first=() if found is None else _describe(found, events),

@@ -25,8 +25,8 @@ def of_tags(folder: Path) -> blocks.Blocks:
     totals = mapping.totals_per_page(sites)
     yield blocks.text(
         "How often is the mapping's lock taken for a page, and how much work is done under it, "
-        f"with writeback tags in the swap cache and without (patch A, rules of {_KERNEL}; 'swapsim "
-        f"replay writeback-tags' has those of 4.8, or --kernel {_KERNEL})? Linux has patch A since "
+        f"with writeback tags in the swap cache and without (patch A, as 'swapsim replay "
+        f"writeback-tags --kernel {_KERNEL}'; the default there is 4.8)? Linux has patch A since "
         "4.9, so the kernel that was recorded keeps no such tags."
     )
     out = totals.filter(flow="swap, written").sort("tags", descending=True)
@@ -49,7 +49,9 @@ def of_tags(folder: Path) -> blocks.Blocks:
 
 def of_removal(folder: Path) -> blocks.Blocks:
     """Yield the acquisitions of removal page by page, and with one hold for a mapping."""
-    removed = removal.batched_removal(folder).drop("trace")
+    by_kernel = removal.batched_removal(folder).drop("trace")
+    alike = by_kernel.group_by(pl.exclude("kernel"), maintain_order=True)
+    removed = alike.agg(pl.col("kernel").str.join(", ")).select(by_kernel.columns)
     yield blocks.text(
         "Reclaim takes pages out of their mappings list by list. How often is a mapping's lock "
         "taken page by page, and how often if one hold removes all pages of a mapping (patch B)?"
