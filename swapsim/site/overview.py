@@ -223,22 +223,31 @@ def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:
     """
     texts = claims.claim_texts(headlines(three_columns))
     rows = []
-    for card in claims.patch_cards().filter(pl.col("patch") != newer_kernels.PATCH).to_dicts():
+    merged = outcomes()
+    for card in claims.patch_cards().filter(pl.col("patch").is_in([*merged])).to_dicts():
         (first, *_) = texts.filter(patch=card["patch"]).to_dicts()
-        outcome = card["outcome"].partition(". ")[0].partition(":")[0].partition(", not")[0]
         rows.append(
             {
                 "patch": card["patch"],
                 "title": f"{first['claim'][0]}: {card['title']}",
                 "mail": first["mail"],
                 "by": f"{card['author'].partition(';')[0]}, {card['date'][:4]}",
-                "merged": outcome.rstrip("."),
+                "merged": merged[card["patch"]],
                 "main claim": f"{first['what']}: {first['published']}",
                 "answer": f"{_answer(first, 'simulated', 'range')}; "
                 f"{_answer(first, 'measured', 'interval')}",
             }
         )
     return pl.DataFrame(rows)
+
+
+def outcomes() -> dict[str, str]:
+    """Return what became of each of the four patches, in a few words."""
+    cards = claims.patch_cards().filter(pl.col("patch") != newer_kernels.PATCH)
+    return {
+        patch: re.split(r"\. |:|, not|\.$", outcome)[0]
+        for patch, outcome in cards.select("patch", "outcome").iter_rows()
+    }
 
 
 def _answer(text: Mapping[str, str], source: str, within: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import nbformat
 import polars as pl
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from swapsim import claims, live
 from swapsim.claims.addresses import address
@@ -38,21 +38,28 @@ from swapsim.site.report.shell import (
 
 FIRST: Final = "tags"  # the panel of the front page
 _MINUS: Final = "\N{MINUS SIGN}"
+_FUNCTION: Final = re.compile(r"[\w.-]*_raw_spin_lock\w*\.(\w+)[\w.]*")
+_IN_SHORT: Final = r'lock in <abbr title="\g<0>">\1</abbr>'
+"""A row of perf's profile, and the function in it that takes the lock."""
+
 _WORDS: Final = {"simulated": SIMULATED_VERDICT.words, "measured": MEASURED_VERDICT.words}
 
 
 def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
     """Return THREE_COLUMNS as pages show them: its texts (CLAIM_TEXTS), each figure in one dict."""
     texts = claims.claim_texts(judged).iter_rows(named=True)
-    units = dict(claims.published_claims().select("claim", "unit").iter_rows())
+    stated = {row["claim"]: row for row in claims.published_claims().iter_rows(named=True)}
+    kernels = {name: row["locator"].rpartition(" | ")[2] for name, row in stated.items()}
     return [
         {
             **text,
+            "what": Markup(_FUNCTION.sub(_IN_SHORT, str(escape(text["what"])))),
+            "kernels": " \u2192 ".join(dict.fromkeys(kernels[text["claim"]].split(" -> "))),
             "section": row["section"],
             "repeats": row["repeats"],
             "letters": row["claim"].partition("-")[0],  # they stand for one mail, or for several
             "published": _typeset(text["published"]),
-            "unit": units.get(text["claim"], ""),
+            "unit": stated[text["claim"]]["unit"],
             "simulated": _figure(text, row, "simulated", text["range"]),
             "measured": _figure(text, row, "measured", text["interval"]),
         }
@@ -83,7 +90,7 @@ def _figure(
 
 def _typeset(text: str) -> str:
     """Return a text with a typographic minus sign for each negative figure."""
-    return re.sub(r"(?<![^ ])-(?=\d)", _MINUS, text)
+    return re.sub(r"(?<![^ (])-(?=\d)", _MINUS, text)
 
 
 _PANEL: Final = re.compile(r'(?s)(?=<figure class="chart panel" id="(\w+)">)(<figure.*?</figure>)')
@@ -175,6 +182,7 @@ def front(judged: pl.DataFrame) -> str:
         answers=overview.main_answers(judged).rename({"main claim": "claimed"}).rows(named=True),
         first={claim["patch"]: claim for claim in reversed(headlines)},
         line=lambda text: Markup(line_as_html(text)),
+        typeset=_typeset,
         mails=links.mail_of_each_claim(),
         titles=_titles(),
         caveats=dict(claims.patch_cards().select("patch", "caveat").iter_rows()),
@@ -209,10 +217,12 @@ def mail_article(judged: pl.DataFrame, mail: str) -> str:
     stated = judged.filter(mail=mail)
     own = _claims(stated)
     sections = claims.sections().filter(mail=mail)["section"]
+    (patch,) = claims.mails().filter(mail=mail)["patch"]
     return fill(
         "mail",
         link=claims.links().row(by_predicate=pl.col("name") == mail, named=True),
         address=address,
+        outcome=Markup(line_as_html(overview.outcomes().get(patch, ""))),
         **claims.mails().row(by_predicate=pl.col("mail") == mail, named=True),
         titles=_titles(),
         sections=[

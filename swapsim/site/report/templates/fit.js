@@ -13,7 +13,8 @@ for (const table of tablesOf(boxes)) {
     for (const cell of row.cells) {
       cell.classList.toggle("short", /^\S{1,18}$/.test(cell.textContent)); // a word is not broken
       if (cell.colSpan == 1 && heads[cell.cellIndex]) cell.dataset.label = heads[cell.cellIndex];
-      for (const text of [...cell.childNodes].filter((node) => /[^\s-]{20}/.test(node.data))) {
+      const nodes = [cell, ...cell.querySelectorAll("abbr")].flatMap((each) => [...each.childNodes]);
+      for (const text of nodes.filter((node) => /[^\s-]{20}/.test(node.data))) {
         const parts = text.data.split(/(?<=[a-z][._/:])/i);
         text.replaceWith(...parts.flatMap((part) => [part, document.createElement("wbr")]));
       }
