@@ -111,7 +111,7 @@ def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
         named = re.search(r'<tr id="([^"]+)"[ >]|mail-[^"#]+#([^"]+)">', line)
         cells = re.findall(r"<td class=.*?</td>", line)
         if named and len(cells) == 3:
-            parts = [re.sub(r"<[^>]+>", "", cells[0])]
+            parts = [re.sub(r" <small>.*?</small>|<[^>]+>", "", cells[0])]
             for cell in cells[1:]:
                 for kind in ("figure", "range", "says"):
                     part = re.search(rf'<span class="{kind}">(.*?)</span>', cell)
@@ -142,12 +142,14 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
         assert shown == sorted(count for of_source in counts for count in of_source if count)
     for row in newer_kernels.on_newest().iter_rows(named=True):
         assert all(
-            f"<td>{row[name]}</td>" in unescape(front) for name in ("state", "now", "figure")
+            f"<td>{row[name]}</td>" in unescape(front).replace(MINUS, "-")
+            for name in ("state", "now", "figure")
         )
 
 
 def test_a_page_for_each_mail_has_its_claims_in_its_order(judged: pl.DataFrame) -> None:
-    """Each claim once, with its verdicts, below the heading of its place in the mail."""
+    """Each claim once, with its kernels and verdicts, below its place in the mail."""
+    kernels = dict(claims.published_claims().select("claim", "locator").rows())
     texts = {row["claim"]: row for row in claims.claim_texts(judged).iter_rows(named=True)}
     seen: list[str] = []
     for mail in pages.mail_pages():
@@ -160,5 +162,9 @@ def test_a_page_for_each_mail_has_its_claims_in_its_order(judged: pl.DataFrame) 
         for name, row in zip(rows, re.findall(r"<tr id=.*?</tr>", article, re.S), strict=True):
             for source in ("simulated", "measured"):
                 assert texts[name][f"{source}_verdict"] in unescape(row)
+        shown = {
+            sides for name in rows for sides in kernels[name].rpartition(" | ")[2].split(" -> ")
+        }
+        assert all(each in unescape(article) for each in shown)
         seen += rows
     assert sorted(seen) == sorted(judged["claim"])
