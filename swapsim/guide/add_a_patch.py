@@ -37,7 +37,8 @@ again each time a file was added, moved or removed:
 4. **Binding and tables.** A package of the mechanism's name with ``_native.py`` and
    ``tables.py``, and a test in which Hypothesis compares C with the oracle, such as
    ``tests/removal/test_removal.py``. The package is added to ``LADDER`` and ``SUBJECTS`` of
-   ``tests/test_layers.py``, and to the docstring of ``swapsim/__init__.py``. Check: ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
+   ``tests/test_layers.py``, and to the docstring of ``swapsim/__init__.py``. Check:
+   ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
 5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``. Check:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:

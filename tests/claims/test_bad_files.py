@@ -64,7 +64,7 @@ PUBLISHED = [
     ("links.csv", ",mail,1472578089-", ",letter,1472578089-", "line 2, field 'kind': "),
     ("links.csv", ",commit,f6ab1f7f6b2d,", ",commit,f6ab1f7,", "line 21, field 'target': "),
     ("links.csv", ",commit,f6ab1f7f6b2d,", ",article,f6ab1f7,", "line 21, field 'target': "),
-    ("links.csv", ",source,https:", ",source,ftp:", "line 47, field 'target': "),
+    ("links.csv", ",source,https:", ",source,ftp:", "line 48, field 'target': "),
     ("links.csv", ",2016-08-30,", ",30 August 2016,", "line 2, field 'date': "),
     ("links.csv", ",371a096edf43a8c7", ",371a096edf43a8g7", "line 2, field 'merged': "),
     ("links.csv", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,", "field 'name': "),
