@@ -194,11 +194,14 @@ def test_each_claim_has_a_figure_at_each_age() -> None:
     assert (both["high"] >= both["most"]).all()
 
 
-def test_rows_of_an_edited_device_are_told_from_stored_ones() -> None:
-    """Stored rows are of the notebook's own device, and a sentence says so where it is another."""
-    assert patch.rows_of(studies.DEVICE, studies.CHURN) == "All rows are of the same device."
-    fuller = replace(studies.CHURN, used_share=0.9)
-    assert "Only the rules written here" in patch.rows_of(studies.DEVICE, fuller)
+def test_an_edited_device_has_no_stored_rows() -> None:
+    """On another device the rules of the stored rows run again, next to a user's."""
+    small = replace(studies.CHURN, warm_up_pages=2**9, pages=2**7, used_share=0.4)
+    rows = patch.rows_of("few-cpus", studies.DEVICE, small, {"cpus": [4]}, ())
+    assert rows["setting"].unique().to_list() == ["4"]
+    assert set(rows["policy"]) == set(studies.counts("few-cpus")["policy"])
+    kept = patch.rows_of("few-cpus", studies.DEVICE, studies.CHURN, {"cpus": [4]}, ())
+    assert kept.equals(studies.counts("few-cpus"))
 
 
 def test_a_reply_is_answered_on_its_own_drives() -> None:

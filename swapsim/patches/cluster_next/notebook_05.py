@@ -2,19 +2,22 @@
 """What notebook 05 asks: the reviewers' guesses, each answered by a count, and the verdict."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from swapsim import claims
+from swapsim.machine.run import PAGES_MOVED
 from swapsim.machine.what_if import gains
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.answered import answers
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
 from swapsim.patches.cluster_next.reviewers import COUNTED, REVIEWERS, V1_CLAIM
 from swapsim.patches.cluster_next.studies import MERGED
-from swapsim.slots import ChurnConfig, SlotsConfig
+from swapsim.policies.policy import Policy
+from swapsim.slots import ChurnConfig, SlotsConfig, one_at_a_time
+from swapsim.study.summary import against, over
 
 
 def guesses() -> pl.DataFrame:
@@ -25,7 +28,7 @@ def guesses() -> pl.DataFrame:
     """
     rows = [
         {name: getattr(each, name) for name in ("claim", "asks", "guess")}
-        | dict(zip(("metric", "unit"), COUNTED[each.metric], strict=False))
+        | {"metric": ", ".join(COUNTED[each.metric][:2])}
         for each in REVIEWERS
         if each.claim != V1_CLAIM
     ]
@@ -38,50 +41,74 @@ def guesses() -> pl.DataFrame:
         asked.join(sides, on="claim", how="left", maintain_order="left")
         .join(judged, on="claim", how="left", maintain_order="left")
         .select(
-            *("claim", "asks", "guess", "metric", "unit", "base", "other", "simulated", "range"),
+            *("claim", "asks", "guess", "metric", "base", "other", "simulated", "range"),
             *("simulated_verdict", "measured", "interval", "measured_verdict"),
         )
     )
 
 
+def against_merged(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the pages that each policy moves a second, and their change from the merged rule.
+
+    ``median`` is over the seeds; ``change, low, high`` are the median of the changes of equal
+    seeds, in percent, and its interval.
+    """
+    rows = results.filter(metric=PAGES_MOVED).select("policy", "seed", "value")
+    changes = against(rows, {"policy": MERGED}).select("policy", "seed", "change")
+    found = over(changes, value="change", spread="interval").rename({"middle": "change"})
+    medians = over(rows).select("policy", median="middle").sort("median", descending=True)
+    return medians.join(found.drop("runs"), on="policy", how="left", maintain_order="left")
+
+
 def verdict_on_alternatives(
     guesses: pl.DataFrame, lines: pl.DataFrame, aged: pl.DataFrame, traced: pl.DataFrame
 ) -> str:
-    """Return the lead of notebook 05, from `guesses` and three rankings.
+    """Return the lead of notebook 05.
 
-    ``lines`` ranks "lock.moved.add" at one setting (`slots.ranking`); ``aged`` and ``traced`` rank
-    the pages moved (`claims.ranks`) on the aged device and on a trace's requests.
+    From `guesses`, "lock.moved.add" at one setting (`slots.ranking`), and the pages moved on the
+    aged device and on a trace's requests (`against_merged`).
     """
     best = lines.row(0, named=True)
     of = {row["policy"]: row for row in lines.iter_rows(named=True)}
     rate = {row["policy"]: row for row in aged.iter_rows(named=True)}
-    own = rate[best["policy"]]
-    faster = [each for each, row in rate.items() if row["low"] > rate[MERGED]["high"]]
-    ahead = f"{' and '.join(faster)} beat" if faster else "nothing beats"
+    own, shared = rate[best["policy"]], rate["shared"]
+    most = max(float(each["high"].max()) for each in (aged, traced))  # type: ignore[arg-type]
     tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
-    slower = traced.filter(pl.col("high") < traced.filter(policy=MERGED)["low"])["policy"].to_list()
+    slower = traced.filter(pl.col("high") < 0)["policy"].to_list()
     return claims.lead_on(
-        f"In throughput {ahead} patch D's base, the slot at which a CPU's scan begins; "
-        f"{best['policy']} only avoids most of the cache lines that it still moves.",
+        f"In throughput no rule gains more than {most:.1f} % over patch D's base, where a CPU's "
+        f"scan begins; {best['policy']} only avoids most of the cache lines that it "
+        "still moves.",
         does=f"With {best['policy']}{tied} a CPU avoids the others' trunks, 64 MB with a lock "
         f"each: {_share(best)} of additions to the swap cache fetch the lock's cache line from "
         f"another CPU, with patch D {_share(of[MERGED])}, with one base for all "
         f"{_share(of['shared'])}.",
-        worth=f"On an aged device {own['median']:,.0f} pages a second go out and in with "
-        f"{best['policy']}, {rate[MERGED]['median']:,.0f} with patch D"
-        f"{' (tied)' if MERGED in own['tied_with'] else ''} and "
-        f"{rate['shared']['median']:,.0f} with one base for all.",
-        when=f"On a device that is not aged: on the requests of a short trace only "
+        worth=f"On an aged device {rate[MERGED]['median']:,.0f} pages a second go out and in with "
+        f"patch D, with {best['policy']} {own['change']:+.1f} % ({own['low']:+.1f} to "
+        f"{own['high']:+.1f}), with one base for all {shared['change']:+.1f} % "
+        f"({shared['low']:+.1f} to {shared['high']:+.1f}).",
+        when="On the requests of a short trace, where only "
         f"{' and '.join(slower).replace('shared', 'one base for all')} "
-        f"{'is' if len(slower) == 1 else 'are'} slower, all others are tied. {standing(guesses)}",
+        f"{'is' if len(slower) == 1 else 'are'} slower than patch D. {standing(guesses)}",
     )
 
 
-def rows_of(device: SlotsConfig, churn: ChurnConfig) -> str:
-    """Return which rows are of the notebook's device: the stored ones only while it is theirs."""
-    if (device, churn) == (studies.DEVICE, studies.CHURN):
-        return "All rows are of the same device."
-    return "Only the rules written here are of your device: all other rows are stored, of another."
+def rows_of(
+    name: str,
+    device: SlotsConfig,
+    churn: ChurnConfig,
+    factors: Mapping[str, Sequence[object]],
+    mine: Sequence[Policy],
+) -> pl.DataFrame:
+    """Return the rows of a study of the workbench and those of a user's rules, on one device.
+
+    The stored rows are of the notebook's device; on another one their rules run again.
+    """
+    stored = studies.counts(name)
+    is_stored = (device, churn) == (studies.DEVICE, studies.CHURN)
+    again = [] if is_stored else stored["policy"].unique(maintain_order=True).to_list()
+    own = one_at_a_time(device, churn, factors, policies=[*again, *mine])
+    return stored.vstack(own).sort("setting", maintain_order=True) if is_stored else own
 
 
 def v1_in_step() -> str:
