@@ -124,14 +124,14 @@ def _slots_of_tiers(made: Stream) -> tuple[int, ...]:
 
 
 def ranked(measures: pl.DataFrame, question: str) -> pl.DataFrame:
-    """Rank the answers to a question on its generated streams (RANKING)."""
+    """Rank the answers to a question (RANKING)."""
     asked = QUESTIONS[question]
-    generated = measures.filter(stream=asked.generated)
-    return alternatives.ranked(generated, asked.metrics, asked.alternatives)
+    mine = measures.filter(pl.col("stream").is_in([*asked.recorded, asked.generated]))
+    return alternatives.ranked(mine, asked.metrics, asked.alternatives)
 
 
 def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:
-    """Return a ranking of generated streams, and the change on each recording in its own column.
+    """Return a ranking's intervals, and the change on each recording in a column of its own.
 
     Recordings are few and differ, so that no median and no interval stands for them.
     """
@@ -140,5 +140,5 @@ def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFra
     changes = summary.against(rows.select(*keys, "stream", "value"), {"policy": BASE}, points=True)
     by_stream = changes.select(*keys, pl.col("stream").str.strip_prefix("clusters-7.3-"), "change")
     alone = summary.wide(by_stream, "stream", "change")
-    ends = ranking.select(*keys, "median", "lowest", "highest")
+    ends = ranking.select(*keys, "median", "low", "high")
     return ends.join(alone, on=keys, how="inner", maintain_order="left")

@@ -88,7 +88,7 @@ def verdict(split: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) -
         does="A folio, several pages that are handled as one, is split into pages if no cluster, "
         "2 MB of the swap device, has a run of free slots for it. Where pages open a free cluster "
         "although another one has room, folios lose its runs.",
-        worth=f"{free['lowest']:.1f} to {free['highest']:.1f} points on generated requests (a "
+        worth=f"{free['low']:.1f} to {free['high']:.1f} points on generated requests (a "
         f"harder test: {of[new]:.0f} % of the folios of 2 MB on {new}, {of[old]:.0f} % on {old}, "
         "which differs in other rules, too). Of the mails' claims the model reproduces "
         f"{found['reproduced']} and misses {found['missed']}.",
