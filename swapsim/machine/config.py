@@ -53,7 +53,8 @@ class MachineConfig:
         hold on their own lists if that is more.
     slots : int
         Slots of each device. Default: 2**20 (4 GB), or twice those of the walkers' pages that do
-        not fit into memory if that is more.
+        not fit into memory if that is more; few walkers leave clusters of it free, also if it is
+        fragmented.
     streams : StreamsConfig or None
         Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all

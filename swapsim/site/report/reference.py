@@ -155,7 +155,8 @@ def _prepare(module: Module, found: Mapping[str, Module]) -> None:
     vars(module)["members"] = {each.name: each for each in public}
     for member in _members(module):
         if isinstance(member, Class):
-            vars(member)["own_members"] = _shown_members(member, found)
+            vars(member)["own_members"] = shown = _shown_members(member, found)
+            vars(member)["members"] = {each.name: each for each in shown}
         if isinstance(member, Function):
             vars(member)["signature"] = _readable(member.signature)
         elif isinstance(member, Variable) and not _is_literal(member.default_value):
