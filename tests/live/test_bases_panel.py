@@ -27,3 +27,15 @@ def test_gains_over_the_seeds_have_the_signs_of_the_notebooks(case: str) -> None
         gains = (by_policy[policy] - by_policy["shared"]).to_list()
         found = "rises" if min(gains) > 0 else "falls" if max(gains) < 0 else "either"
         assert found == sign, policy
+
+
+def test_more_tasks_do_not_fill_the_device_above_one_half() -> None:
+    """Slots that CPUs keep are counted: under half full the shared base keeps its rate."""
+    panel = bases.panel()
+    aged = [
+        run(panel, panel.first | OLD | {"walkers": tasks}).filter(
+            metric="swap_out", policy="shared"
+        )["value"]
+        for tasks in ("8", "16")
+    ]
+    assert min(aged[1]) > max(aged[0]) * 0.9
