@@ -8,7 +8,8 @@ for (const form of document.querySelectorAll("form.filter")) {
     const within = around(row);
     const names = within.map((part) => part.dataset.part);
     const fields = Object.assign({}, ...within.map((part) => part.dataset), row.dataset);
-    return { row, fields, text: [...names, row.textContent].join(" ").toLowerCase() };
+    const titles = [...row.querySelectorAll("[title]")].map((each) => each.title);
+    return { row, fields, text: [...names, ...titles, row.textContent].join(" ").toLowerCase() };
   });
 
   const wanted = () => [...new FormData(form)].filter(([, value]) => value.trim());
