@@ -144,9 +144,9 @@ def _limit(name: str) -> str:
 
 
 def _power(value: int) -> str:
-    """Return a whole number as a text; a large power of 2 as a power."""
+    """Return a whole number as a text; a large power of 2 as a power, which markdown would eat."""
     power = value.bit_length() - 1
-    return f"2**{power}" if value and value == 1 << power > 1 << 16 else f"{value}"
+    return f"``2**{power}``" if value and value == 1 << power > 1 << 16 else f"{value}"
 
 
 def _number(text: str) -> int:

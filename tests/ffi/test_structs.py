@@ -63,7 +63,7 @@ def test_ranges_and_meanings_come_from_the_header() -> None:
     ranges = headers.ranges("struct sws_mapping_config")
     assert ranges == {"swap_slots": (1, 2**32), "trunk_shift": (1, 32), "tree_shift": (1, 6)}
     assert "stay_ns" not in headers.ranges("struct sws_machine_config")
-    assert "Slots of the device, 1 to 2**32.\n" in (MappingConfig.__doc__ or "")
+    assert "Slots of the device, 1 to ``2**32``.\n" in (MappingConfig.__doc__ or "")
     with pytest.raises(ConfigError, match="tree_shift=7"):
         MappingConfig(tree_shift=7)
 
