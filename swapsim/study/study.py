@@ -15,6 +15,7 @@ bit for bit.
 
 import hashlib
 import io
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -129,8 +130,11 @@ class Study:
 
     def load(self) -> pl.DataFrame:
         """Return the rows as a call does, for other studies: `recap` does not name them."""
-        rows, _ = self._stored()
-        return self.compute() if rows is None else rows
+        rows, why = self._stored()
+        if rows is None:
+            print(f"{self.name}: {why}: computed here", file=sys.stderr)
+            return self.compute()
+        return rows
 
     def stale(self) -> str | None:
         """Return in a few words why the stored rows cannot be used; None if they can."""
