@@ -214,7 +214,7 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(change_costs, costs(), {"copy_ns": -4}), "a whole number of ns from 1"),
     (partial(slots.verify_slots, pl.DataFrame()), "give policy="),
     (partial(live.panel, kind="queued lock"), "panel needs name=: give it"),
-    (partial(machine_gain, metric="swapout"), "choose one of accesses, swap_out, written, waits"),
+    (partial(machine_gain, metric="swapout"), "choose one of accesses, swap_out, written"),
     (partial(machine_gain, metric="written"), "to gain on (it is 0)"),
     # Traces and files.
     (partial(traces.info, __file__), "is a file: import it"),
