@@ -87,7 +87,7 @@ def table(three_columns: pl.DataFrame) -> pl.DataFrame:
             f"{three_columns['repeats'].null_count()} claims": source,
             "decided": ", ".join(f"{n} {word}" for word, n in each.decided.items()),
             "of these, that nothing changes": ", ".join(map(str, each.unchanged)),
-            "of these, before a page had it": f"{sum(each.decided.values()) - each.seen}",
+            "of these, rule before the figure": f"{sum(each.decided.values()) - each.seen}",
             "undecided": ", ".join(each.undecided),
         }
         for source, each in _standings(three_columns)
