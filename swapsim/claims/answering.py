@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answers of a model or a real kernel to claims, from RESULTS with the names of the mails."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import copysign, inf
@@ -16,6 +17,7 @@ from swapsim.claims.tables import ANSWERS, CLAIMS, RESULTS
 from swapsim.errors import InputError
 from swapsim.study.ranking import interval
 
+_LOCATOR: Final = re.compile(r"(.+?) \| (.+) \| (.+?) -> (.+)")
 _NOT_IN_A_TABLE: Final = "not in a table"
 _Runs = Mapping[Any, float]  # value of a metric by seed, round or setting
 
@@ -163,8 +165,14 @@ class _Known:
 
     def sides(self, claim: Mapping[str, Any]) -> _Sides | None:
         """Return the runs of a claim's kernels; None if one has none."""
-        where, row, kernels = claim["locator"].split(" | ")
-        before, after = kernels.split(" -> ")
+        locator = _LOCATOR.fullmatch(claim["locator"])
+        if not locator:
+            raise InputError(
+                f"{claim['locator']!r} of {claim['claim']!r} is no place: write 'table or place | "
+                "row | kernel -> kernel'",
+                field="locator",
+            )
+        where, row, before, after = locator.groups()
         names = [claim["metric"]]
         if where.startswith("prose") and row != _NOT_IN_A_TABLE:
             names.append(row)
