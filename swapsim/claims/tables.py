@@ -84,6 +84,7 @@ REASON: Final = Vocabulary(
         "the model has no such zone",
         "the model has no such counter",
         "the model has no such lock",
+        "the model has no such caller",
         "the model has no time",
         "this test is not simulated",
         "the model has it by construction",

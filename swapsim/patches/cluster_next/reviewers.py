@@ -96,6 +96,7 @@ REVIEWERS: Final = (
         metric="seeks",
         base=("solid-state", "False", "shared"),
         other=("solid-state", "False", "percpu"),
+        note="nearly none is adjacent with one base, so that only the distance can grow, and does",
     ),
     Question(
         claim="D-prose-slot-cache-seeks",
