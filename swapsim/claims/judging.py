@@ -39,7 +39,7 @@ VANISHES_BY_PERCENT: Final = 100 * 5 / 6
 
 SMALLEST_PERCENT: Final = 1.0
 """Smallest change that falls or rises, in percent: below it no side decides. Set on 27 November
-2026, in sight of the two verdicts that it opens, and of those that `_too_small` opens."""
+2026, in sight of the two verdicts that it opens, and of those that `too_small` opens."""
 
 FEWEST_ROUNDS: Final = 5
 """Rounds of which the interval, from the least to the greatest, has 93.75 %; four have 87.5 %."""
@@ -223,7 +223,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
         ((claimed == "rises") & below, no),
         ((claimed == "vanishes") & below & vanished, yes),
         ((claimed == "vanishes") & (above | (below & ~vanished)), no),
-        (stays & (pl.col(low) >= -width) & (pl.col(high) <= width) & ~_opposite(low, high), yes),
+        (stays & (pl.col(low) >= -width) & (pl.col(high) <= width) & ~opposite(low, high), yes),
         (stays & ((pl.col(low) > width) | (pl.col(high) < -width)), no),
         otherwise="open",
     )
@@ -239,14 +239,14 @@ def _simulated_verdict() -> pl.Expr:
         (judged & _base_not_reproduced(), "base not reproduced"),
         (pl.col("chance") > NOT_DETERMINABLE_ABOVE, "not determinable"),
         (over_runs & (range_verdict("low", "high") == "open"), "open"),
-        (~_within("simulated") | _opposite("low", "high"), "missed"),
-        (_too_small(), "open"),
+        (~_within("simulated") | opposite("low", "high"), "missed"),
+        (too_small(), "open"),
         otherwise="reproduced",
     )
     return verdict.cast(tables.SIMULATED_VERDICT.dtype)
 
 
-def _too_small() -> pl.Expr:
+def too_small() -> pl.Expr:
     """Return whether a printed change is so small that none would be within its tolerance, too.
 
     Below SMALLEST_PERCENT the mail says that nothing changes, and that is what the model may miss.
@@ -256,7 +256,7 @@ def _too_small() -> pl.Expr:
     return (pl.col("kind") == "change") & small.fill_null(value=False)
 
 
-def _opposite(low: str, high: str) -> pl.Expr:
+def opposite(low: str, high: str) -> pl.Expr:
     """Return whether a whole range has the other sign than the whole published one.
 
     The published range is the printed change with its printed deviation.

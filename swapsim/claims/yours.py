@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.claims.judging import FEWEST_ROUNDS, range_verdict
+from swapsim.claims.judging import FEWEST_ROUNDS, opposite, range_verdict, too_small
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import published_claims, published_tables, require_unique
 from swapsim.claims.tables import (
@@ -272,8 +272,9 @@ def four_columns(
 
     The change of the means over the runs, in percent, is judged by the claim's tolerance. It is
     open with fewer than FEWEST_ROUNDS runs of a kernel, and if its 95 % interval (Student's t, with
-    Welch's degrees of freedom) is open by `judging.range_verdict`. A claim that repeats the figure
-    of another one in the comparison is left out.
+    Welch's degrees of freedom) is open by `judging.range_verdict`; a change of the other sign and
+    one that is too small are judged as a model's. Without a reproduced base no simulated change is
+    given. A claim that repeats the figure of another one in the comparison is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
@@ -281,7 +282,11 @@ def four_columns(
     near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
     few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
     wide = range_verdict("your_low", "your_high") == "open"
-    verdict = first((few | wide, "open"), (near, "reproduced"), (~near, "missed"))
+    missed = ~near | opposite("your_low", "your_high")
+    verdict = first(
+        (few | wide, "open"), (missed, "missed"), (too_small(), "open"), otherwise="reproduced"
+    )
+    judged = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
     fitted = (
         fitting.filter("has_change")
         .drop("patch")
@@ -294,7 +299,10 @@ def four_columns(
         .join(order, on="claim")
         .sort("place", "test", "metric")
         .with_columns(
-            your_metric="metric", metric="row", your_verdict=verdict.cast(SIMULATED_VERDICT.dtype)
+            your_metric="metric",
+            metric="row",
+            your_verdict=verdict.cast(SIMULATED_VERDICT.dtype),
+            simulated=pl.when(judged).then("simulated"),
         )
         .select(FOUR_COLUMNS.names())
     )
@@ -323,15 +331,15 @@ def four_columns(
 
 
 def _setups() -> pl.DataFrame:
-    """Return the setup of each claim: the parameters of its row, else its table or place."""
+    """Return the error and the setup of each claim: its row's parameters, else table or place."""
     parts = pl.col("locator").str.split(" | ")
     row = parts.list.head(2).list.join(" | ").alias("row")
     cells = published_tables().select("mail", row, "parameters")
     return (
         published_claims()
-        .select("claim", "mail", row, place=parts.list.first())
+        .select("claim", "mail", "error", row, place=parts.list.first())
         .join(cells.unique(["mail", "row"]), on=["mail", "row"], how="left")
-        .select("claim", setup=pl.coalesce("parameters", "place"))
+        .select("claim", "error", setup=pl.coalesce("parameters", "place"))
     )
 
 

@@ -234,10 +234,14 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
             )
         )
     opened = found.columns.filter(your_verdict="open")
-    few = opened.filter(pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS).height
+    few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
+    small = pl.col("published").abs() <= pl.col("tolerance")
     reasons = {
-        f"fewer than {FEWEST_ROUNDS} runs of a kernel": few,
-        "the interval of your change is wider than two tolerances": opened.height - few,
+        f"fewer than {FEWEST_ROUNDS} runs of a kernel": opened.filter(few).height,
+        "no change would be within the tolerance, too": opened.filter(~few & small).height,
+        "the interval of your change is wider than two tolerances": opened.filter(
+            ~few & ~small
+        ).height,
     }
     lines = [f"open verdicts: {n}, since {why}" for why, n in reasons.items() if n]
     if not found.columns.is_empty():

@@ -31,12 +31,13 @@ def seen_in(source: str) -> pl.Expr:
 class _Standing:
     """The verdicts of one source on all claims: how many decide them, and how many do not.
 
-    A claim says that nothing changes if the mail prints the same figure twice, or that it stays.
+    Nothing changes where the mail prints the same figure twice or says that it stays, and where
+    each run of the model or the kernel has the same change of 0.
     """
 
     decided: dict[str, int]
     unchanged: list[int]
-    """How many of the decided ones, by verdict, say that nothing changes."""
+    """In how many of the decided ones, by verdict, nothing changes."""
     seen: int
     """How many of the decided ones a page had shown before their rule was stored."""
     undecided: list[str]
@@ -45,8 +46,11 @@ class _Standing:
 def _standings(three_columns: pl.DataFrame) -> Iterator[tuple[str, _Standing]]:
     own = three_columns.filter(pl.col("repeats").is_null())
     counted = claims.verdicts_by_mail(three_columns)
-    unchanged = own.filter((pl.col("claimed") == "stays") | (pl.col("base") == pl.col("value")))
+    stated = (pl.col("claimed") == "stays") | (pl.col("base") == pl.col("value"))
     for source, words in DECIDED.items():
+        ends = (f"{'measured_' * (source == 'measured')}{end}" for end in ("low", "high"))
+        constant = pl.all_horizontal(pl.col(source, *ends) == 0).fill_null(value=False)
+        unchanged = own.filter(stated.fill_null(value=False) | constant)
         total = totals(counted, source)
         found = {word: total[word.replace(" ", "_")] for word in COUNTED}
         decided = {word: n for word in words if (n := found.pop(word))}
@@ -73,7 +77,7 @@ def sentences(three_columns: pl.DataFrame) -> str:
     for source, each in _standings(three_columns):
         named = ", ".join(f"{n} {word}" for word, n in each.decided.items())
         if any(each.unchanged):
-            named += f"; {_joined(each.unchanged)} of these say that nothing changes"
+            named += f"; in {_joined(each.unchanged)} of these nothing changes"
         decided = f"{sum(each.decided.values())}" + f" ({named})" * bool(named)
         rest = f"; undecided: {', '.join(each.undecided)}" * bool(each.undecided)
         said.append(f"{who[source]} {decided}{rest}.")
@@ -86,8 +90,8 @@ def table(three_columns: pl.DataFrame) -> pl.DataFrame:
         {
             f"{three_columns['repeats'].null_count()} claims": source,
             "decided": ", ".join(f"{n} {word}" for word, n in each.decided.items()),
-            "of these, that nothing changes": ", ".join(map(str, each.unchanged)),
-            "of these, rule before the figure": f"{sum(each.decided.values()) - each.seen}",
+            "of these, nothing changes": ", ".join(map(str, each.unchanged)),
+            "of these, rule older than figure": f"{sum(each.decided.values()) - each.seen}",
             "undecided": ", ".join(each.undecided),
         }
         for source, each in _standings(three_columns)

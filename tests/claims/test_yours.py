@@ -109,18 +109,22 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
 
 
 @pytest.mark.parametrize(
-    ("patched", "verdict"),
+    ("claim", "patched", "verdict"),
     [
-        ((122, 124, 121, 123, 125), "reproduced"),
-        ((60, 260, 90, 120, 85), "open"),
-        ((900, 2600, 1900, 1200, 1850), "missed"),
+        ("A-throughput", (122, 124, 121, 123, 125), "reproduced"),
+        ("A-throughput", (60, 260, 90, 120, 85), "open"),
+        ("A-throughput", (900, 2600, 1900, 1200, 1850), "missed"),
+        ("D2-optane-score", (98, 97, 99, 98, 97), "missed"),
+        ("D2-optane-score", (102, 103, 102, 101, 102), "open"),
     ],
 )
-def test_a_wide_interval_is_open_unless_it_misses(patched: tuple[int, ...], verdict: str) -> None:
-    """Five runs decide if they agree with each other, or are all far from the published change."""
+def test_five_runs_are_judged_as_a_model_is(
+    claim: str, patched: tuple[int, ...], verdict: str
+) -> None:
+    """They decide if they agree; +1.7 % is missed by a fall, and no gain is within 5 points, too."""
     rows = [
-        (kernel, "", "A-throughput", float(value), "", run)
-        for kernel, values in (("base", (100, 99, 101, 98, 102)), ("patched", patched))
+        (kernel, "", claim, float(value), "", run)
+        for kernel, values in (("base", (100, 99.5, 100.5, 99, 101)), ("patched", patched))
         for run, value in enumerate(values)
     ]
     four, _ = compared(pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row"))
