@@ -43,8 +43,8 @@ Setups are not compared: a verdict holds only if yours is the claim's.
 change lies within the tolerance which was stored for this claim before any result; *yours* has no
 error bar of the mail's in it. A verdict needs five runs of each kernel or more. With fewer it is
 *open*, and also if the interval is wider than two tolerances and reaches the published change plus
-or minus its tolerance, or if no change would be within the tolerance, too. A claim that repeats another one's figure, as a mail's text does its
-table's, is left out. In Python:
+or minus its tolerance, or if no change would be within the tolerance, too. A claim that repeats
+another one's figure, as a mail's text does its table's, is left out. In Python:
 
 >>> from swapsim import frames
 >>> from swapsim.site import overview

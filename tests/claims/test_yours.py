@@ -121,7 +121,7 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
 def test_five_runs_are_judged_as_a_model_is(
     claim: str, patched: tuple[int, ...], verdict: str
 ) -> None:
-    """They decide if they agree; +1.7 % is missed by a fall, and no gain is within 5 points, too."""
+    """They decide if they agree; a fall misses +1.7 %, and no gain is within 5 points, too."""
     rows = [
         (kernel, "", claim, float(value), "", run)
         for kernel, values in (("base", (100, 99.5, 100.5, 99, 101)), ("patched", patched))
