@@ -85,14 +85,11 @@ def draw_along(along: pl.DataFrame) -> alt.ConcatChart:
 
 
 def by_statement(held: pl.DataFrame) -> pl.DataFrame:
-    """Return the cases that hold of each patch's statement, a column per rule set."""
-    stated = claims.published_claims().select("claim", statement="metric")
+    """Return the cases that hold of each part of a patch's statement, a column per rule set."""
     text = pl.format("{} of {}", "held", "cases")
-    table = held.with_columns(text=text).pivot("rules", index="claim", values="text")
+    table = held.with_columns(text=text).pivot("rules", index=["claim", "part"], values="text")
     patch = pl.col("claim").str.extract(r"-patch-(\d)-").alias("patch")
-    return table.join(stated, on="claim", maintain_order="left").select(
-        patch, "statement", *held["rules"].unique(maintain_order=True)
-    )
+    return table.select(patch, pl.col("part").alias("cases"), pl.exclude("claim", "part"))
 
 
 def by_target(judged: pl.DataFrame) -> pl.DataFrame:

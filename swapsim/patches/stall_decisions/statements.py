@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a recording of a real kernel shows of the statements of patches 1 to 8 (`held_cases`).
 
-A case is a row, or a list, of the recording in which a kernel could act against the statement. The
-definitions were stored before the first count. A page *counts as* dirty or under writeback as its
-filesystem answers or, if it was not asked, by the page's own flags; only file pages count.
+A case is a row, or a list, of the recording in which a kernel could act against a part of the
+statement. The definitions were stored before the first count, their parts after it. A page *counts
+as* dirty or under writeback as its filesystem answers or, if it was not asked, by the page's own
+flags; only file pages count.
 
 =====  ==========================================================  =================================
 patch  a case is                                                   in which the statement holds if
@@ -25,12 +26,14 @@ patch  a case is                                                   in which the 
        that did not have it                                        call begins
 5      a request for wait_iff_congested                            a list makes it, after its last
                                                                    page, and not kswapd
+       and a list of kswapd on a node with the flag congested      it does not request it
 6      a list with a page that counts as under writeback and is    the pages that count as congested
        marked for immediate reclaim                                are these, and those of a
                                                                    congested device
 7      a list whose dirty or unqueued dirty pages would be others  its counters of both are those by
-       if pages with buffers counted by their own flags            the answers of the buffers
-8      the same of pages of NFS                                    the same by the answers of NFS
+       if pages with buffers counted as dirty by their own flags,  the answers of the buffers
+       and one if they counted as under writeback by these
+8      the same two of pages of NFS                                the same by the answers of NFS
 =====  ==========================================================  =================================
 """
 
@@ -46,27 +49,36 @@ from swapsim.stall.rows import ReclaimRows, reclaim_rows
 TRACES: Final = {"series-8": "stalls-series-1", "mmotm": "stalls-mmotm-1", "6.1": "stalls-nfs-1"}
 """One workload by the rules of the series and of its base, and a similar one by those of 6.1."""
 
+_ANSWERED: Final = ("buffers_dirty", "buffers_writeback", "nfs_writeback", "nfs_dirty")
+"""Who answers for a page, and what."""
+
 _BEFORE_ACCOUNTING: Final = ("lock", "evictable", "mapped")
 _TAIL_DIRTY: Final = 1
 _WRITEBACK: Final = 2
+_CONGESTED: Final = 4
 _OF_A_FILE: Final = pl.col("file") & ~pl.col("lazyfree")
 """A lazily freed page is on the lists of file pages and is anonymous."""
 
-_CASES: Final = {
-    "C-prose-patch-1-no-free-under-writeback": "marked pages under writeback that kswapd tested",
-    "C-prose-patch-2-file-pages-only": "lists of anonymous pages, written file pages, flags set",
-    "C-prose-patch-3-stall-after-list": "requests for a throttle",
-    "C-prose-patch-4-flag-before-sleep": "requests by lists that set the flag writeback",
-    "C-prose-patch-5-one-place": "requests for wait_iff_congested",
-    "C-prose-patch-6-immediate-is-congested": "lists with marked pages under writeback",
-    "C-prose-patch-7-buffer-state": "lists on which answers of buffers decide",
-    "C-prose-patch-8-nfs-state": "lists on which answers of NFS decide",
-}
-"""What a case is, by claim, in the order of the patches."""
+_PARTS: Final = (
+    ("C-prose-patch-1-no-free-under-writeback", "marked pages under writeback that kswapd tested"),
+    ("C-prose-patch-2-file-pages-only", "lists of anonymous pages that are not clean"),
+    ("C-prose-patch-2-file-pages-only", "file pages that kswapd wrote"),
+    ("C-prose-patch-2-file-pages-only", "lists that set the flag of dirty pages"),
+    ("C-prose-patch-3-stall-after-list", "requests for a throttle"),
+    ("C-prose-patch-4-flag-before-sleep", "requests by lists that set the flag writeback"),
+    ("C-prose-patch-5-one-place", "requests for wait_iff_congested"),
+    ("C-prose-patch-5-one-place", "lists of kswapd on a congested node"),
+    ("C-prose-patch-6-immediate-is-congested", "lists with marked pages under writeback"),
+    ("C-prose-patch-7-buffer-state", "lists on which buffers decide what is dirty"),
+    ("C-prose-patch-7-buffer-state", "lists on which buffers decide what is under writeback"),
+    ("C-prose-patch-8-nfs-state", "lists on which NFS decides what is under writeback"),
+    ("C-prose-patch-8-nfs-state", "lists on which NFS decides what is dirty"),
+)
+"""Each part of a claim and what a case of it is, in the order of the patches."""
 
 
 def held_cases(rows: ReclaimRows) -> pl.DataFrame:
-    """Count the cases of each statement in a recording, and those in which it holds."""
+    """Count the cases of each part of a statement in a recording, and those in which it holds."""
     recording = gather(rows)
     of_list = recording.lists.select("list", "kswapd")
     folios = recording.folios.join(of_list, on="list", maintain_order="left")
@@ -75,39 +87,48 @@ def held_cases(rows: ReclaimRows) -> pl.DataFrame:
     lists = recording.lists.join(counted, on="list", maintain_order="left")
     found = (
         _kept_under_writeback(folios),
-        _file_pages_only(recording, folios, lists, calls),
+        *_file_pages_only(recording, folios, lists, calls),
         calls.select(held="after"),
         _flag_before_sleep(calls),
-        _one_place(calls),
+        *_one_place(recording.lists, calls),
         lists.filter("marked").select(held=pl.col("congested") == pl.col("congested_rules")),
-        *(_by_answers(lists, who) for who in ("buffers", "nfs")),
+        *(_by_answers(lists, what) for what in _ANSWERED),
     )
     counts = [
-        (claim, int(held["held"].sum()), held.height)
-        for claim, held in zip(_CASES, found, strict=True)
+        (*part, int(held["held"].sum()), held.height)
+        for part, held in zip(_PARTS, found, strict=True)
     ]
-    return pl.DataFrame(counts, schema=["claim", "held", "cases"], orient="row")
+    return pl.DataFrame(counts, schema=["claim", "part", "held", "cases"], orient="row")
 
 
 def of_trace(rules: str) -> pl.DataFrame:
     """Return the cases of the trace of a rule set (`studies.held`)."""
     name = TRACES[rules]
     found = held_cases(reclaim_rows(traces.shipped("stall-decisions")[name]))
-    named = found.select(pl.lit(name).alias("trace"), pl.lit(rules).alias("rules"), "claim")
+    named = found.select(pl.lit(name).alias("trace"), pl.lit(rules).alias("rules"), "claim", "part")
     return named.hstack(found.select(pl.col("held", "cases").cast(pl.UInt64)))
 
 
 def answers_of(held: pl.DataFrame) -> list[Answer]:
-    """Return what `studies.held` of the series' rules answer to its statements."""
+    """Return what `studies.held` of the series' rules answer to its statements.
+
+    A statement is answered by a part that does not hold in all cases, else by that with the fewest.
+    """
+    weakest = (
+        held.filter(rules="series-8")
+        .sort(pl.col("held") == pl.col("cases"), "cases", maintain_order=True)
+        .unique("claim", keep="first", maintain_order=True)
+        .sort("claim")
+    )
     return [
         Answer(
             claim=row["claim"],
             source="measured",
-            what=f"{_CASES[row['claim']]}, in the trace {row['trace']}",
+            what=f"{row['part']}, in the trace {row['trace']}",
             held=row["held"],
             cases=row["cases"],
         )
-        for row in held.filter(rules="series-8").iter_rows(named=True)
+        for row in weakest.iter_rows(named=True)
     ]
 
 
@@ -138,11 +159,12 @@ def _counted(folios: pl.DataFrame) -> pl.DataFrame:
     by_answers = {
         name: _OF_A_FILE & pl.coalesce(f"fs_{name}", name) for name in ("dirty", "writeback")
     }
-    not_asked = {"rules": pl.lit(value=False), "buffers": asked, "nfs": ~asked}
+    of_whom = {"rules": pl.lit(value=False), "buffers": asked, "nfs": ~asked}
     sums = {}
-    for who, of_flags in not_asked.items():
+    for who in ("rules", *_ANSWERED):
+        whose, _, what = who.partition("_")
         dirty, writeback = (
-            pl.when(of_flags.fill_null(value=False))
+            pl.when(of_whom[whose].fill_null(value=False) & (name == what))
             .then(by_flags[name])
             .otherwise(by_answers[name])
             for name in ("dirty", "writeback")
@@ -167,21 +189,19 @@ def _kept_under_writeback(folios: pl.DataFrame) -> pl.DataFrame:
 
 def _file_pages_only(
     recording: Recording, folios: pl.DataFrame, lists: pl.DataFrame, calls: pl.DataFrame
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, ...]:
     waits = calls.filter(reason="congestion_wait")["list"].unique()
     written = folios.filter(_OF_A_FILE, "kswapd", pl.col("clean").is_not_null())
     flagged = recording.lists.filter(pl.col("flags_set") & _TAIL_DIRTY != 0)
-    return pl.concat(
-        [
-            lists.filter(~pl.col("file"), "not_clean").select(
-                held=(pl.col("dirty") == 0) & (pl.col("unqueued_dirty") == 0)
-            ),
-            written.select(held=pl.col("node_flags") & _TAIL_DIRTY != 0),
-            flagged.select(
-                held=(pl.col("unqueued_dirty") == pl.col("taken"))
-                & pl.col("list").is_in(waits.implode())
-            ),
-        ]
+    return (
+        lists.filter(~pl.col("file"), "not_clean").select(
+            held=(pl.col("dirty") == 0) & (pl.col("unqueued_dirty") == 0)
+        ),
+        written.select(held=pl.col("node_flags") & _TAIL_DIRTY != 0),
+        flagged.select(
+            held=(pl.col("unqueued_dirty") == pl.col("taken"))
+            & pl.col("list").is_in(waits.implode())
+        ),
     )
 
 
@@ -190,11 +210,15 @@ def _flag_before_sleep(calls: pl.DataFrame) -> pl.DataFrame:
     return calls.filter(sets).select(held=pl.col("flags") & _WRITEBACK != 0)
 
 
-def _one_place(calls: pl.DataFrame) -> pl.DataFrame:
+def _one_place(lists: pl.DataFrame, calls: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
     ended = (pl.col("list") == 0) | pl.col("kswapd").is_not_null()
-    cases = calls.filter(pl.col("reason") == "wait_iff_congested", ended)
-    return cases.select(
-        held=(pl.col("list") > 0) & ~pl.col("kswapd").fill_null(value=True) & pl.col("after")
+    waits = calls.filter(pl.col("reason") == "wait_iff_congested", ended)
+    flagged = lists.filter("kswapd", pl.col("flags_before") & _CONGESTED != 0)
+    return (
+        waits.select(
+            held=(pl.col("list") > 0) & ~pl.col("kswapd").fill_null(value=True) & pl.col("after")
+        ),
+        flagged.select(held=~pl.col("list").is_in(waits["list"].implode())),
     )
 
 
