@@ -279,9 +279,9 @@ def verdict(
     handed_out, alike = slots_matched(verified)
     counts = claims.verdicts_by_mail(three_columns)
     of_models, of_kernels = (totals(counts, source) for source in DECIDED)
-    by_models, by_kernels = (
-        sum(of[word] for word in words)
-        for of, words in zip((of_models, of_kernels), DECIDED.values(), strict=True)
+    own = three_columns.filter(pl.col("repeats").is_null())
+    models, kernels = (
+        own.select(verdict_of(source).is_in(words)).to_series() for source, words in DECIDED.items()
     )
     over_nfs = three_columns.filter(
         pl.col("claim").str.contains("-nfs-"),
@@ -289,8 +289,9 @@ def verdict(
         measured_verdict="contradicted",
     ).height
     return claims.lead(
-        f"Of {of_models['claims']} claims in the patches' mails, models decide {by_models} and "
-        f"real kernels {by_kernels}; the others are open, or have a reason in place of an answer.",
+        f"Of {own.height} claims in the patches' mails {(models | kernels).sum()} are decided: "
+        f"{models.sum()} by models, {kernels.sum()} by real kernels, {(models & kernels).sum()} by "
+        f"both; the others are open, or have a reason.",
         {
             "What is simulated": f"{of_models['reproduced']} are reproduced and "
             f"{of_models['missed']} missed; in {of_models['base_not_reproduced']} more the base, "

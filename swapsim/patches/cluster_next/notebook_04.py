@@ -150,13 +150,13 @@ def verdict(
     recorded: pl.DataFrame,
     *,
     tasks: pl.DataFrame,
-    drives: pl.DataFrame,
+    drives: tuple[pl.DataFrame, pl.DataFrame],
 ) -> str:
     """Return the lead of notebook 04.
 
     ``verified`` is VERIFIED_SLOTS; ``aged`` and ``recorded`` are SLOT_SWEEP, of the study "ages"
     and of a trace's requests; ``texts`` are those of all claims; ``life``, ``tasks`` and ``drives``
-    are `what_if.gains` by V1's age, by the number of tasks and by drive.
+    are `what_if.gains` by V1's age, by the number of tasks, and by drive and on those of replies.
     """
     handed_out, alike = slots_matched(verified)
     means = _moved(aged)
@@ -168,7 +168,9 @@ def verdict(
         texts.row(by_predicate=pl.col("claim") == claim, named=True)
         for claim in ("D3-prose-score", "D-prose-score")
     )
-    slow, many = drives.filter("flips"), tasks.filter("flips")
+    p3600 = drives[1].filter(drive="P3600")
+    slow = pl.concat([drives[0].filter("flips"), p3600], how="diagonal")
+    many = tasks.filter("flips")
     return claims.lead_on(
         f"Each CPU's scan begins at its own place: {on_trace[studies.MERGED]:.0f} % of swap cache "
         f"additions fetch the lock's line from another CPU, not {on_trace['shared']:.0f} %, on "
