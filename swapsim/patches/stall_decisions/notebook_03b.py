@@ -320,7 +320,7 @@ def lab_without_collapse() -> pl.DataFrame:
     """Simulate the lab's test with the largest file as it is, and with what ends its collapse."""
     base = reclaim.lab_guest(RULES[0], 2.84)
     half = base.dirty_limit_pages // 2
-    guests = {
+    guests: dict[str, dict[str, Any]] = {
         "as set": {},
         "half the dirty limit": {"dirty_limit_pages": half, "background_limit_pages": half // 2},
         "12 times the disk's rate": {"disk_rate": 12 * base.disk_rate},
@@ -330,7 +330,7 @@ def lab_without_collapse() -> pl.DataFrame:
         window = reclaim.run_lab_guest(replace(base, rules=rules, **fields))
         found = dict(reclaim.lab_guest_rows(window).select("metric", "value").iter_rows())
         shown = {name: found[name] for name in ("Ops memcachetest", "Swap Outs", *_OF_KSWAPD)}
-        rows.append({"guest": guest, "rules": rules, **shown})
+        rows.append({"largest file": guest, "rules": rules, **shown})
     return pl.DataFrame(rows)
 
 
