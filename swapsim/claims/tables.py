@@ -424,7 +424,6 @@ CLAIM_TEXTS: Final = Table(
     Column("section", pl.String, "table or place of the mail"),
     Column("what", pl.String, "quantity or statement"),
     Column("published", pl.String, f"published figure {_TEXT_OF}, or what the mail states"),
-    Column("published_sides", pl.String, "both published figures"),
     Column("simulated", pl.String, f"simulated figure {_TEXT_OF}"),
     Column("simulated_sides", pl.String, "both simulated figures"),
     Column("range", pl.String, f"range of the simulated figure {_TEXT_OF}"),

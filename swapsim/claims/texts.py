@@ -134,7 +134,6 @@ def _texts(row: dict[str, Any]) -> dict[str, str]:
         "section": row["section"].removeprefix("prose: "),
         "what": row["metric"],
         "published": figure_text(row["published"], **how) or _in_words(row),
-        "published_sides": _published_sides(row),
         "simulated": "" if no_change else figure_text(row["simulated"], **of_model),
         "simulated_sides": _sides(row, "simulated"),
         "range": "" if no_change else range_text(row["low"], row["high"], **of_model),
@@ -158,29 +157,16 @@ def _how(row: dict[str, Any], source: str) -> dict[str, Any]:
 def _sides(row: dict[str, Any], source: str) -> str:
     """Return a source's figures without the change and with it; empty for a plain figure."""
     base, value = row[f"{source}_base"], row[f"{source}_value"]
-    return "" if row["kind"] == "figure" or None in (base, value) else _arrow(base, value)
-
-
-def _published_sides(row: dict[str, Any]) -> str:
-    """Return what a mail prints without the change and with it; a profile may lack one row."""
-    base, value = row["base"], row["value"]
-    one = row["kind"] == "direction" and (base is None) != (value is None)
-    if row["kind"] == "figure" or (None in (base, value) and not one):
+    if row["kind"] == "figure" or None in (base, value):
         return ""
-    return _arrow(base, value)
-
-
-def _arrow(*sides: float | None) -> str:
-    return " \u2192 ".join(
-        "absent" if each is None else figure_text(each, "", relative=False) for each in sides
-    )
+    return " \u2192 ".join(figure_text(each, "", relative=False) for each in (base, value))
 
 
 _OVER: Final = {
     "open constants": "over what the mail leaves open",
     "ages": "over ages of the device",
-    "seeds": "over {} seeds",
-    "interval": "95 % interval over {} seeds",
+    "seeds": "over {} seed{}",
+    "interval": "95 % interval over {} seed{}",
 }
 
 
@@ -188,7 +174,8 @@ def _simulated_rests(row: dict[str, Any]) -> str:
     """Return what a simulated verdict rests on."""
     if row["range_over"] is None:
         return ""
-    over = _OVER[row["range_over"]].format(row["simulated_rounds"] or 1)
+    rounds = row["simulated_rounds"] or 1
+    over = _OVER[row["range_over"]].format(rounds, "s" if rounds > 1 else "")
     return "; ".join(part for part in (row["simulated_what"], over, _tolerance(row)) if part)
 
 

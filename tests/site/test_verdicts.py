@@ -104,6 +104,11 @@ def test_each_section_of_a_mail_has_its_place_and_leads_to_a_heading() -> None:
         assert f"## {heading}" in lines, lead
 
 
+def plain_figure(text: str) -> str:
+    """Return a text that begins with a figure without that figure's trailing zeros."""
+    return re.sub(r"^[\d.]+(?= |$)", lambda figure: str(float(figure[0])), text)
+
+
 def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
     """Return what a page shows of each claim: published; figure, range and verdict of both."""
     found = {}
@@ -111,7 +116,7 @@ def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
         named = re.search(r'<tr id="([^"]+)"[ >]|mail-[^"#]+#([^"]+)">', line)
         cells = re.findall(r"<td class=.*?</td>", line)
         if named and len(cells) == 3:
-            parts = [re.sub(r" <small>.*?</small>|<[^>]+>", "", cells[0])]
+            parts = [plain_figure(re.sub(r" <small>.*?</small>|<[^>]+>", "", cells[0]))]
             for cell in cells[1:]:
                 for kind in ("figure", "range", "says"):
                     part = re.search(rf'<span class="{kind}">(.*?)</span>', cell)
@@ -122,11 +127,17 @@ def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
 
 
 def as_shown(judged: pl.DataFrame) -> dict[str, tuple[str, ...]]:
-    """Return the texts of claims in the order of `rows_of_page`."""
+    """Return the texts of claims in the order of `rows_of_page`, a figure with all its digits."""
     of_model = ("simulated", "range", "simulated_verdict")
     of_kernel = ("measured", "interval", "measured_verdict")
     texts = claims.claim_texts(judged).select("claim", "published", *of_model, *of_kernel)
-    return {name: tuple(rest) for name, *rest in texts.rows()}
+    figures = judged.drop_nulls("value").filter(
+        (pl.col("kind") == "figure") | pl.col("base").is_null()
+    )
+    own = {row["claim"]: f"{row['value']} {row['unit']}".strip() for row in figures.to_dicts()}
+    return {
+        name: (plain_figure(own.get(name, text)), *rest) for name, text, *rest in texts.iter_rows()
+    }
 
 
 def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
@@ -145,6 +156,25 @@ def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
             f"<td>{row[name]}</td>" in unescape(front).replace(MINUS, "-")
             for name in ("state", "now", "figure")
         )
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("A-lock-add", "10.86\u00a0\u00b1\u00a012% \u2192 8.31\u00a0\u00b1\u00a016% (% of cycles)"),
+        ("A-prose-swap-out", "~1.2 \u2192 ~1.48 GB/s"),
+        ("B-system-1", "260.53 \u2192 192.98 s"),
+        ("C-disk-kswapd-efficiency", "13 \u2192 66 %"),
+        ("D-lock-remove", "7.03 % of cycles"),
+    ],
+)
+def test_a_mails_page_has_its_figures_as_it_prints_them(
+    judged: pl.DataFrame, claim: str, text: str
+) -> None:
+    """With all digits, the deviation and the unit."""
+    mail = judged.filter(claim=claim)["mail"].item()
+    row = pages.mail_article(judged, mail).partition(f'<tr id="{claim}">')[2]
+    assert f'<span class="sides">{text}</span>' in row.partition("</tr>")[0]
 
 
 def test_a_page_for_each_mail_has_its_claims_in_its_order(judged: pl.DataFrame) -> None:

@@ -49,22 +49,61 @@ def _claims(judged: pl.DataFrame) -> list[dict[str, Any]]:
     """Return THREE_COLUMNS as pages show them: its texts (CLAIM_TEXTS), each figure in one dict."""
     texts = claims.claim_texts(judged).iter_rows(named=True)
     stated = {row["claim"]: row for row in claims.published_claims().iter_rows(named=True)}
-    kernels = {name: row["locator"].rpartition(" | ")[2] for name, row in stated.items()}
+    cells = _cells()
     return [
         {
             **text,
             "what": Markup(_FUNCTION.sub(_IN_SHORT, str(escape(text["what"])))),
-            "kernels": " \u2192 ".join(dict.fromkeys(kernels[text["claim"]].split(" -> "))),
+            **_published(text["published"], row, stated[row["claim"]], cells),
             "section": row["section"],
             "repeats": row["repeats"],
             "letters": row["claim"].partition("-")[0],  # they stand for one mail, or for several
-            "published": _typeset(text["published"]),
-            "unit": stated[text["claim"]]["unit"],
             "simulated": _figure(text, row, "simulated", text["range"]),
             "measured": _figure(text, row, "measured", text["interval"]),
         }
         for text, row in zip(texts, judged.iter_rows(named=True), strict=True)
     ]
+
+
+_PROSE: Final = re.compile("^prose[^|]*")  # claims and printed cells name its place differently
+
+
+def _cells() -> dict[tuple[str, str], str]:
+    """Return the text of each printed figure, with its deviation, by mail and locator."""
+    deviation = pl.format("\u00a0\u00b1\u00a0{}%", pl.col("stddev_percent").cast(pl.Int64))
+    printed = pl.col("printed").str.strip_suffix("%")
+    cells = claims.published_tables().select(
+        "mail", "locator", pl.concat_str(printed, deviation, ignore_nulls=True)
+    )
+    return {(mail, _PROSE.sub("", where)): text for mail, where, text in cells.iter_rows()}
+
+
+def _published(
+    words: str,
+    row: Mapping[str, Any],
+    stated: Mapping[str, Any],
+    cells: Mapping[tuple[str, str], str],
+) -> dict[str, str]:
+    """Return what a mail prints of a claim: ``sides`` are the figures of its two kernels.
+
+    A claim that is no change has its figure, or ``words``.
+    """
+    where, _, named = _PROSE.sub("", stated["locator"]).rpartition(" | ")
+    kernels = named.split(" -> ")
+    printed = [
+        cells.get((row["mail"], f"{where} | {kernel}"), f"{figure:.15g}")
+        for kernel, figure in zip(kernels, (row["base"], row["value"]), strict=True)
+        if figure is not None
+    ]
+    plain = row["value"] is not None and (row["kind"] == "figure" or row["base"] is None)
+    unit = stated["unit"]
+    if printed and printed[-1].endswith("%"):  # after a deviation
+        unit = f"({unit})"
+    return {
+        "kernels": " \u2192 ".join(dict.fromkeys(kernels)),
+        "published": f"{printed[-1]} {unit}".strip() if plain else _typeset(words),
+        "sides": "" if plain or not printed else " \u2192 ".join(printed) + f" {unit}",
+    }
 
 
 def _figure(
