@@ -365,8 +365,8 @@ def on_your_own(
     """Return the lead of notebook 06, whose tables a user changes."""
     rules = ranked.partition_by("setting", maintain_order=True)
     own = next((name for name in ranked["policy"] if name not in POLICIES), _MERGED)
-    young, old = ([_moved(of, name) for name in (own, _MERGED)] for of in (rules[0], rules[-1]))
-    younger = f" (on a younger device {young[0]} and {young[1]})" if len(rules) > 1 else ""
+    young, old = (_moved(rules[at], own) for at in (0, -1))
+    younger = f" (on a younger device {' and '.join(young)})" if len(rules) > 1 else ""
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, the rule {own}, the cost "
         f"{gains['costs'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
@@ -377,7 +377,8 @@ def on_your_own(
             f"lock's cache line from another CPU, with the merged rule {old[1]}{younger}.",
             "Your machine": "The merged patch D, a scan base for each CPU, gains "
             f"{_gained(gains.row(-1, named=True))} on it, and "
-            f"{_gained(gains.row(0, named=True))} with the usual costs.",
+            f"{_gained(gains.row(0, named=True))} with the usual costs. Ranges are over seeds, "
+            "not costs.",
         },
     )
 
@@ -387,8 +388,11 @@ def _gained(row: Mapping[str, float]) -> str:
     return f"{row['middle']:.1f} % ({row['low']:.1f} to {row['high']:.1f}, {waits})"
 
 
-def _moved(ranked: pl.DataFrame, policy: str) -> str:
-    return f"{100 * ranked.filter(policy=policy)['mean'].item():.0f} %"
+def _moved(ranked: pl.DataFrame, policy: str) -> tuple[str, str]:
+    """Return the median share of a policy and that of the merged one, and whether they are tied."""
+    rows = {row["policy"]: row for row in ranked.iter_rows(named=True)}
+    share, merged = (f"{100 * rows[name]['median']:.0f} %" for name in (policy, _MERGED))
+    return share, f"{merged}, tied" if _MERGED in rows[policy]["tied_with"] else merged
 
 
 def _on_a_trace(feeds: pl.DataFrame, glance: pl.DataFrame) -> str:

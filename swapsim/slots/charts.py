@@ -8,7 +8,7 @@ from swapsim.charts import general
 from swapsim.checks import checked
 from swapsim.slots.workbench import ranking
 
-_FIGURES = {"mean": "", "low": "_low", "high": "_high"}
+_FIGURES = {"median": "", "low": "_low", "high": "_high"}
 _ON_ONE_ANOTHER = 0.05  # of an axis' length: closer points share a label
 _NAMES = 4
 
@@ -17,7 +17,7 @@ _NAMES = 4
 def moves_against_locality(
     measures: pl.DataFrame, *, title: str = "Moved lines against locality"
 ) -> alt.ConcatChart:
-    """Draw each policy of a SLOT_SWEEP of one setting: moves of a lock's line, and locality.
+    """Draw each policy's medians of one setting of a SLOT_SWEEP: lines moved, and locality.
 
     Points that lie on one another share a label, which has at most four names.
     """

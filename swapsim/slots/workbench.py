@@ -323,11 +323,11 @@ def cluster_next(
 
 @checked
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
-    """Rank the policies of SLOT_SWEEP by one metric at each setting, the best first.
+    """Rank the policies of SLOT_SWEEP by the median of one metric at each setting, the best first.
 
-    The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, low, high``
-    (Student's interval of the mean), ``median, lowest, highest, rank`` (the place, or
-    the places that intervals allow) and ``tied_with``. Runs without a value are left out.
+    The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, median, low,
+    high`` (the median's interval: `study.ranking.interval`), ``lowest, highest, rank`` (the place,
+    or the places that intervals allow) and ``tied_with``. Runs without a value are left out.
 
     Examples
     --------
@@ -337,10 +337,10 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     ...     policies=["shared", "percpu"], executor=study.SerialExecutor(),
     ... )
     >>> ranking = slots.ranking(measures, "lock.moved.add")
-    >>> frames.show(ranking.select("rank", "policy", "mean", "low", "high"))
-    rank  policy   mean    low   high
-       1  percpu  0.858  0.850  0.865
-       2  shared  0.980  0.975  0.985
+    >>> frames.show(ranking.select("rank", "policy", "median", "low", "high"))
+    rank  policy  median    low   high
+       1  percpu   0.858  0.857  0.858
+       2  shared   0.980  0.980  0.981
     """
     check_confidence(confidence)
     chosen = SLOT_SWEEP.check(measures).filter(metric=metric)
@@ -348,7 +348,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     if not chosen["value"].count():
         raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
     return pl.concat(
-        ranked(case, better, statistic="mean", confidence=confidence)
+        ranked(case, better, confidence=confidence)
         for case in chosen.partition_by("factor", "setting", maintain_order=True)
     )
 

@@ -173,19 +173,13 @@ def wide(
     ).select(*index, *names)
 
 
-def ranked(
-    rows: pl.DataFrame,
-    better: str,
-    *,
-    statistic: Statistic = "median",
-    confidence: float = CONFIDENCE,
-) -> pl.DataFrame:
-    """Return the policies of runs in the order of their ranks (`ranking.rank`) by a statistic.
+def ranked(rows: pl.DataFrame, better: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
+    """Return the policies of runs in the order of their ranks (`ranking.rank`) by the median.
 
     Its interval is ``low, high``, next to ``seeds, mean, median, lowest, highest``. A null counts
     as no run.
     """
-    ends = over(rows, statistic=statistic, spread="interval", confidence=confidence)
+    ends = over(rows, spread="interval", confidence=confidence)
     whole = over(rows)
     policies = rows.drop_nulls("value").group_by(ends.columns[:-4], maintain_order=True)
     found = ends.select(
@@ -200,7 +194,7 @@ def ranked(
         highest=whole["high"],
     )
     places = pl.Schema({**found.schema, "rank": pl.String(), "tied_with": pl.List(pl.String)})
-    return pl.DataFrame(rank(found.to_dicts(), statistic, better), schema=places)
+    return pl.DataFrame(rank(found.to_dicts(), "median", better), schema=places)
 
 
 def ranking(

@@ -61,15 +61,15 @@ def test_pairs_are_judged_by_direction_and_factor() -> None:
         0.0,
     )
     assert (first["direction"], first["size_before"], first["size_after"]) == (
-        "reproduced",
+        "as published",
         True,
         False,
     )
     directions = dict(found.select("claim", "direction").iter_rows())
-    assert directions["F-return-64k-fallback"] == "missed"
+    assert directions["F-return-64k-fallback"] == "not"
     rising = large_folios.pairs(runs_of({**some, "6.17": (100, 0)}))
     of_nonfull = rising.filter(pl.col("claim").is_in(["F-64k-8gb-fallback", "F-2m-fallback"]))
-    assert of_nonfull["direction"].to_list() == ["missed", "missed"]
+    assert of_nonfull["direction"].to_list() == ["not", "not"]
     assert large_folios.order_of_sizes(found) == (0, 5)
     assert large_folios._direction(0.0, 0.4) == "stays"
     assert large_folios._direction(1.0, 3.0) == "rises"

@@ -130,13 +130,13 @@ def draw_slots(folders: Mapping[str, Path]) -> alt.ConcatChart:
 def draw_ranking(
     ranking: pl.DataFrame,
     setting: str,
-    mean: str,
+    figure: str,
     title: str = "Additions that fetch the lock's cache line from another CPU",
 ) -> alt.ConcatChart:
-    """Draw one metric of policies along the settings of a factor, with intervals."""
+    """Draw the medians of one metric along the settings of a factor, with intervals."""
     rows = ranking.with_columns(pl.col("setting").cast(pl.Int64))
-    words = {"setting": setting, "mean": mean}
-    return general.lines(rows, "setting", "mean", "policy", log="x", title=title, words=words)
+    words = {"setting": setting, "median": f"{figure}, median"}
+    return general.lines(rows, "setting", "median", "policy", log="x", title=title, words=words)
 
 
 # The verdict, and what the pages on all patches call.

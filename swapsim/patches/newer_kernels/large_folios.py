@@ -158,7 +158,7 @@ def pairs(runs: pl.DataFrame | None = None) -> pl.DataFrame:
         row: dict[str, object] = {"claim": f"{pair}-fallback"}
         for source, shares in (("published", published), ("simulated", simulated)):
             row |= {f"{source}_{side}": shares[side] for side in ("before", "after")}
-        row["direction"] = "reproduced" if agrees else "missed"
+        row["direction"] = "as published" if agrees else "not"
         sizes = {
             f"size_{side}": _of_one_size(published[side], simulated[side]) for side in published
         }
