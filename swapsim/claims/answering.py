@@ -114,7 +114,7 @@ def paired(
     changes = [
         _percent(old, new) if start else new - old for old, new in zip(before, after, strict=True)
     ]
-    low, high = interval(changes, np.median)
+    low, high = interval(changes)
     return Answer(
         claim=claim,
         source=source,

@@ -149,7 +149,7 @@ def fallback_shares(
         for side, name in (("base", base), ("patched", patched)):
             values = both[name]["value"].to_list()
             if values:
-                low, high = interval(values, np.median)
+                low, high = interval(values)
                 row |= {side: float(np.median(values)), f"{side}_low": low, f"{side}_high": high}
             row[f"{side}_rounds"] = len(values)
         found = difference(both[base], both[patched])

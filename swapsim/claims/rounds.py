@@ -89,7 +89,7 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None
     both = base.join(value, on="seed", suffix="_other").sort("seed")
     if both.is_empty():
         return None
-    low, high = interval((both["value_other"] - both["value"]).to_list(), np.median)
+    low, high = interval((both["value_other"] - both["value"]).to_list())
     return {
         "rounds": both.height,
         "base": float(np.median(both["value"])),

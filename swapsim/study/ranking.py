@@ -1,43 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ranking with intervals: what runs with several seeds say about the order of policies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb, ldexp
-from statistics import fmean, stdev
 from typing import Any, Final
-
-import numpy as np
-from scipy.special import stdtrit
 
 from swapsim.errors import InputError
 
 CONFIDENCE: Final = 0.95
 """Of an interval, unless a caller gives another one."""
 
-Statistic = Callable[..., Any]
-"""``numpy.mean`` or ``numpy.median``."""
 
+def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return an interval of the median, exact whatever the distribution (`coverage`).
 
-def interval(
-    values: Sequence[float], statistic: Statistic, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
-    """Return the interval of a statistic: of a median exact, of a mean Student's.
-
-    That of a median is the narrowest from the k-th least to the k-th greatest value that has the
-    confidence, whatever the distribution (`coverage`). Fewer than six values cannot have 95 %:
-    theirs is from the least to the greatest. That of a mean takes the values as normal.
+    It is the narrowest from the k-th least to the k-th greatest value that has the confidence.
+    Fewer than six values cannot have 95 %: theirs is from the least to the greatest.
     """
     check_confidence(confidence)
     in_order = sorted(values)
-    count = len(in_order)
-    if in_order[0] == in_order[-1]:
-        return in_order[0], in_order[0]
-    if statistic is np.median:
-        left_out = _left_out(count, confidence)
-        return in_order[left_out], in_order[-1 - left_out]
-    middle = fmean(in_order)
-    half = -float(stdtrit(count - 1, (1 - confidence) / 2)) * stdev(in_order) / count**0.5
-    return middle - half, middle + half
+    left_out = _left_out(len(in_order), confidence)
+    return in_order[left_out], in_order[-1 - left_out]
 
 
 def coverage(count: int, confidence: float = CONFIDENCE) -> float:

@@ -14,8 +14,8 @@ Each takes a frame and returns a new one. The rows are in the order of first app
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -27,8 +27,6 @@ from swapsim.study.tables import RANKING
 
 Statistic = Literal["mean", "median"]
 Spread = Literal["range", "interval"]
-
-_STATISTICS: Final[dict[str, Callable[..., Any]]] = {"mean": np.mean, "median": np.median}
 
 
 def over(
@@ -43,7 +41,7 @@ def over(
 
     There is one row for each combination of the other columns, which stand before ``runs, middle,
     low, high``. A null value counts as no run. The ends are the least and the greatest value, or
-    with ``spread="interval"`` the interval of the statistic (`study.ranking.interval`).
+    with ``spread="interval"`` those of the median's interval (`study.ranking.interval`).
 
     Examples
     --------
@@ -53,6 +51,8 @@ def over(
     >>> summary.over(rows).rows()
     [(1, 2, 11.0, 10.0, 12.0), (2, 1, 20.0, 20.0, 20.0)]
     """
+    if spread == "interval" and statistic != "median":
+        raise InputError("an interval is that of the median: choose it", field="statistic")
     summarised = names or ("seed",)
     _require(rows, *summarised, value)
     keys = [name for name in rows.columns if name not in {*summarised, value}]
@@ -65,9 +65,7 @@ def over(
         .agg(pl.col(value).sort_by(*summarised))
     )
     ends = [
-        interval(each, _STATISTICS[statistic], confidence)
-        if spread == "interval"
-        else (min(each), max(each))
+        interval(each, confidence) if spread == "interval" else (min(each), max(each))
         for each in groups[value]
     ]
     made = groups.select(

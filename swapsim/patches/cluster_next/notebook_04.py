@@ -43,7 +43,7 @@ def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
     results = claims.measured_results("tasks-that-change-cpu")
     measured = claims.medians(results).filter(metric="slots in a trunk with another task")
     chosen = simulated.filter(metric="trunk.shared").select("policy", "setting", "seed", "value")
-    found = over(chosen, statistic="mean", spread="interval")
+    found = over(chosen, spread="interval")
     twins = pl.DataFrame(
         [(value, *twin) for value, twin in TWINS.items()],
         schema=["value", "policy", "tasks", "setting"],
