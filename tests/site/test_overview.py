@@ -70,7 +70,13 @@ def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
     """What it feeds is named, and so is what the first two replays lack."""
     feeds = traces.replays_of(["cluster_events", "cluster_devices"])
     ranked = pl.DataFrame(
-        {"policy": ["percpu-rerandomise", "mine"], "setting": ["8", "8"], "mean": [0.1, 0.2]}
+        {
+            "policy": ["percpu-rerandomise", "mine"],
+            "setting": ["8", "8"],
+            "median": [0.1, 0.2],
+            "tied_with": [[], []],
+        },
+        schema_overrides={"tied_with": pl.List(pl.String)},
     )
     gained = dict.fromkeys(("middle", "low", "high", "base_waits"), 1.0)
     gains = pl.DataFrame([{"costs": "copy_ns 1", **gained}])
