@@ -188,10 +188,10 @@ def gain(
     polars.DataFrame
         A row for each case and each policy but the first: the columns of the case, ``policy``, its
         gain in percent (``middle``, ``low`` and ``high``: the median, the least and the greatest of
-        the seeds' gains, no interval), the medians
-        of the shares of busy time in lock waits without it and with it, in percent
-        (``base_waits``, ``patched_waits``), and whether some seeds gain and others lose
-        (``flips``). A UserWarning names policies whose runs are those of the base, and why.
+        the seeds' gains, no interval), the medians of the shares of busy time in lock waits without
+        it and with it, in percent (``base_waits``, ``patched_waits``), and whether some seeds gain
+        and others lose (``flips``). A UserWarning names policies whose runs are those of the base,
+        and why.
 
     Raises
     ------
