@@ -29,7 +29,7 @@ LARGEST_TURN: Final = "largest mean of a turn of 20 to 25 s"
 OVER_NFS: Final = "client and server in one guest"
 """What differs from the mail's test over NFS: the server's own threads stall."""
 
-BY_ZONE: Final = "pages allocated in each of two zones, one round"
+BY_ZONE: Final = "pages allocated in each of two zones"
 """What stands for a zone's scans: 6.1 scans and counts by node."""
 
 OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
