@@ -542,7 +542,7 @@ FOUR_COLUMNS: Final = Table(
         "your_verdict",
         SIMULATED_VERDICT.dtype,
         "how the user's change compares with it; open: too few runs of a kernel, or an interval "
-        "that is wider than two tolerances and reaches published +- tolerance",
+        "that reaches published +- tolerance from outside, or is wider than two tolerances, too",
     ),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),

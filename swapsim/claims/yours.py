@@ -270,21 +270,25 @@ def four_columns(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
-    The change of the means over the runs, in percent, is judged by the claim's tolerance. It is
-    open with fewer than FEWEST_ROUNDS runs of a kernel, and if its 95 % interval (Student's t, with
-    Welch's degrees of freedom) is open by `judging.range_verdict`; a change of the other sign and
-    one that is too small are judged as a model's. Without a reproduced base no simulated change is
-    given. A claim that repeats the figure of another one in the comparison is left out.
+    The change of the means over the runs, in percent, and its 95 % interval (Student's t, with
+    Welch's degrees of freedom) are judged by the claim's tolerance. The change is missed if all of
+    the interval lies farther from the published change, reproduced if it lies near itself, and else
+    open; it is also open with fewer than FEWEST_ROUNDS runs of a kernel, and with an interval wider
+    than OPEN_BEYOND tolerances. A change of the other sign and one that is too small are judged as
+    a model's. Without a reproduced base no simulated change is given. A claim that repeats the
+    figure of another one in the comparison is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place").join(_setups(), on="claim")
     near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
+    lies = range_verdict("your_low", "your_high")
     few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
-    wide = range_verdict("your_low", "your_high") == "open"
-    missed = ~near | opposite("your_low", "your_high")
     verdict = first(
-        (few | wide, "open"), (missed, "missed"), (too_small(), "open"), otherwise="reproduced"
+        (few, "open"),
+        ((lies == "misses") | opposite("your_low", "your_high"), "missed"),
+        ((lies == "open") | ~near | too_small(), "open"),
+        otherwise="reproduced",
     )
     judged = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
     fitted = (

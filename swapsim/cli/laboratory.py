@@ -194,9 +194,11 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
     "it, or that of a claim (A-throughput): 'swapsim claims --metrics' lists them. "
-    "A verdict needs five runs of each kernel or more; it is open with fewer, and if the 95 % "
-    "interval of your change, your_low to your_high, reaches the published change plus or minus "
-    "its tolerance and is wider than two tolerances.",
+    "A verdict needs five runs of each kernel or more. The change is reproduced within the "
+    "tolerance of the published one, and missed if all of its 95 % interval, your_low to "
+    "your_high, lies outside. It is open with fewer runs, if the interval of a change outside "
+    "reaches the tolerance, if an interval is wider than two tolerances, and if no change would be "
+    "within the tolerance, too.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
@@ -204,7 +206,7 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
 @shows(only=("compared", "unmatched", "shares"), usual="compared")
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
-    from swapsim.claims.judging import FEWEST_ROUNDS
+    from swapsim.claims.judging import FEWEST_ROUNDS, OPEN_BEYOND
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
     from swapsim.site import overview
 
@@ -235,15 +237,17 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
         )
     opened = found.columns.filter(your_verdict="open")
     few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
-    small = pl.col("published").abs() <= pl.col("tolerance")
+    wide = pl.col("your_high") - pl.col("your_low") > OPEN_BEYOND * pl.col("tolerance")
+    outside = (pl.col("yours") - pl.col("published")).abs() > pl.col("tolerance")
+    of_interval = ~few & (wide | outside)
     reasons = {
-        f"fewer than {FEWEST_ROUNDS} runs of a kernel": opened.filter(few).height,
-        "no change would be within the tolerance, too": opened.filter(~few & small).height,
-        "the interval of your change is wider than two tolerances": opened.filter(
-            ~few & ~small
-        ).height,
+        f"fewer than {FEWEST_ROUNDS} runs of a kernel": few,
+        "the interval of your change is wider than two tolerances": of_interval & wide,
+        "your change is outside of the tolerance, and its interval reaches it": of_interval & ~wide,
+        "no change would be within the tolerance, too": ~few & ~of_interval,
     }
-    lines = [f"open verdicts: {n}, since {why}" for why, n in reasons.items() if n]
+    counts = {why: opened.filter(which).height for why, which in reasons.items()}
+    lines = [f"open verdicts: {n}, since {why}" for why, n in counts.items() if n]
     if not found.columns.is_empty():
         lines.append("Setups are not compared: a verdict holds only if yours is the claim's.")
     elif not found.unmatched.is_empty():

@@ -41,10 +41,11 @@ Setups are not compared: a verdict holds only if yours is the claim's.
 
 ``your_low`` to ``your_high`` is the 95 % interval of your change. *Reproduced* says that your
 change lies within the tolerance which was stored for this claim before any result; *yours* has no
-error bar of the mail's in it. A verdict needs five runs of each kernel or more. With fewer it is
-*open*, and also if the interval is wider than two tolerances and reaches the published change plus
-or minus its tolerance, or if no change would be within the tolerance, too. A claim that repeats
-another one's figure, as a mail's text does its table's, is left out. In Python:
+error bar of the mail's in it. *Missed* says that all of the interval lies outside of the tolerance.
+A verdict needs five runs of each kernel or more. With fewer it is *open*, and also if a change
+outside has an interval that reaches the tolerance, if the interval is wider than two tolerances, or
+if no change would be within the tolerance, too. A claim that repeats another one's figure, as a
+mail's text does its table's, is left out. In Python:
 
 >>> from swapsim import frames
 >>> from swapsim.site import overview
