@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arguments that several commands take."""
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,17 @@ from click.shell_completion import CompletionItem
 
 from swapsim.cli.layout import say
 from swapsim.errors import SwapsimError
+
+
+def offering(names: Callable[[], Iterable[str]]) -> Callable[..., list[CompletionItem]]:
+    """Return what a shell asks for an argument: those of the names that begin so."""
+
+    def shell_complete(
+        _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+
+    return shell_complete
 
 
 class TraceFolder(click.Path):
@@ -24,7 +36,7 @@ class TraceFolder(click.Path):
         """Offer the shipped names that begin so, and files."""
         from swapsim.io.paths import shipped_traces
 
-        names = [CompletionItem(name) for name in shipped_traces() if name.startswith(incomplete)]
+        names = offering(shipped_traces)(ctx, param, incomplete)
         return [*names, *super().shell_complete(ctx, param, incomplete)]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import click
 import polars as pl
 
-from swapsim.cli.arguments import TraceFolder
+from swapsim.cli.arguments import TraceFolder, offering
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
@@ -66,6 +66,20 @@ def notebooks(folder: Path) -> None:
     click.echo(f"open {ours.lay_out(folder)}")
 
 
+def _claims() -> list[str]:
+    """Return the names of patches and of claims."""
+    from swapsim.claims import published_claims
+
+    known = published_claims()
+    return [*known["patch"].unique(maintain_order=True), *known["claim"]]
+
+
+def _studies() -> list[str]:
+    from swapsim.site import simulated
+
+    return [each.name for each in simulated.studies()]
+
+
 def _verdict_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option for each verdict, which are several names of one list."""
     for word, meaning in reversed(_VERDICT_OPTIONS.items()):
@@ -95,7 +109,7 @@ _VERDICT_OPTIONS: Final = {
     "or D-prose; default: all. Options choose claims with these verdicts, in either column. "
     "The json and the files have all columns.",
 )
-@click.argument("which", required=False, metavar="[WHICH]")
+@click.argument("which", required=False, metavar="[WHICH]", shell_complete=offering(_claims))
 @_verdict_options
 @click.option(
     "--unseen",
@@ -143,7 +157,7 @@ def claims(which: str | None, verdicts: Sequence[str], unseen: bool, metrics: bo
     "file there has the name of one.\n\n"
     "An interrupted run continues where it stopped.",
 )
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=offering(_studies))
 @click.option(
     "--check", is_flag=True, help="List stale results and run nothing; exit 1 if there are any."
 )

@@ -85,15 +85,21 @@ def test_a_shell_completes_commands_and_names() -> None:
         check=True,
     ).stdout
     assert "_SWAPSIM_COMPLETE=bash_complete" in script
-    asked = {"_SWAPSIM_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
-    words = subprocess.run(
-        command,
-        env={**os.environ, **asked, "COMP_WORDS": "swapsim info swap-w"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    assert "plain,swap-w-seq" in words
+    for typed, offered in {
+        "info swap-w": "swap-w-seq",
+        "claims A-swap-o": "A-swap-out",
+        "claims 01": "01-writeback-tags",
+        "simulate cluster-next-f": "cluster-next-fits",
+    }.items():
+        asked = {"_SWAPSIM_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
+        words = subprocess.run(
+            command,
+            env={**os.environ, **asked, "COMP_WORDS": f"swapsim {typed}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        assert f"plain,{offered}" in words
 
 
 def test_packages_are_there_without_an_import_of_their_own() -> None:
