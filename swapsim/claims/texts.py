@@ -223,9 +223,11 @@ def _simulated_verdict(row: dict[str, Any]) -> str:
 
 
 def _measured_verdict(row: dict[str, Any]) -> str:
-    """Return the measured verdict; where the size is another one, it says so."""
-    other = ", other size" if row["size"] == "other" else ""
-    return _with_reason(str(row["measured_verdict"]), row["measured_reason"]) + other
+    """Return the measured verdict, and that size or count is another one than the printed."""
+    stand_in = row["kind"] == "change" and row["measured_what"] is not None
+    other = "other size" if row["size"] == "other" else "another count" if stand_in else None
+    verdict = _with_reason(str(row["measured_verdict"]), row["measured_reason"])
+    return f"{verdict}, {other}" if other else verdict
 
 
 def _with_reason(verdict: str, reason: str | None) -> str:

@@ -109,8 +109,14 @@ def weak_evidence(three_columns: pl.DataFrame) -> str:
     )
     own = three_columns.filter(pl.col("repeats").is_null())
     decided = own.filter(verdict_of("measured").is_in(DECIDED["measured"]))
-    # What the code does has no base: each of its claims counts for itself.
-    of_claims = pl.coalesce(pl.format("{} {}", "measured_base", "measured_value"), "claim")
+    # A count in another unit has the same change; all of what is or leaves nothing has one change;
+    # and what the code does has no base, so that each of its claims counts for itself.
+    factor = pl.col("measured_value") / pl.col("measured_base")
+    of_claims = pl.coalesce(
+        pl.when(factor.is_finite(), factor != 0, factor != 1).then(factor.round(4).cast(pl.String)),
+        pl.format("{} {}", "measured_base", "measured_value"),
+        "claim",
+    )
     moves = own.filter(
         pl.col("claimed").is_in(["falls", "rises", "vanishes"]),
         pl.col("measured_rounds") >= FEWEST_ROUNDS,
@@ -120,8 +126,9 @@ def weak_evidence(three_columns: pl.DataFrame) -> str:
         f"Of the confirmed and contradicted ones {_joined(of_nfs)} are over NFS, in a guest that "
         f"is its own server and so stalls itself; {contended.height} of the confirmed count "
         "contended acquisitions, which depend on the emulator's timing. All "
-        f"{decided.height} rest on {decided.select(of_claims).n_unique()} different counts; if "
-        f"nothing moved, chance would decide {by_chance:.0f} of {moves.height} directions."
+        f"{decided.height} rest on {decided.select(of_claims).n_unique()} different counts. If "
+        f"nothing moved, chance would decide {by_chance:.0f} of the {moves.height} directions that "
+        f"have {FEWEST_ROUNDS} rounds or more."
     )
 
 

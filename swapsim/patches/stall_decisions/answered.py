@@ -41,9 +41,12 @@ def counted() -> str:
     found = verified_stalls(traces.shipped("stall-decisions"))
     names = ("folios", "lists", "counted", "passes", "decided", "throttles", "held")
     total = {name: int(found[name].sum()) for name in names}
+    by_rules = found.group_by("rules", maintain_order=True).agg(pl.col("passes").sum())
+    rules = ", ".join(f"{passes:,} by those of {name}" for name, passes in by_rules.iter_rows())
     return (
-        f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs, "
-        f"the model of patch C's rules decides {total['decided']:,} as the kernel did; it has the "
+        f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs "
+        f"({rules}), "
+        f"the model of the rules decides {total['decided']:,} as the kernel did; it has the "
         f"same counters for {total['counted']:,} of {total['lists']:,} lists and the same decision "
         f"for {total['held']:,} of {total['throttles']:,} requests for a throttle."
     )
