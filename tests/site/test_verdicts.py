@@ -119,7 +119,7 @@ def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
             parts = [plain_figure(re.sub(r" <small>.*?</small>|<[^>]+>", "", cells[0]))]
             for cell in cells[1:]:
                 for kind in ("figure", "range", "says"):
-                    part = re.search(rf'<span class="{kind}">(.*?)</span>', cell)
+                    part = re.search(rf'<span class="{kind}"(?: title="[^"]+")?>(.*?)</span>', cell)
                     parts.append(part[1] if part else "")
             plain = [unescape(part).replace(MINUS, "-").replace("\u2013", "") for part in parts]
             found[named[1] or named[2]] = tuple(plain)

@@ -111,7 +111,8 @@ def _figure(
 ) -> dict[str, Any]:
     """Return a figure's texts: ``kind`` decides its colour, ``verdict`` is that on the one scale.
 
-    ``seen`` says that a page had shown it before its rule was stored.
+    ``what`` stands for the claim's own quantity; ``seen`` says that a page had shown the figure
+    before its rule was stored.
     """
     verdict, says = row[f"{source}_verdict"], text[f"{source}_verdict"]
     absent = verdict not in COUNTED
@@ -123,6 +124,7 @@ def _figure(
         "verdict": says.partition(":")[0] if absent else verdict,
         "sides": text[f"{source}_sides"],
         "rests": text[f"{source}_rests"],
+        "what": row[f"{source}_what"],
         "seen": not absent and row["seen"] in (source, "both"),
     }
 
