@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
-from swapsim.charts import general
+from swapsim.charts import colours, general
 from swapsim.checks import checked
 from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
@@ -205,15 +205,32 @@ def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw_headlines(rows: pl.DataFrame) -> "alt.ConcatChart":
-    """Draw the changes of `headlines`, published and simulated where the base is reproduced."""
+    """Draw the changes of `headlines`: published, simulated on a reproduced base, and measured."""
     known = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
-    drawn = rows.filter("relative").select(
-        "published",
-        pl.when(known).then(pl.col("simulated", "low", "high")),
-        claim=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric"),
+    changes = rows.filter("relative").with_columns(
+        pl.when(known).then(pl.col("simulated", "low", "high"))
     )
-    words = {"simulated": "change, in percent of the claim's own base"}
-    return general.dots(drawn, "simulated", "claim", published="published", words=words)
+    ends = {"simulated": ("low", "high"), "measured": ("measured_low", "measured_high")}
+    drawn = pl.concat(
+        changes.select(
+            "published",
+            source=pl.lit(source),
+            change=source,
+            low=low,
+            high=high,
+            claim=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric"),
+        )
+        for source, (low, high) in ends.items()
+    )
+    return general.dots(
+        drawn,
+        "change",
+        "claim",
+        "source",
+        published="published",
+        colour={"simulated": colours.PATCHED, "measured": colours.LAB_AND_SIMULATION["lab"]},
+        words={"change": "change, in percent of the claim's own base"},
+    )
 
 
 def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:
