@@ -178,7 +178,8 @@ def test_one_scale_of_judgements(notebook: Path) -> None:
                 for at, head in enumerate(heads):
                     if re.search(r"verdict$", head.replace("<wbr>", "")):
                         assert {
-                            re.split(": | [(]|, other size$", row[at])[0] for row in rows
+                            re.split(": | [(]|, (?:other size|another count)$", row[at])[0]
+                            for row in rows
                         } <= words, head
 
 
