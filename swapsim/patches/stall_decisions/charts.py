@@ -18,7 +18,7 @@ def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
         rounded(pairs),
         *("one", "other", "decisions"),
         title=f"Lists of {trace} that two rule sets decide alike, %",
-        subtitle="the same flags and sleeps",
+        subtitle="the same flags, sleeps and waits; naps are left out",
         words={"decisions": "alike, %"},
         domain=(0, 100),
         figures=".1f",

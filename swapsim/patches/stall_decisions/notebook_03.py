@@ -157,7 +157,10 @@ def draw_by_target(directions: pl.DataFrame) -> alt.ConcatChart:
 def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
     """Return the lead of notebook 03; ``judged`` are the patch's claims (THREE_COLUMNS)."""
     found = VERIFIED_STALLS.check(verified)
-    passes, decided = int(found["passes"].sum()), int(found["decided"].sum())
+    series, every = (
+        f"{int(rows['decided'].sum()):,} of {int(rows['passes'].sum()):,}"
+        for rows in (found.filter(rules=STEPS[-1]), found)
+    )
     counts = claims.verdicts_by_mail(judged).filter(source="measured")
     confirmed, against, undecided = (
         int(counts[name].sum()) for name in ("confirmed", "contradicted", "open")
@@ -171,9 +174,9 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     within = claims.range_text(near["measured_low"], near["measured_high"], "%", relative=True)
     return claims.lead_on(
         f"With patch C's rules in Linux 6.1 reclaim sleeps only after a list; {changes}.",
-        does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list of pages "
-        f"in which all are dirty and none is being written. The model of these rules decides "
-        f"{decided:,} of {passes:,} passes over memory as a real kernel did.",
+        does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list whose "
+        f"pages are all dirty, none being written. By these rules the model decides {series} "
+        f"passes over memory as a real kernel did; with 6.1's and mmotm's, {every}.",
         worth=f"Of the mail's claims that the lab could ask, {confirmed} of "
         f"{confirmed + against + undecided} are confirmed and {against} contradicted ({nfs} over "
         f"NFS, in a guest that is its own server; {undecided} are open). Direct "
@@ -214,7 +217,8 @@ def works(measured: pl.DataFrame) -> str:
     """Return which patches make the changes of the headline figures."""
     made = {metric: _first_patches(measured, metric) for metric in HEADLINES}
     if len(set(made.values())) == 1 and None not in made.values():
-        return f"Of both changes {made.popitem()[1]} in these runs."
+        figures = " and in ".join(HEADLINES.values())
+        return f"Of the changes in {figures} {made.popitem()[1]} in these runs."
     parts = [f"of {HEADLINES[metric]} {words}" for metric, words in made.items() if words]
     return f"Of the changes in these runs, {'; '.join(parts)}." if parts else ""
 

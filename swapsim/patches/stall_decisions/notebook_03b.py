@@ -171,15 +171,15 @@ def three_sources(
 ) -> pl.DataFrame:
     """Return three lines for each row of the mail: published, simulated and measured.
 
-    ``cells`` and ``judged`` are those of `judgement`, ``measured`` RESULTS of the lab, without NFS.
-    Simulated figures are "mean [lowest, highest]" over the seeds, measured ones "median [low,
-    high]"; there is a dash where a source has none.
+    ``cells`` and ``judged`` are those of `judgement`, ``measured`` RESULTS of the lab's test of the
+    target. Simulated figures are "mean [lowest, highest]" over the seeds, measured ones "median
+    [low, high]"; there is a dash where a source has none.
     """
     published = printed(target, rows)
     sources = {
         "published": published,
         "simulated": _simulated(cells, judged, rows, target),
-        "measured": _measured(measured, rows) if target == "disk" else published.head(0),
+        "measured": _measured(measured, rows, target),
     }
     order = published.select("row", place=pl.int_range(pl.len()))
     dash = pl.lit("-")
@@ -196,9 +196,9 @@ def three_sources(
     )
 
 
-def _measured(measured: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
-    name = pl.col("metric").str.strip_prefix("disk: ").str.strip_prefix("Ops ")
-    ours = lab.as_mailed(measured).with_columns(kernel=pl.lit("6.1"), metric=name)
+def _measured(measured: pl.DataFrame, rows: Sequence[str], target: str) -> pl.DataFrame:
+    name = pl.col("metric").str.strip_prefix(f"{target}: ").str.strip_prefix("Ops ")
+    ours = lab.as_mailed(measured, target).with_columns(kernel=pl.lit("6.1"), metric=name)
     medians = claims.medians(ours.filter(pl.col("metric").is_in(rows)))
     values = medians.pivot("policy", index="metric", values="median")
     return (
@@ -297,7 +297,6 @@ def draw_machines(machines: pl.DataFrame, metric: str) -> alt.ConcatChart:
         words={"middle": metric, "setting": "setting"},
         panel="factor",
         columns=2,
-        own_axes=True,
         log="y",
         width=310,
         height=150,
@@ -433,7 +432,7 @@ def verdict(judged: pl.DataFrame, figures: pl.DataFrame, machines: pl.DataFrame)
         f"the mail; the mail's order of kernels holds in {_reproduced(ordered)} of {ordered.len()} "
         f"rows.",
         does="The collapse comes next to large files. Its cure is in mmotm, the memory-management "
-        "tree of that month, which is the base of the series; the series then removes kswapd's "
+        "tree of that month, which is the base of the series; the series then cuts kswapd's "
         "scans and file writes.",
         worth=f"{sized} of {by_size.height} rows are within a factor of {FACTOR:.0f} of the mail. "
         f"On the disk kswapd's scans go {_of_claim(scans)}.",
