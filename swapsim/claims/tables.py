@@ -542,8 +542,8 @@ FOUR_COLUMNS: Final = Table(
     Column(
         "your_verdict",
         SIMULATED_VERDICT.dtype,
-        "how the user's change compares with it; open: too few runs of a kernel, or an interval "
-        "that reaches published +- tolerance from outside, or is wider than two tolerances, too",
+        "how the user's change compares with it; open: too few runs of a kernel, an interval that "
+        "lies on both sides of the tolerance's edge, or no change would be within it, too",
     ),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),

@@ -271,23 +271,21 @@ def four_columns(
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
     The change of the means over the runs, in percent, and its 95 % interval (Student's t, with
-    Welch's degrees of freedom) are judged by the claim's tolerance. The change is missed if all of
-    the interval lies farther from the published change, reproduced if it lies near itself, and else
-    open; it is also open with fewer than FEWEST_ROUNDS runs of a kernel, and with an interval wider
-    than OPEN_BEYOND tolerances. A change of the other sign and one that is too small are judged as
-    a model's. Without a reproduced base no simulated change is given. A claim that repeats the
-    figure of another one in the comparison is left out.
+    Welch's degrees of freedom) are computed, and the interval is judged by the claim's tolerance:
+    the change is reproduced if all of it lies within (`within_tolerance`), missed if all of it lies
+    outside, and else open; it is also open with fewer than FEWEST_ROUNDS runs of a kernel. A change
+    of the other sign and one that is too small are judged as a model's. Without a reproduced base
+    no simulated change is given. A claim that repeats the figure of another one in the comparison
+    is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place").join(_setups(), on="claim")
-    near = (pl.col("yours") - pl.col("published")).abs() <= pl.col("tolerance")
-    lies = range_verdict("your_low", "your_high")
-    few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
+    outside = range_verdict("your_low", "your_high") == "misses"
     verdict = first(
-        (few, "open"),
-        ((lies == "misses") | opposite("your_low", "your_high"), "missed"),
-        ((lies == "open") | ~near | too_small(), "open"),
+        (too_few_runs(), "open"),
+        (outside | opposite("your_low", "your_high"), "missed"),
+        (~within_tolerance() | too_small(), "open"),
         otherwise="reproduced",
     )
     judged = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
@@ -332,6 +330,17 @@ def four_columns(
         .sort("test", "metric", "unit")
     )
     return four, _with_suggestions(unmatched, three_columns)
+
+
+def too_few_runs() -> pl.Expr:
+    """Return whether a kernel has too few runs for a verdict."""
+    return pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
+
+
+def within_tolerance() -> pl.Expr:
+    """Return whether all of the interval of a user's change lies within the tolerance."""
+    ends = (pl.col(end) - pl.col("published") for end in ("your_low", "your_high"))
+    return pl.max_horizontal(each.abs() for each in ends) <= pl.col("tolerance")
 
 
 def _setups() -> pl.DataFrame:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: each command is a short function over a public function.
 
-Exit status: 0 success, 1 a comparison that does not hold, 2 bad input or usage. An error is one
-line on stderr.
+Exit status: 0 success, 1 a comparison that does not hold or has nothing to compare, 2 bad input or
+usage. An error is one line on stderr.
 """
 
 import io

@@ -80,7 +80,7 @@ def _studies() -> list[str]:
     return [each.name for each in simulated.studies()]
 
 
-def _verdict_options(command: Callable[..., None]) -> Callable[..., None]:
+def _verdict_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add an option for each verdict, which are several names of one list."""
     for word, meaning in reversed(_VERDICT_OPTIONS.items()):
         flag = f"--{word.replace(' ', '-')}"
@@ -208,11 +208,10 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
     "it, or that of a claim (A-throughput): 'swapsim claims --metrics' lists them. "
-    "A verdict needs five runs of each kernel or more. The change is reproduced within the "
-    "tolerance of the published one, and missed if all of its 95 % interval, your_low to "
-    "your_high, lies outside. It is open with fewer runs, if the interval of a change outside "
-    "reaches the tolerance, if an interval is wider than two tolerances, and if no change would be "
-    "within the tolerance, too.",
+    "A verdict needs five runs of each kernel or more. The change is reproduced if all of its "
+    "95 % interval, your_low to your_high, lies within the tolerance of the published one, missed "
+    "if all of it lies outside or has the other sign, and else open. It is also open with fewer "
+    "runs, and if no change would be within the tolerance, too.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
@@ -220,8 +219,9 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
 @shows(only=("compared", "unmatched", "shares"), usual="compared")
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
-    from swapsim.claims.judging import FEWEST_ROUNDS, OPEN_BEYOND
+    from swapsim.claims.judging import FEWEST_ROUNDS
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
+    from swapsim.claims.yours import too_few_runs, within_tolerance
     from swapsim.site import overview
 
     found = overview.compare(path, base=base, patched=patched, simulate=not without_simulated)
@@ -250,20 +250,17 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
             )
         )
     opened = found.columns.filter(your_verdict="open")
-    few = pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
-    wide = pl.col("your_high") - pl.col("your_low") > OPEN_BEYOND * pl.col("tolerance")
-    outside = (pl.col("yours") - pl.col("published")).abs() > pl.col("tolerance")
-    of_interval = ~few & (wide | outside)
+    few, within = too_few_runs(), within_tolerance()
     reasons = {
         f"fewer than {FEWEST_ROUNDS} runs of a kernel": few,
-        "the interval of your change is wider than two tolerances": of_interval & wide,
-        "your change is outside of the tolerance, and its interval reaches it": of_interval & ~wide,
-        "no change would be within the tolerance, too": ~few & ~of_interval,
+        "the interval of your change lies on both sides of the tolerance's edge": ~few & ~within,
+        "no change would be within the tolerance, too": ~few & within,
     }
     counts = {why: opened.filter(which).height for why, which in reasons.items()}
     lines = [f"open verdicts: {n}, since {why}" for why, n in counts.items() if n]
+    nothing = found.columns.is_empty() and found.shares.is_empty()
     if not found.columns.is_empty():
         lines.append("Setups are not compared: a verdict holds only if yours is the claim's.")
     elif not found.unmatched.is_empty():
         lines.append(f"no metric fits a claim; {found.unmatched.height} unmatched")
-    return Found(printed, lines=lines)
+    return Found(printed, lines=lines, status=int(nothing))

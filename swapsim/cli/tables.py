@@ -60,6 +60,8 @@ class Found:
     """Printed below the tables."""
     in_file: pl.DataFrame | None = None
     """The table for a file, if it is another one."""
+    status: int = 0
+    """The exit status of the command."""
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
@@ -102,7 +104,7 @@ explain_option: Final = click.option(
 
 def shows(
     *, charts: bool = False, only: Sequence[str] = (), usual: str | None = None
-) -> Callable[[Callable[..., Found]], Callable[..., None]]:
+) -> Callable[[Callable[..., Found]], Callable[..., int]]:
     """Decorate a command that returns its result, so that it prints and writes the result.
 
     A file has one of the tables ``only``: that of ``--only``, else the usual one.
@@ -112,7 +114,7 @@ def shows(
     help_ += f"; the chart: {', '.join(CHARTS)}" if charts else ""
     help_ += "; - is standard output, as CSV). May be given several times."
 
-    def of(command: Callable[..., Found]) -> Callable[..., None]:
+    def of(command: Callable[..., Found]) -> Callable[..., int]:
         @click.option(
             "-o",
             "--output",
@@ -131,7 +133,7 @@ def shows(
             explain: bool,
             table: str | None = None,
             **given: Any,
-        ) -> None:
+        ) -> int:
             files = [each for each in outputs if each != STANDARD_OUTPUT]
             form = form or ("csv" if len(files) < len(outputs) else None)
             if form and explain:
@@ -171,6 +173,7 @@ def shows(
                     write_table(frame, file)
                 elif found.chart is not None:
                     write_chart(found.chart(), file)
+            return found.status
 
         if not only:
             return shown

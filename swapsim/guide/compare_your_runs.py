@@ -25,7 +25,7 @@ changes from base to patched, in percent:
 | claim      | published | tolerance | yours | your_low | your_high | your_verdict | simulated |
 |            |         % |    points |     % |        % |         % |              |         % |
 |------------|-----------|-----------|-------|----------|-----------|--------------|-----------|
-| A-swap-out |      22.3 |      11.3 |    22 |     17.6 |      26.5 | open         |      22.8 |
+| A-swap-out |      22.3 |      11.3 |    22 |     17.6 |      26.5 | open         |      21.8 |
 | claim      | setup                                     |
 |------------|-------------------------------------------|
 | A-swap-out | test=swap-w-seq, processes=8, device=pmem |
@@ -39,13 +39,12 @@ open verdicts: 1, since fewer than 5 runs of a kernel
 Setups are not compared: a verdict holds only if yours is the claim's.
 ```
 
-``your_low`` to ``your_high`` is the 95 % interval of your change. *Reproduced* says that your
-change lies within the tolerance which was stored for this claim before any result; *yours* has no
-error bar of the mail's in it. *Missed* says that all of the interval lies outside of the tolerance.
-A verdict needs five runs of each kernel or more. With fewer it is *open*, and also if a change
-outside has an interval that reaches the tolerance, if the interval is wider than two tolerances, or
-if no change would be within the tolerance, too. A claim that repeats another one's figure, as a
-mail's text does its table's, is left out. In Python:
+``your_low`` to ``your_high`` is the 95 % interval of your change. *Reproduced* says that all of it
+lies within the stored tolerance of the published change, *missed* that all of it lies outside or
+has the other sign; else your change is *open*. It is also open with fewer than five runs of a
+kernel, and if no change would be within the tolerance, too. A printed change below 1 % says that
+nothing changes, so a change of zero reproduces it. The mail's error bar is not in *yours*. A claim
+that repeats another one's figure, as a mail's text does its table's, is left out. In Python:
 
 >>> from swapsim import frames
 >>> from swapsim.site import overview
@@ -59,6 +58,7 @@ A-swap-out       22.3     22  open
 
 Other names of your two kernels are given as ``base=`` and ``patched=``, or ``--base`` and
 ``--patched``. Without ``simulated`` (``--without-simulated``) the comparison takes a second less.
+The command ends with exit status 1 if no metric fits a claim.
 
 ## Which claims are there?
 
@@ -70,7 +70,7 @@ $ swapsim claims A-swap-out
 claims:
 | claim      | published | simulated           | measured                           |
 |------------|-----------|---------------------|------------------------------------|
-| A-swap-out | +22.3 %   | +22.8 %: reproduced | not measured: time under emulation |
+| A-swap-out | +22.3 %   | +21.8 %: reproduced | not measured: time under emulation |
 Of 1 claim the models decide 1 (1 reproduced). Real kernels decide 0; undecided: 1 with a reason.
 Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
 ```
