@@ -119,7 +119,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
         chart=lambda: mapping.charts.work_by_site(per_page),
         lines=[
             *(f"by the rules of {kernel} (--kernel): {line}" for line in mapping.summed(sites)),
-            *mapping.doubts(sites),
+            *mapping.doubts(sites, folder),
         ],
     )
 

@@ -82,6 +82,7 @@ $ swapsim replay writeback-tags mytrace
 | no   | end    |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
 | no   | delete |        0.996 |    0.996 |   2.99 |      2.99 | swap, written |   281 | 4.8    |
 by the rules of 4.8 (--kernel): swap, written: 4.00 acquisitions a page with tags, 2.00 without
+no swp_free in this trace: frees, one more acquisition a page by 6.1, are not counted
 ```
 
 In each page's life four sites take the swap cache's lock; without tags two of them do not. The same

@@ -27,6 +27,8 @@ from swapsim.traces.event_fields import (
     read_fields,
     swap_offset,
 )
+from swapsim.traces.folder import event_names
+from swapsim.traces.needed_fields import not_counted
 
 FOLIO_BYTES: Final = 64  # sizeof(struct page) on x86-64: a folio's address is vmemmap + 64 * pfn
 
@@ -365,8 +367,8 @@ def summed(sites: pl.DataFrame) -> list[str]:
 
 
 @checked
-def doubts(sites: pl.DataFrame) -> list[str]:
-    """Return a line for each reason for which figures of LOCK_SITES may be off."""
+def doubts(sites: pl.DataFrame, folder: Path | str) -> list[str]:
+    """Return a line for each reason for which figures of a trace's LOCK_SITES may be off."""
     of_tags = sites.filter("tags")
     pages = sum(totals_per_page(sites).filter("tags", flow="swap, written")["pages"])
     added = of_tags.filter(flow="swap, written", site="add")["calls"].sum()
@@ -374,11 +376,16 @@ def doubts(sites: pl.DataFrame) -> list[str]:
         f"{pages - added:,} of {pages:,} pages were written without a recorded add, so the "
         "acquisitions of adding are too few"
     )
-    return [too_few] * (added < pages) + [
-        f"{of_tags[name].sum():,} calls {words}, so these figures may be off"
-        for name, words in (
-            ("unresolved", "have a place in a tree that the trace does not show"),
-            ("contradicted", "are of stays in the swap cache that the trace contradicts"),
-        )
-        if of_tags[name].sum()
-    ]
+    uncounted = not_counted("writeback-tags", event_names(folder))
+    return (
+        uncounted
+        + [too_few] * (added < pages)
+        + [
+            f"{of_tags[name].sum():,} calls {words}, so these figures may be off"
+            for name, words in (
+                ("unresolved", "have a place in a tree that the trace does not show"),
+                ("contradicted", "are of stays in the swap cache that the trace contradicts"),
+            )
+            if of_tags[name].sum()
+        ]
+    )

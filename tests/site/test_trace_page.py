@@ -125,6 +125,7 @@ def test_a_trace_of_ones_own_has_a_page(tmp_path: Path) -> None:
     assert "1,200 rows of 8 tables" in page
     assert "No event was lost" in page
     assert "Lock acquisitions with tags and without" in headings(page)
+    assert "no swp_free in this trace: frees, one more acquisition a page by 6.1, are not" in page
 
 
 def test_what_the_terminal_doubts_is_in_the_page(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def of_tags(folder: Path) -> blocks.Blocks:
             "many pages take which way, at which steps, and how much of a tree they walk there. "
             "These are counts: the guide's page on a machine of your own simulates times."
         )
-    yield from map(blocks.text, (f"{line}." for line in mapping.doubts(sites)))
+    yield from map(blocks.text, (f"{line}." for line in mapping.doubts(sites, folder)))
     yield blocks.chart(mapping.charts.work_by_site(mapping.per_page(sites)))
     yield blocks.table(totals, mapping.tables.LOCK_SITES_PER_PAGE)
 
