@@ -123,7 +123,7 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
     made = notebook_03.works(pl.concat([MEASURED, both]))
     assert made == (
         "Of the changes in pages scanned by kswapd and in file pages written by reclaim "
-        "100 % is made by the first two of the eight patches in these runs."
+        "100 % is made by the first two of the eight patches."
     )
 
 

@@ -174,9 +174,9 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     within = claims.range_text(near["measured_low"], near["measured_high"], "%", relative=True)
     return claims.lead_on(
         f"With patch C's rules in Linux 6.1 reclaim sleeps only after a list; {changes}.",
-        does=f"kswapd, the kernel's reclaim thread, writes file pages only after a list whose "
+        does=f"kswapd, the reclaim thread, writes file pages only after a list whose "
         f"pages are all dirty, none being written. By these rules the model decides {series} "
-        f"passes over memory as a real kernel did; with 6.1's and mmotm's, {every}.",
+        f"passes over memory as a real kernel did; in all, with 6.1's and mmotm's, {every}.",
         worth=f"Of the mail's claims that the lab could ask, {confirmed} of "
         f"{confirmed + against + undecided} are confirmed and {against} contradicted ({nfs} over "
         f"NFS, in a guest that is its own server; {undecided} are open). Direct "
@@ -218,7 +218,7 @@ def works(measured: pl.DataFrame) -> str:
     made = {metric: _first_patches(measured, metric) for metric in HEADLINES}
     if len(set(made.values())) == 1 and None not in made.values():
         figures = " and in ".join(HEADLINES.values())
-        return f"Of the changes in {figures} {made.popitem()[1]} in these runs."
+        return f"Of the changes in {figures} {made.popitem()[1]}."
     parts = [f"of {HEADLINES[metric]} {words}" for metric, words in made.items() if words]
     return f"Of the changes in these runs, {'; '.join(parts)}." if parts else ""
 
