@@ -56,6 +56,15 @@ def test_headlines_are_those_of_the_cards_in_words() -> None:
     assert found["published"].null_count() == 0
 
 
+def test_the_chart_of_headlines_has_what_real_kernels_measured() -> None:
+    """Each measured change of a headline is drawn as such, next to the simulated ones."""
+    headlines = overview.headlines(overview.judged(simulate=False)).filter("relative")
+    (drawn,) = overview.draw_headlines(headlines).to_dict()["datasets"].values()
+    measured = [row["change"] for row in drawn if row["source"] == "measured" and row["change"]]
+    assert measured == headlines["measured"].drop_nulls().to_list() != []
+    assert not [row for row in drawn if row["source"] == "simulated" and row["change"]]
+
+
 def test_a_claim_whose_patch_has_no_package_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is published, so the message suggests no other name."""
     monkeypatch.setattr(overview, "PATCHES", [writeback_tags])
