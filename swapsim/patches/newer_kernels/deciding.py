@@ -34,11 +34,11 @@ def second() -> dict[str, Any]:
     return parts.filter(pl.col("start_s").floor() == _SECOND).row(0, named=True)
 
 
-_BOX: Final = (1.9, 1.15)
+_BOX: Final = (1.9, 1.3)
 _PLACES: Final = {
     "evict": (0.0, 2.0),
-    "return": (4.4, 2.0),
-    "rate": (4.4, 0.0),
+    "return": (4.6, 2.0),
+    "rate": (4.6, 0.0),
     "choose": (0.0, 0.0),
 }
 """The centre of each box of the loop."""
@@ -59,27 +59,34 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
         each: f"{rate[each]:.1f} / {gain[each]} = {rate[each] / gain[each]:.3f}" for each in TYPES
     }
     boxes = {
-        "evict": ("reclaim scans its oldest generation", of_both("{}: {:.0f} % of choices", share)),
-        "return": ("some evicted pages come back", of_both("{}: {:.1f} % refaulted", rate)),
-        "rate": ("refault rate over gain", of_both("{}: {}", terms)),
-        "choose": ("the lower one is chosen", min(TYPES, key=lambda each: rate[each] / gain[each])),
+        "evict": (
+            "reclaim scans its\noldest generation",
+            of_both("{}: {:.0f} % of choices", share),
+        ),
+        "return": ("some evicted\npages come back", of_both("{}: {:.1f} % refaulted", rate)),
+        "rate": ("refault rate\nover gain", of_both("{}: {}", terms)),
+        "choose": (
+            "the lower one\nis chosen",
+            min(TYPES, key=lambda each: rate[each] / gain[each]),
+        ),
     }
     wide, high = _BOX
     frame = pl.DataFrame(
         [
-            (*(x - wide, x + wide, y - high / 2, y + high / 2), x, y + 0.3, y - 0.15, *words)
+            (*(x - wide, x + wide, y - high / 2, y + high / 2), x, y + 0.3, y - 0.25, *words)
             for name, words in boxes.items()
             for x, y in [_PLACES[name]]
         ],
         schema=["left", "right", "bottom", "top", "x", "high", "low", "title", "text"],
         orient="row",
     )
+    right, top = _PLACES["return"]
     arrows = pl.DataFrame(
         {
-            "x": [wide, 4.4, 4.4 - wide, 0.0],
-            "y": [2.0, 2 - high / 2, 0.0, high / 2],
-            "x2": [4.4 - wide, 4.4, wide, 0.0],
-            "y2": [2.0, high / 2, 0.0, 2 - high / 2],
+            "x": [wide, right, right - wide, 0.0],
+            "y": [top, top - high / 2, 0.0, high / 2],
+            "x2": [right - wide, right, wide, 0.0],
+            "y2": [top, high / 2, 0.0, top - high / 2],
             "angle": [90, 180, 270, 0],
         }
     )
@@ -89,14 +96,17 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
     rects = box.mark_rect(fill=colours.FAINT, stroke="#888", cornerRadius=6).encode(
         x=alt.X("left:Q", **plain), x2="right:Q", y=alt.Y("bottom:Q", **plain), y2="top:Q"
     )
-    titles = box.mark_text(fontWeight="bold", fontSize=13).encode(
-        x=across, y=alt.Y("high:Q", **plain), text="title:N", color=alt.value("currentColor")
-    )
-    figures = box.mark_text(fontSize=13, lineBreak="\n", lineHeight=17, baseline="middle").encode(
-        x=across, y=alt.Y("low:Q", **plain), text="text:N", color=alt.value("currentColor")
+    lines_of = {"fontSize": 12, "lineBreak": "\n", "lineHeight": 16, "baseline": "middle"}
+    titles, figures = (
+        box.mark_text(fontWeight=weight, **lines_of).encode(
+            x=across, y=alt.Y(f"{y}:Q", **plain), text=text, color=alt.value("currentColor")
+        )
+        for y, text, weight in (("high", "title:N", "bold"), ("low", "text:N", "normal"))
     )
     lines = alt.Chart(arrows).mark_rule(strokeWidth=2, color="#888")
-    heads = alt.Chart(arrows).mark_point(shape="triangle-up", filled=True, size=130, color="#888")
+    heads = alt.Chart(arrows).mark_point(
+        shape="triangle-up", filled=True, size=130, color="#888", opacity=1
+    )
     return alt.layer(
         rects,
         titles,
@@ -109,9 +119,9 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
         ),
     ).properties(
         view=alt.ViewBackground(stroke=None),
-        width=620,
-        height=250,
-        title=f"A second of Linux 7.3: {TRACE}, second {_SECOND}",
+        width=390,
+        height=270,
+        title=alt.Title("A second of Linux 7.3", subtitle=f"{TRACE}, second {_SECOND}"),
     )
 
 
@@ -287,9 +297,9 @@ def verdict(
     types, equal = (int(verified[name].sum()) for name in ("types", "types_equal"))
     old, new = GENERATION_RULES
     few = settled.filter(kernel=new)
-    of_kernels = {kernel: _turned(shares.filter(kernel=kernel)) for kernel in GENERATION_RULES}
-    all_turned = shares.filter(kernel=new, share="turns")
-    older = int(all_turned.filter(term="older generation")["choices"].sum())
+    turned = {kernel: _turned(shares.filter(kernel=kernel)) for kernel in GENERATION_RULES}
+    own = shares.filter(kernel=old, share="decides")
+    older = int(own.filter(term="older generation")["choices"].sum())
     moved = agings.filter(pl.col("oldest") > 0)
     alike = int((moved["oldest"] == moved["newest"]).sum())
     return claims.lead_on(
@@ -299,17 +309,19 @@ def verdict(
         f"which go to swap, follow the rules. On {new} the threshold settles "
         f"{_span(few, 'settled_percent')} of a recording's choices that swappiness leaves open; "
         f"without it {_span(few, 'turned_percent')} of those settled would turn.",
-        worth=f"By {old}'s rules {of_kernels[new]} of the choices on {new} would turn, {older:,} "
-        f"of {int(all_turned['choices'].sum()):,} because anonymous pages have an older "
-        f"generation, a group by age; by {new}'s rules {of_kernels[old]} of those on {old}.",
-        when="At both ends of swappiness no share counts. With 0 a new generation turns the oldest "
-        f"anonymous pages into the newest ones, in {alike} of {moved.height} cases.",
+        worth=f"By {old}'s rules {' (by recording '.join(turned[new])}) of the choices on {new} "
+        f"would turn, nearly all because anonymous pages are older, a state in {older:,} of "
+        f"{int(own['choices'].sum()):,} choices on {old}; by {new}'s rules {turned[old][0]} of "
+        "those. What would have followed is unknown.",
+        when="At both ends of swappiness no share counts. With 0 a new generation, a group of "
+        "pages by age, turns the oldest anonymous pages into the newest ones, in "
+        f"{alike} of {moved.height} cases.",
     )
 
 
-def _turned(shares: pl.DataFrame) -> str:
+def _turned(shares: pl.DataFrame) -> tuple[str, str]:
     """Return the share of a kernel's choices that the other one's rules turn, and by recording."""
     turned, own = (shares.filter(share=share) for share in ("turns", "decides"))
     by_recording = turned.group_by("recording").agg(pl.sum("percent"))
     share = 100 * int(turned["choices"].sum()) / int(own["choices"].sum())
-    return f"{share:.0f} % (by recording {_span(by_recording, 'percent')})"
+    return f"{share:.0f} %", _span(by_recording, "percent")

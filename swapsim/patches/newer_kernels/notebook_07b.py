@@ -39,15 +39,15 @@ def turnover(compared: pl.DataFrame) -> alt.ConcatChart:
 def split_by_size(split: pl.DataFrame) -> alt.ConcatChart:
     """Draw the share of folios that are split over time (`large_folios.split_over_time`)."""
     return general.lines(
-        split,
-        "stage",
+        split.with_columns(sixth=pl.col("stage").rank("dense")),
+        "sixth",
         "split",
         panel="rules",
         width=170,
         height=200,
         domain=(0, 100),
-        title="Large folios that are split, over time, by rules",
-        words={"stage": "stage of the stream", "split": "split folios (%)"},
+        title="Large folios that are split as a build goes on, by rules",
+        words={"sixth": "sixth of the pages swapped out", "split": "split folios (%)"},
     )
 
 
@@ -94,6 +94,6 @@ def verdict(split: pl.DataFrame, compared: pl.DataFrame, judged: pl.DataFrame) -
         f"{found['reproduced']} and misses {found['missed']}.",
         when=f"In the kernel's own test, where {old}, {new} and the model print equal lines "
         f"({equal} of {test.height}). To try all frag clusters (scattered slots), not one, "
-        f"changes {every['median']:.1f} points; to try none costs {none[worst]:.1f} points on the "
-        f"recording {worst} (at most {others:.1f} on others).",
+        f"changes {every['low']:.1f} to {every['high']:.1f} points; to try none costs "
+        f"{none[worst]:.1f} on the recording {worst} (at most {others:.1f} on others).",
     )

@@ -20,15 +20,6 @@ _PAGES: Final = "generations pages 4 CPUs"
 _COMPARED: Final = ("5.7, one base", "5.8, patch D", _KERNEL)
 """Kernels whose meetings are compared, by the names of `meetings.KERNELS`."""
 
-_STATES: Final = {
-    "in force": "in force",
-    "in part": "in force in part",
-    "obsolete": "obsolete",
-    "replaced": "replaced",
-}
-"""States of a patch in the order of the verdict -> their words there."""
-
-_TASKS: Final = (8, 32)
 _CPUS: Final = (8, 64)
 _WIDE: Final = max(meetings.WINDOW_TURNS)
 
@@ -87,20 +78,17 @@ def on_newest() -> pl.DataFrame:
 
 
 def _of_tags() -> str:
-    parts = [
-        f"{row['change']:+.1f} % ({row['low']:+.1f} to {row['high']:+.1f}) with {tasks} tasks"
-        for tasks in _TASKS
-        for row in _flag(tasks)
-    ]
+    found = _flag()
     return (
         f"throughput without it, by a model that is not fitted to {_KERNEL} (a global lock twice a "
-        f"page): {', '.join(parts)}"
+        f"page): {_span(found['change'])}, by the number of tasks, 1 to {max(global_lock.TASKS)} "
+        f"({_span(found['low'], found['high'])} over the ranges of three costs)"
     )
 
 
-def _flag(tasks: int) -> list[dict[str, float]]:
-    """Return what the flag of patch A is worth (`global_lock.changes`)."""
-    return global_lock.changes(studies.global_lock.load()).filter(tasks=tasks).to_dicts()
+def _flag() -> pl.DataFrame:
+    """Return what throughput changes by without patch A's flag (`global_lock.changes`)."""
+    return global_lock.changes(studies.global_lock.load())
 
 
 def _of_removals() -> str:
@@ -162,12 +150,9 @@ def _on_recordings() -> str:
         .pivot("kernel", index="requests", values="met")
     )
     base, *others = _COMPARED
-    change = (pl.col(others) / pl.col(base) - 1) * 100
-    ends = met.select(change.min().name.suffix("_low"), change.max().name.suffix("_high"))
-    of_d, of_newest = (
-        _span({end: ends.item(0, f"{each}_{end}") for end in ("low", "high")}) for each in others
-    )
-    return f"on {met.height} recordings D changes them by {of_d}, {_KERNEL} by {of_newest}"
+    changes = met.select((pl.col(others) / pl.col(base) - 1) * 100)
+    of_d, of_newest = (_span(changes[each]) for each in others)
+    return f"on {met.height} recordings D changes meetings by {of_d}, {_KERNEL} by {of_newest}"
 
 
 def _most_apart() -> int:
@@ -200,17 +185,20 @@ def verdict(rows: pl.DataFrame) -> str:
     }
     one_base, patch_d, today = met[1]
     wide = ", ".join(f"{100 * row['share']:.1f}" for row in met[_WIDE])
-    (change,) = _flag(_TASKS[0])
+    flag = _flag()
+    losses = _span(-flag["change"]).replace("+", "")
     passes, decided = (_rule(words)["generations"] for words in ("over a node", "is decided"))
     return claims.lead_on(
-        f"On Linux {_KERNEL} {_states(rows)}.",
+        f"Little: on {_KERNEL} a model without {_letters(rows, 'in force')} loses {losses} of "
+        f"throughput, {_letters(rows, 'in part')} decides by default only for memory cgroups, and "
+        f"{_letters(rows, 'obsolete')} and its alternatives are obsolete.",
         does=f"{_KERNEL} keeps CPUs apart without D: on generated requests of {_CPUS[0]} CPUs "
         f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU before D, "
         f"{_percent(patch_d)} with it, {100 * today['share']:.1f} % now ({wide} % in a window "
         f"{_WIDE} times as wide).",
-        worth="Without A, no writeback tags for the swap cache, throughput with "
-        f"{_TASKS[0]} tasks changes by {change['change']:+.1f} % ({_span(change)}), by a model not "
-        f"fitted to {_KERNEL}. B, one hold for many removals, takes "
+        worth="Without A, no writeback tags for swap, throughput changes by "
+        f"{_span(flag['change'])}, by number of tasks ({_span(flag['low'], flag['high'])} over "
+        f"costs; not fitted to {_KERNEL}). B, one hold for many removals, would take "
         f"{_lists()['holds_a_folio']:.2f} locks a page, not 1; who waits is not measured.",
         when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs "
         f"({_on_recordings()}). With generations, lists by age, C's rules decide only for memory "
@@ -218,19 +206,9 @@ def verdict(rows: pl.DataFrame) -> str:
     )
 
 
-def _states(rows: pl.DataFrame) -> str:
-    """Return what became of the patches, those of one state together."""
-    words = []
-    for state, in_words in _STATES.items():
-        of_state = rows.filter(state=state)
-        named = [
-            row["letter"] if row["patch"] else f"{row['letter']}, the {row['subject']},"
-            for row in of_state.iter_rows(named=True)
-        ]
-        if named:
-            verb = "is" if len(named) == 1 else "are"
-            words.append(f"{' and '.join(named)} {verb} {in_words}")
-    return f"{', '.join(words[:-1])}, and {words[-1]}"
+def _letters(rows: pl.DataFrame, state: str) -> str:
+    """Return the patches of a state."""
+    return ", ".join(rows.filter(state=state)["letter"])
 
 
 def _percent(row: Mapping[str, float]) -> str:
@@ -238,5 +216,7 @@ def _percent(row: Mapping[str, float]) -> str:
     return f"{share:.1f} % ({low:.1f} to {high:.1f} %)"
 
 
-def _span(row: Mapping[str, float]) -> str:
-    return claims.range_text(row["low"], row["high"], "%", relative=True)
+def _span(*columns: pl.Series) -> str:
+    """Return the least to the greatest of some changes in percent."""
+    every = pl.concat(columns).to_list()
+    return claims.range_text(min(every), max(every), "%", relative=True)
