@@ -295,7 +295,8 @@ def _remedy(name: str, value: object, hint: Any) -> str:
             if kind.__module__.startswith("pandas"):
                 return f"; give polars.from_pandas({name})"
             if isinstance(value, Mapping) and all(isinstance(of, Real) for of in value.values()):
-                return "; give a table: a row for each"
+                changed = "; change rows of the table, as machine.costs.change_costs does"
+                return changed if name == "constants" else "; give a table: a row for each"
             if isinstance(value, Mapping | list):
                 return f"; give polars.DataFrame({name})"
         if option is Executor and hasattr(value, "get_executor"):

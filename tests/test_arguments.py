@@ -164,9 +164,10 @@ def endless(base: int) -> int:
         base += 1
 
 
-def machine_gain(metric: str) -> pl.DataFrame:
+def machine_gain(metric: str = "swap_out", seeds: Any = (1,), constants: Any = None) -> object:
     """Return a gain of patch D on a small machine."""
-    return gain(MachineConfig(walkers=2), ["shared", "percpu"], metric=metric, seeds=[1])
+    machine, policies = MachineConfig(walkers=2), ["shared", "percpu"]
+    return gain(machine, policies, constants, metric=metric, seeds=seeds)
 
 
 def serial(task: Any, points: Any) -> list[Any]:
@@ -203,6 +204,7 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(swapsim.policy(base_of="cpu"), endless), "it never returns"),
     (partial(MachineConfig, walkers=64, frames=16384), "choose 34450 or more"),
     (partial(MachineConfig, walkers=2048, pages=2**26), "and it has 1073413984 free"),
+    (partial(MachineConfig, kernel="6.1", slots=3), "slots=3: walkers=1 of pages=16384 need 192"),
     # Lists and dictionaries, and what is in them.
     (partial(serial, machine_run.run, MachineConfig()), "points=[MachineConfig(walkers=1, "),
     (partial(study.run, lambda config: config, [1]), "processes need a function of a module"),
@@ -216,6 +218,8 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(live.panel, kind="queued lock"), "panel needs name=: give it"),
     (partial(machine_gain, metric="swapout"), "choose one of accesses, swap_out, written"),
     (partial(machine_gain, metric="written"), "to gain on (it is 0)"),
+    (partial(machine_gain, seeds=[1, 2, 1]), "field 'seeds': 1 is given twice: give each once"),
+    (partial(machine_gain, constants={"copy_ns": 400}), "as machine.costs.change_costs does"),
     # Traces and files.
     (partial(traces.info, __file__), "is a file: import it"),
     (partial(traces.info, HERE.parent), "no trace folder: it has neither"),

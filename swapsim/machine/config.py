@@ -268,8 +268,9 @@ class MachineConfig:
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= free:
             raise ConfigError(
-                f"pages={self.pages}: {self.walkers} walkers need {needed} slots of a device "
-                f"in addition to memory, and it has {max(free, 0)} free; give more slots or frames"
+                f"slots={self.slots}: walkers={self.walkers} of pages={self.pages} need {needed} "
+                f"of a device in addition to memory, and it has {max(free, 0)} free; give more "
+                "slots or frames"
             )
 
     def _check_limit(self, frames_cached: int) -> None:

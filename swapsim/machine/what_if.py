@@ -206,22 +206,25 @@ def gain(
     >>> big = machine.MachineConfig(
     ...     kernel="6.1", walkers=16, nodes=2, devices=2, slots=2**18, fragmented=True
     ... )
-    >>> slow = Case({"machine": "slow copies"}, big, {"copy_ns": 400})
+    >>> slow = Case({"machine": "slow copies"}, big, {"copy_ns": 1_000})
     >>> small = Case({"machine": "8 tasks"}, replace(big, walkers=8))
     >>> gained = machine.gain([slow, small], ["shared", "percpu-rerandomise"])
     >>> frames.show(gained, "%")
     policy: percpu-rerandomise
-    machine      middle    low   high  base_waits  patched_waits  flips
-                      %      %      %           %              %
-    slow copies   12.5   11.3   12.9         30.6           22.2  no
-    8 tasks        4.71   4.69   5.16        15.9           11.8  no
+    machine      middle   low   high  base_waits  patched_waits  flips
+                      %     %      %           %              %
+    slow copies   11.7   9.71  11.8         28.0           20.0  no
+    8 tasks        4.71  4.69   5.16        15.9           11.8  no
     """
     fields = _with_fields(policies)
     if len(fields) < 2:
         raise InputError("a gain is that of one policy over another: give the base and others")
+    cases = [Case({}, machine)] if isinstance(machine, MachineConfig) else machine
+    for field, each in (("seeds", seeds), ("machine", [case.names for case in cases])):
+        if twice := [one for at, one in enumerate(each) if one in each[:at]]:
+            raise InputError(f"{twice[0]} is given twice: give each once", field=field)
     fits = {"costs": costs() if constants is None else constants}
     how = study.How(executor=study.SerialExecutor()) | how
-    cases = [Case({}, machine)] if isinstance(machine, MachineConfig) else machine
     gained = gains(run(cases, fits, fields, metric=metric, seeds=seeds, **how))
     same = gained.filter(low=0.0, high=0.0)["policy"].unique(maintain_order=True)
     if not same.is_empty():

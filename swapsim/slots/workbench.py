@@ -368,7 +368,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     -------
     polars.DataFrame
         A row for each ``factor``, ``setting`` and ``policy``, with a column for each metric in its
-        own unit, rounded to four digits.
+        own unit, rounded to four digits, null where no run has a value.
 
     Examples
     --------
@@ -388,7 +388,9 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     rows = chosen.select("factor", "setting", "policy", "seed", "metric", "value")
     found = over(rows, statistic="mean").drop("runs", "low", "high")
     rounded = found.with_columns(pl.col("middle").round_sig_figs(4))
-    return wide(rounded, value="middle", only=metrics)
+    cells = rows.drop("seed", "value").unique(maintain_order=True)
+    complete = cells.join(rounded, on=cells.columns, how="left", maintain_order="left")
+    return wide(complete, value="middle", only=metrics)
 
 
 @checked

@@ -106,6 +106,8 @@ def test_what_cannot_gain_is_named() -> None:
     ):
         with pytest.raises(SwapsimError, match=why):
             what_if.gain([case()], NO_TAGS, metric=metric)
+    with pytest.raises(InputError, match="field 'machine': .* is given twice: give each once"):
+        what_if.gain([case(), case()], NO_TAGS)
 
 
 def test_scan_bases_gain_only_where_no_cluster_is_free(own: Policy) -> None:

@@ -411,6 +411,20 @@ EVENTS = [
 ]
 
 
+def test_a_metric_without_a_value_has_an_empty_column() -> None:
+    """As a short trace, whose CPUs scan nothing again; a name that was not measured is refused."""
+    device, churn = SlotsConfig(slots=2**16), ChurnConfig(used_share=0.5, pages=2**10)
+    measured = slots.measure(device, churn).select(
+        pl.lit("cpus").alias("factor"), pl.lit("8").alias("setting"), pl.all()
+    )
+    empty = pl.when(pl.col("metric") != "scanned.again").then("value")
+    found = slots.means(measured.with_columns(value=empty), ["scanned.again", "scanned"])
+    assert found["scanned.again"].to_list() == [None]
+    assert found["scanned"].null_count() == 0
+    with pytest.raises(InputError, match="no row has 'scaned'"):
+        slots.means(measured, ["scaned"])
+
+
 def test_requests_name_the_page_that_comes_in() -> None:
     """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
     found = request_streams(slot_events(EVENTS))
