@@ -336,7 +336,7 @@ def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:
     if not known.get(name) or value not in ("yes", "no"):
         yes = ", ".join(each for each, flag in known.items() if flag)
         numbers = ", ".join(each for each, flag in known.items() if not flag)
-        near = get_close_matches(name, set(known) - {name}, 1)
+        near = get_close_matches(name, set(known), 1) if name not in known else []
         hint = f"did you mean {near[0]}? " if near else ""
         raise click.UsageError(
             f"--switch {text}: {hint}give NAME=yes or NAME=no, NAME of {yes}; {numbers}=N"

@@ -106,7 +106,7 @@ def test_what_cannot_gain_is_named() -> None:
     ):
         with pytest.raises(SwapsimError, match=why):
             what_if.gain([case()], NO_TAGS, metric=metric)
-    with pytest.raises(InputError, match="field 'machine': .* is given twice: give each once"):
+    with pytest.raises(InputError, match=r"field 'machine': .* is given twice: give each once"):
         what_if.gain([case(), case()], NO_TAGS)
 
 

@@ -267,6 +267,9 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
         ("refault", "Term: refault", "api/swapsim/guide/terms.html#reclaim"),
         ("00+verdict", "00 Title (00-one)", "00-one.html#00-title"),
         ("A-prose-swap-out", "Claim A-prose-swap-out", "claims.html#A-prose-swap-out"),
+        ("your_low", "your_low (column)", "words.html#FOUR_COLUMNS"),
+        ("scanned.again", "scanned.again (column)", "words.html#slots.METRICS"),
+        ("not+determinable", "The rule of each kind (rules)", "rules.html#the-rule-of-each-kind"),
     ):
         browser.open(f"{first}?search={words}")
         found = "document.querySelector('.search-result a')"

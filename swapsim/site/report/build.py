@@ -73,6 +73,7 @@ def build(output: Path, made_of: str, *, progress: bool) -> None:
                 shutil.copy(path, folder / "notebooks")
             bar.set_postfix_str(reference.FOLDER)
             texts = {path.stem: _prose(notebook) for path, notebook in notebooks.items()}
+            texts[shell.RULES] = pages.markdown(shell.RULES)
             reference.write(folder, output, around, texts)
             (folder / MARK).write_text(made_of)
         shutil.rmtree(unfinished)

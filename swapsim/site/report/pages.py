@@ -360,10 +360,14 @@ _FILES: Final = {RULES: "README.md", STORED: "stored-before.md"}
 """A page -> its file in data/published."""
 
 
+def markdown(name: str) -> str:
+    """Return the text of a page that is a file of data/published."""
+    return read_text(data_root() / "published" / _FILES[name])
+
+
 def _of_markdown(name: str, output: Path) -> Page:
     """Return the page of a file of data/published, with the title of that file."""
-    home = data_root() / "published"
-    text = read_text(home / _FILES[name])
+    home, text = data_root() / "published", markdown(name)
     title = text.partition("\n# ")[2].partition("\n")[0]
     article = f"<article>{as_html(text, lead_from(home, data_root().parent, output))}</article>"
     return Page(name, title, "Reference", article)

@@ -3,8 +3,8 @@
 
 A page describes a package, by what its ``__all__`` exports, or a module that it exports; the guide
 and the help of all commands are pages too. One search finds all of them, the sections of the
-notebooks and the claims. The name of a table leads to its columns. A second report reuses the
-pages if the package and the sections are the same.
+notebooks and of the rules, the claims, and the columns. The name of a table leads to its columns. A
+second report reuses the pages if the package and the sections are the same.
 """
 
 import ast
@@ -225,7 +225,7 @@ def _is_literal(value: object) -> bool:
 
 
 def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
-    """Return the script that searches pages, terms, sections and claims.
+    """Return the script that searches pages, terms, sections, claims, and columns of tables.
 
     What has no text, and what a package exports of a module once more, is left out.
     """
@@ -240,6 +240,7 @@ def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
     documents += (each for name, text in texts.items() for each in _sections(name, text))
     for claim, metric in claims.published_claims().select("claim", "metric").iter_rows():
         documents.append(_document(f"Claim {claim}", "claims", claim, metric))
+    documents += _columns()
     template = pdoc.render.env.get_template("search.js.jinja2")
     return template.render(search_index=json.dumps(documents))
 
@@ -250,6 +251,17 @@ def _terms(text: str) -> Iterator[dict[str, Any]]:
         for term, meaning in re.findall(r"(?ms)^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", body):
             found = _document(f"Term: {term}", TERMS, heading_name(heading), meaning)
             yield found | {"first": True}
+
+
+def _columns() -> Iterator[dict[str, Any]]:
+    """Yield the columns and metrics of all tables, each once with its meaning in each table."""
+    found: dict[str, dict[str, str]] = {}
+    for table in glossary.tables():
+        for column in table.columns:
+            found.setdefault(column.name, {})[table.name] = column.meaning
+    for name, meanings in found.items():
+        text = "; ".join(f"`{table}`: {meaning}" for table, meaning in meanings.items())
+        yield _document(f"{name} (column)", "words", next(iter(meanings)), text)
 
 
 def _sections(page: str, text: str) -> Iterator[dict[str, Any]]:
