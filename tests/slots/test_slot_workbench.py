@@ -421,8 +421,8 @@ def test_a_metric_without_a_value_has_an_empty_column() -> None:
     found = slots.means(measured.with_columns(value=empty), ["scanned.again", "scanned"])
     assert found["scanned.again"].to_list() == [None]
     assert found["scanned"].null_count() == 0
-    with pytest.raises(InputError, match="no row has 'scaned'"):
-        slots.means(measured, ["scaned"])
+    with pytest.raises(InputError, match="no row has 'colour'"):
+        slots.means(measured, ["colour"])
 
 
 def test_requests_name_the_page_that_comes_in() -> None:
