@@ -39,24 +39,22 @@ def test_the_cases_of_patch_d_differ_by_their_factor_alone() -> None:
     assert less.frames < studies.at_end("copy_ns, low").frames
 
 
-def test_the_settled_machine_is_the_mails_with_smaller_trunks() -> None:
-    """As many trunks and as full, in a smaller machine, with the mail's CPUs."""
-    full = machines.machine(policy="percpu")
-    small = machines.settled(policy="percpu", changes=0.1)
-    assert small.slots * machines.SMALLER == full.slots
-    assert small.slots >> small.trunk_shift == full.slots >> full.trunk_shift == 768
-    pages, frames = (full.pages / small.pages, full.frames / small.frames)
-    assert pages == pytest.approx(machines.SMALLER, rel=1e-4)
-    assert frames == pytest.approx(machines.SMALLER, rel=1e-4)
-    assert small.device.possible_cpus == 2 * machines.CPUS_OF_NODE
-    assert small.stay_ns * machines.SMALLER == 10_000_000_000
+def test_the_settled_machine_is_the_young_one_later() -> None:
+    """Only its age, its CPUs and the changes of CPU differ; a turn has as many of these."""
+    young = machines.young(policy="percpu", age_ns=50_000_000)
+    settled = machines.settled(policy="percpu", changes=0.1)
+    assert differing(settled, young) == {"warmup_ns", "spare_cpus", "stay_ns"}
+    assert settled.device.possible_cpus == 2 * machines.CPUS_OF_NODE
+    full = machines.settled(policy="percpu", changes=0.1, gigabytes=machines.DEVICE_GIGABYTES)
+    assert (full.slots, full.stay_ns) == (4 * settled.slots, 10_000_000_000)
+    assert full.warmup_ns / full.stay_ns == settled.warmup_ns / settled.stay_ns == 3.6
 
 
 def test_the_slot_workbench_has_the_same_trunks_cpus_and_use() -> None:
-    """It is one device of the mail, with tasks on nine of a socket's CPUs."""
+    """It is one of the settled machine's devices, with tasks on nine of a socket's CPUs."""
     device, churn = machines.wanderers(0.1)
-    small = machines.settled(policy="percpu")
-    assert (device.slots, device.trunk_shift) == (small.slots, small.trunk_shift)
+    settled = machines.settled(policy="percpu")
+    assert (device.slots, device.trunk_shift) == (settled.slots, settled.trunk_shift)
     assert (device.possible_cpus, churn.tasks) == (machines.CPUS_OF_NODE, 9)
     # 18 s a turn: nine tasks, 0.1 changes of CPU a second each, 16.2 changes a turn.
     free = (1 - churn.used_share) * device.slots

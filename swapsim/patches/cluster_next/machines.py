@@ -88,10 +88,10 @@ def machine(
     )
 
 
-# The mail's machine over the life of a device. To settle takes minutes of it. `settled` is
-# therefore a machine that is SMALLER times smaller, trunk by trunk: it has as many trunks, the
-# tasks go around a device in so much less time, and they change CPU as much more often, so that
-# the bases behave in one turn as in the mail's.
+# The mail's machine over the life of a device of a quarter of its size, with trunks of 64 MB. Tasks
+# go around it in a quarter of the time, so on a settled one they change CPU four times as often:
+# the bases behave in one turn as in the mail's. Trunks must not be smaller: in one of 2 MB, 512
+# slots, the caches of nine CPUs do not fit, so that one base for all of them has several locks.
 
 CHANGES: Final = 0.1
 """Changes of CPU per second and task. This is an assumption, neither published nor measured: the
@@ -106,17 +106,12 @@ CPUS_OF_NODE: Final = 24  # CPUs of one of the mail's two sockets
 TURN_S: Final = 18
 """Seconds in which tasks go around a device: half of 48 GB is free, at 350,000 pages a second."""
 
-SMALLER: Final = 32  # ratio of the mail's slots to those of the settled machine, in each trunk
+GIGABYTES: Final = DEVICE_GIGABYTES // 4
+"""Size of a device in most cases: 192 trunks of 64 MB, filled in a quarter of the time."""
 
 SETTLED_TURNS: Final = 2
 """Turns after which the distances of bases do not change any more on the slot workbench, unless
 tasks change CPU less than once per turn."""
-
-_SHIFT: Final = 14 - (SMALLER.bit_length() - 1)
-"""Log2 of the slots of a trunk of the settled machine."""
-
-GIGABYTES: Final = DEVICE_GIGABYTES // 4
-"""Size of a device in most cases: 192 trunks of 64 MB, filled in a quarter of the time."""
 
 
 def young(*, policy: str, age_ns: int, seed: int = 1) -> MachineConfig:
@@ -125,44 +120,33 @@ def young(*, policy: str, age_ns: int, seed: int = 1) -> MachineConfig:
     return replace(usual, warmup_ns=age_ns)
 
 
-def settled(*, policy: str, changes: float = 0.0, seed: int = 1) -> MachineConfig:
-    """Return the mail's machine after SETTLED_TURNS, SMALLER times smaller.
+def settled(
+    *, policy: str, changes: float = 0.0, seed: int = 1, gigabytes: int = GIGABYTES
+) -> MachineConfig:
+    """Return the mail's machine after SETTLED_TURNS of tasks around its devices.
 
     ``changes`` is the number of changes of CPU per second and task of the mail's machine.
     """
-    full = machine(policy=policy, seed=seed)
-    tasks_of_node = full.cpus // full.nodes
+    usual = machine(policy=policy, seed=seed, gigabytes=gigabytes)
+    smaller = DEVICE_GIGABYTES / gigabytes
     return replace(
-        full,
-        frames=full.frames // SMALLER,
-        pages=full.pages // SMALLER,
-        slots=full.slots // SMALLER,
-        trunk_shift=_SHIFT,
-        # A cluster has at most half of the slots of a trunk.
-        cluster_size=256,
-        spare_cpus=CPUS_OF_NODE - tasks_of_node,
-        stay_ns=round(1e9 / changes / SMALLER) if changes else 0,
-        warmup_ns=round(SETTLED_TURNS * TURN_S * 1e9 / SMALLER),
-        duration_ns=100_000_000,
+        usual,
+        spare_cpus=CPUS_OF_NODE - usual.cpus // usual.nodes,
+        stay_ns=round(1e9 / changes / smaller) if changes else 0,
+        warmup_ns=round(SETTLED_TURNS * TURN_S * 1e9 / smaller),
     )
 
 
 def wanderers(changes: float) -> tuple[SlotsConfig, ChurnConfig]:
-    """Return the slot workbench of one of the mail's devices, settled: eight tasks and a kswapd.
+    """Return the slot workbench of a device of GIGABYTES, settled: eight tasks and a kswapd.
 
-    ``changes`` is the number of changes of CPU per second and task. The device has as many trunks
-    as the mail's, SMALLER times smaller; all nine tasks swap out at one rate.
+    ``changes`` is the number of changes of CPU per second and task on the mail's device. All nine
+    tasks swap out at one rate.
     """
-    slots = (DEVICE_GIGABYTES * 2**18 >> 14) << _SHIFT
+    slots = GIGABYTES * 2**18
     free = round((1 - IN_USE) * slots)
     return (
-        SlotsConfig(
-            kernel="5.8",
-            slots=slots,
-            trunk_shift=_SHIFT,
-            cluster_size=256,
-            possible_cpus=CPUS_OF_NODE,
-        ),
+        SlotsConfig(kernel="5.8", slots=slots, cluster_size=512, possible_cpus=CPUS_OF_NODE),
         ChurnConfig(
             used_share=IN_USE,
             warm_up_pages=SETTLED_TURNS * free,
