@@ -76,14 +76,13 @@ def verdict_on_alternatives(
     tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
     slower = traced.filter(pl.col("high") < 0)["policy"].to_list()
     return claims.lead_on(
-        f"In throughput no rule gains more than {most:.1f} % over patch D's base, where a CPU's "
-        f"scan begins; {best['policy']} only avoids most of the cache lines that it "
-        "still moves.",
-        does=f"With {best['policy']}{tied} a CPU avoids the others' trunks, 64 MB with a lock "
-        f"each: {_share(best)} of additions to the swap cache fetch the lock's cache line from "
-        f"another CPU, with patch D {_share(of[MERGED])}, with one base for all "
-        f"{_share(of['shared'])}.",
-        worth=f"On an aged device {rate[MERGED]['median']:,.0f} pages a second go out and in with "
+        f"No rule gains more than {most:.1f} % in throughput over patch D; the best moves a lock's "
+        f"cache line in {_share(best)} of swap cache additions, patch D in {_share(of[MERGED])}.",
+        does=f"A scan for free slots begins at a CPU's *base*. With {best['policy']}{tied} bases "
+        "stay out of each other's trunks, parts of 64 MB with a lock each; with one base for all "
+        f"{_share(of['shared'])} of additions fetch the line from another CPU.",
+        worth=f"On the aged device, 2 GB and {studies.ABOVE_HALF} % full, "
+        f"{rate[MERGED]['median']:,.0f} pages a second go out and in with "
         f"patch D, with {best['policy']} {own['change']:+.1f} % ({own['low']:+.1f} to "
         f"{own['high']:+.1f}), with one base for all {shared['change']:+.1f} % "
         f"({shared['low']:+.1f} to {shared['high']:+.1f}).",
