@@ -205,7 +205,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
 
     From a base of zero only what is zero stays. A printed change of up to STAYS_WITHIN_PERCENT
     stays, too, but an interval that is on the other side of zero confirms none. What falls or rises
-    does so by SMALLEST_PERCENT, else it is open.
+    does so by SMALLEST_PERCENT, and what vanishes does so in all of the interval, else it is open.
     """
     low, high, figure = f"{prefix}low", f"{prefix}high", source
     base, rounds = f"{source}_base", f"{source}_rounds"
@@ -213,7 +213,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     seen = (pl.col(figure).abs() >= SMALLEST_PERCENT) | (pl.col(base) == 0).fill_null(value=False)
     below, above = (pl.col(high) < 0) & seen, (pl.col(low) > 0) & seen
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
-    vanished = pl.col(figure) <= -VANISHES_BY_PERCENT
+    vanished, most = (pl.col(each) <= -VANISHES_BY_PERCENT for each in (high, figure))
     stays = (claimed == "stays") | claimed.is_null()
     return first(
         (pl.col(rounds) < FEWEST_ROUNDS, "open"),
@@ -222,7 +222,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
         ((claimed == "rises") & above, yes),
         ((claimed == "rises") & below, no),
         ((claimed == "vanishes") & below & vanished, yes),
-        ((claimed == "vanishes") & (above | (below & ~vanished)), no),
+        ((claimed == "vanishes") & (above | (below & ~most)), no),
         (stays & (pl.col(low) >= -width) & (pl.col(high) <= width) & ~opposite(low, high), yes),
         (stays & ((pl.col(low) > width) | (pl.col(high) < -width)), no),
         otherwise="open",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
     from swapsim.patches.cluster_next.notebook_05 import against_merged as against_merged
     from swapsim.patches.cluster_next.notebook_05 import guesses as guesses
+    from swapsim.patches.cluster_next.notebook_05 import near_and_far as near_and_far
     from swapsim.patches.cluster_next.notebook_05 import rows_of as rows_of
     from swapsim.patches.cluster_next.notebook_05 import v1_in_step as v1_in_step
     from swapsim.patches.cluster_next.notebook_05 import (

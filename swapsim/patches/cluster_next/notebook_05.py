@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -60,6 +60,18 @@ def against_merged(results: pl.DataFrame) -> pl.DataFrame:
     return medians.join(found.drop("runs"), on="policy", how="left", maintain_order="left")
 
 
+def near_and_far(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return `against_merged` without patch D, and whether a rule is near it or far below."""
+    is_far = pl.col("high") < -FAR_PERCENT
+    return changes.drop_nulls("change").with_columns(
+        rules=pl.when(is_far).then(pl.lit("far below")).otherwise(pl.lit("near patch D"))
+    )
+
+
+FAR_PERCENT: Final = 5.0
+"""How much slower than patch D a rule far below it is: another panel of the chart."""
+
+
 def verdict_on_alternatives(
     guesses: pl.DataFrame, lines: pl.DataFrame, aged: pl.DataFrame, traced: pl.DataFrame
 ) -> str:
@@ -78,11 +90,10 @@ def verdict_on_alternatives(
     return claims.lead_on(
         f"No rule gains more than {most:.1f} % in throughput over patch D; the best moves a lock's "
         f"cache line in {_share(best)} of swap cache additions, patch D in {_share(of[MERGED])}.",
-        does=f"A scan for free slots begins at a CPU's *base*. With {best['policy']}{tied} bases "
-        "stay out of each other's trunks, parts of 64 MB with a lock each; with one base for all "
+        does=f"Scans for free slots begin at a CPU's *base*. With {best['policy']}{tied} bases "
+        "avoid each other's trunks, parts of 64 MB with a lock each; with one base for all "
         f"{_share(of['shared'])} of additions fetch the line from another CPU.",
-        worth=f"On the aged device, 2 GB and {studies.ABOVE_HALF} % full, "
-        f"{rate[MERGED]['median']:,.0f} pages a second go out and in with "
+        worth=f"On the stored aged device {rate[MERGED]['median']:,.0f} pages a second go out and in with "
         f"patch D, with {best['policy']} {own['change']:+.1f} % ({own['low']:+.1f} to "
         f"{own['high']:+.1f}), with one base for all {shared['change']:+.1f} % "
         f"({shared['low']:+.1f} to {shared['high']:+.1f}).",
