@@ -93,8 +93,8 @@ def verdict_on_alternatives(
         does=f"Scans for free slots begin at a CPU's *base*. With {best['policy']}{tied} bases "
         "avoid each other's trunks, parts of 64 MB with a lock each; with one base for all "
         f"{_share(of['shared'])} of additions fetch the line from another CPU.",
-        worth=f"On the stored aged device {rate[MERGED]['median']:,.0f} pages a second go out and in with "
-        f"patch D, with {best['policy']} {own['change']:+.1f} % ({own['low']:+.1f} to "
+        worth=f"On the stored aged device {rate[MERGED]['median']:,.0f} pages a second go out and "
+        f"in with patch D, with {best['policy']} {own['change']:+.1f} % ({own['low']:+.1f} to "
         f"{own['high']:+.1f}), with one base for all {shared['change']:+.1f} % "
         f"({shared['low']:+.1f} to {shared['high']:+.1f}).",
         when="On the requests of a short trace, where only "
