@@ -361,7 +361,7 @@ def verdict(
         for remedy in ("trunks of 64 MB", "both")
     )
     return claims.lead_on(
-        f"Patch B removes {pages / holds:.0f} pages under one hold of a lock in place of one page, "
+        f"Patch B removes {pages / holds:.0f} pages on average under one hold of a lock, not one, "
         f"but of the {first.len()} running times in its mail the simulation reproduces "
         f"{(first == 'reproduced').sum()}.",
         does=f"Reclaim collects pages of one mapping (a file, or the swap device) and removes them "

@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import io
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ from swapsim.errors import InputError
 from swapsim.io.paths import notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site import overview
+from swapsim.site.notebooks import keeps_its_lead
 from swapsim.site.report import cells, pages, reference, shell
 from swapsim.site.report.cells import Kernels, make_all, run
 from swapsim.site.report.current import MARK, surroundings
@@ -94,6 +96,9 @@ def _run(
         notebook = run(path, notebooks[path], kernels, client, bar)
         article = cells.article(notebook, lead, begun, time.monotonic() - since)
         articles.put(path.stem, article)
+        if not keeps_its_lead(notebook):
+            what = "its first cell does not say what its last one prints: correct it"
+            bar.write(f"{path}: {what}", file=sys.stderr)
 
     make_all(make, missing)
 
