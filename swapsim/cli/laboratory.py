@@ -129,9 +129,20 @@ def claims(which: str | None, verdicts: Sequence[str], unseen: bool, metrics: bo
     chosen = overview.of_claims(overview.judged(), which, verdicts, unseen=unseen)
     if metrics:
         known = known_metrics().filter(pl.col("claim").is_in(chosen["claim"].to_list()))
-        names = ("claim", "test", "metric")
-        columns = KNOWN_METRICS.by_name
-        return Found([Printed("metrics", known, columns, "metrics", in_order=True, brief=names)])
+        # At 80 columns a metric and its claim fit; the test where there is more space.
+        return Found(
+            [
+                Printed(
+                    "metrics",
+                    known,
+                    KNOWN_METRICS.by_name,
+                    title="metrics",
+                    in_order=True,
+                    brief=("metric", "claim"),
+                    more=("test",),
+                )
+            ]
+        )
     answers = {
         "simulated": "figure and verdict of the model, or why there is none",
         "measured": "figure and verdict of a real kernel, or why there is none",

@@ -42,7 +42,7 @@ _NOT_ALIKE: Final = (
     "decorates is ranked: either all with @swapsim.policy (the scan base, up to 6.11), or all with "
     "@swapsim.list_policy (lists of clusters, from 6.12 on), for the two are ranked on different "
     "kernels. A rank has the places that the intervals allow, such as 1-3: "
-    "policies whose intervals overlap are tied.",
+    "policies whose intervals overlap are tied. Of fewer than five seeds nothing is ranked.",
 )
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
 @click.option(
@@ -76,8 +76,8 @@ def rank(file: Path, seeds: int) -> Found:
     return Found(
         [_table(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
         summary=_summary(ranking, _MERGED, "the merged rule of patch D"),
-        chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
-        lines=_too_few(seeds),
+        chart=lambda: _chart(ranking, [policy.name for policy in policies]),
+        lines=_too_few(ranking),
         in_file=ranking,
     )
 
@@ -93,8 +93,12 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     return Found(
         [_table(ranking, metric, change) for metric in alternatives.METRICS],
         summary=_summary(ranking, alternatives.BASE, "median change from its rules"),
-        chart=lambda: charts.alternatives(ranking, title=f"{names} among today's alternatives"),
-        lines=[_NOT_ALIKE, *_too_few(seeds)],
+        chart=lambda: charts.alternatives(
+            ranking,
+            title=f"{names} among today's alternatives",
+            subtitle=_statistics(ranking),
+        ),
+        lines=[_NOT_ALIKE, *_too_few(ranking)],
         in_file=ranking,
     )
 
@@ -102,12 +106,17 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
 def _summary(ranking: pl.DataFrame, base: str, words: str) -> list[str]:
     """Return for each policy of the user a line a metric in which it is not tied with a base.
 
-    ``words`` says what the base is.
+    ``words`` says what the base is. Of too few runs each metric has a line, without a verdict.
     """
     lines = []
+    ranks = _are_enough(ranking)
     for policy in ranking.filter("user")["policy"].unique(maintain_order=True):
         of_metrics = ranking.partition_by("metric", maintain_order=True)
         pairs = [(_row(rows, policy), _row(rows, base), rows.height) for rows in of_metrics]
+        if not ranks:
+            lines.append(f"{policy} and {base} ({words}):")
+            lines += [f"  {_figures(mine, its)}" for mine, its, _ in pairs]
+            continue
         apart = [pair for pair in pairs if base not in pair[0]["tied_with"]]
         if not apart:
             lines.append(f"{policy}: tied with {base} ({words}) in all {len(pairs)} metrics")
@@ -124,28 +133,61 @@ def _row(rows: pl.DataFrame, policy: str) -> dict[str, Any]:
 
 
 def _compared(mine: Mapping[str, Any], its: Mapping[str, Any], policies: int) -> str:
-    """Return the figure of a policy next to a base's, and which of the two is better."""
+    """Return the figures of a policy and of a base, and which of the two is better."""
+    better = (mine["low"] > its["high"]) == (mine["better"] == "higher")
+    verdict = "better" if better else "worse"
+    return f"{_figures(mine, its)}: {verdict}, rank {mine['rank']} of {policies}"
+
+
+def _figures(mine: Mapping[str, Any], its: Mapping[str, Any]) -> str:
+    """Return the figure of a policy next to a base's."""
     figures = pl.Series([*(mine[name] for name in ("median", "low", "high")), its["median"]])
     median, low, high, other = (each.strip() for each in cells(figures, mine["unit"]))
-    better = (mine["low"] > its["high"]) == (mine["better"] == "higher")
+    ends = f" ({low} to {high})" if mine["runs"] > 1 else ""
     # In a ranking of changes the base has none.
     base = f", {its['policy']} {other}" if its["median"] else ""
-    return (
-        f"{mine['metric']}: {median} {mine['unit']} ({low} to {high}){base}: "
-        f"{'better' if better else 'worse'}, rank {mine['rank']} of {policies}"
-    )
+    return f"{mine['metric']}: {median} {mine['unit']}{ends}{base}"
 
 
-def _too_few(seeds: int) -> list[str]:
-    """Return a line if the runs are too few for the intervals by which policies are ranked."""
+def _runs(ranking: pl.DataFrame) -> int:
+    """Return how many runs each median has at least."""
+    return int(ranking["runs"].min())  # type: ignore[arg-type]
+
+
+def _are_enough(ranking: pl.DataFrame) -> bool:
+    """Return whether the runs suffice for the intervals by which policies are ranked."""
     from swapsim.claims.judging import FEWEST_ROUNDS
 
-    if seeds >= FEWEST_ROUNDS:
+    return _runs(ranking) >= FEWEST_ROUNDS
+
+
+def _too_few(ranking: pl.DataFrame) -> list[str]:
+    """Return a line if the runs are too few to rank."""
+    from swapsim.claims.judging import FEWEST_ROUNDS
+
+    if _are_enough(ranking):
         return []
-    return [f"too few seeds for an interval (from {FEWEST_ROUNDS} on): the ranks may be chance"]
+    return [f"too few seeds for an interval: nothing is ranked below --seeds {FEWEST_ROUNDS}"]
 
 
-def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.ConcatChart":
+def _statistics(ranking: pl.DataFrame) -> str:
+    """Return what the dots and lines of a chart are."""
+    runs = _runs(ranking)
+    if runs == 1:
+        return "medians of 1 seed"
+    if not _are_enough(ranking):
+        return f"medians, from least to greatest of {runs} seeds"
+    return f"medians of {runs} seeds, and their {_confidence(runs)} intervals"
+
+
+def _confidence(runs: int) -> str:
+    """Return with what probability the interval of so many runs holds the true median."""
+    from swapsim.study.ranking import coverage
+
+    return f"{100 * coverage(runs):.0f} %"
+
+
+def _chart(ranking: pl.DataFrame, policies: Sequence[str]) -> "alt.ConcatChart":
     """Draw each policy's median in its interval, the best on top, a panel for each metric."""
     from swapsim.charts import general
 
@@ -158,16 +200,32 @@ def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.C
         own_axes=True,
         tight=True,
         title=f"{', '.join(policies)} among the built-in policies",
-        subtitle=f"medians of {seeds} seeds, and their 95 % intervals",
+        subtitle=_statistics(ranking),
     )
 
 
 def _table(ranking: pl.DataFrame, metric: str, words: str) -> Printed:
-    """Return the part of a ranking for one metric, by rank, with the metric's unit."""
+    """Return the part of a ranking for one metric, by rank, with the metric's unit.
+
+    Of too few runs it is by the median, without ranks.
+    """
     from swapsim.study.tables import RANKING
 
     ranked = ranking.filter(metric=metric)
     unit, better = ranked.row(0)[1:3]
-    figures = {name: replace(RANKING[name], unit=unit) for name in ("median", "low", "high")}
+    columns = {name: replace(RANKING[name], unit=unit) for name in ("median", "low", "high")}
     title = f"{metric}, {words} ({better} is better)"
-    return Printed(metric, ranked.select(_COLUMNS), RANKING.by_name | figures, title=title)
+    runs = _runs(ranked)
+    if _are_enough(ranked):
+        names = _COLUMNS
+        of = f"end of the median's exact interval, {_confidence(runs)}"
+        meanings = {"low": f"lower {of}", "high": f"upper {of}"}
+    else:
+        ranked = ranked.sort("median", descending=better == "higher", maintain_order=True)
+        names = ("policy", "median", "low", "high")[: 4 if runs > 1 else 2]
+        meanings = {
+            "low": f"least figure of {runs} seeds",
+            "high": f"greatest figure of {runs} seeds",
+        }
+    columns |= {name: replace(columns[name], meaning=each) for name, each in meanings.items()}
+    return Printed(metric, ranked.select(names), RANKING.by_name | columns, title=title)

@@ -25,7 +25,7 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
 
 
 @checked
-def alternatives(ranking: pl.DataFrame, *, title: str) -> alt.ConcatChart:
+def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
     """Draw each alternative's change from the rules of 7.3 (RANKING).
 
     All panels have the order of the first one, the best on top.
@@ -53,6 +53,7 @@ def alternatives(ranking: pl.DataFrame, *, title: str) -> alt.ConcatChart:
         own_axes=True,
         zero=True,
         title=title,
+        subtitle=subtitle,
         words={"median": "change", "policy": "alternative"},
         colour={"ours": UNPATCHED, "yours": PATCHED},
     )

@@ -14,6 +14,7 @@ import polars as pl
 from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim.charts import colours, general
 from swapsim.checks import checked
+from swapsim.claims.cells import require_cells
 from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
 from swapsim.errors import InputError, errors_of
@@ -51,6 +52,7 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
     >>> judged.filter(claim="A-swap-out").select("published", "simulated_verdict").rows()
     [(22.3, 'reproduced')]
     """
+    require_cells()
     stated = claims.published_claims().filter(
         pl.col("patch").is_in([patch.PATCH for patch in patches])
     )

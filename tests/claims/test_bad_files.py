@@ -22,6 +22,7 @@ from swapsim.claims import (
     tolerances,
     windows,
 )
+from swapsim.claims.cells import require_cells
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, patches_root
 from swapsim.machine.anchors import published_anchors
@@ -33,7 +34,7 @@ CARD = f"{A}/card.md"
 READERS: dict[str, tuple[Callable[[Path], Any], ...]] = {
     "published": (
         *(published_tables, published_claims, mails, links, tolerances),
-        *(simulation_tolerances, windows, kinds, reasons, patch_cards),
+        *(simulation_tolerances, windows, kinds, reasons, patch_cards, require_cells),
     ),
     "": (
         *(costs, reclaim.constants, batched_removal.workload),
@@ -59,6 +60,11 @@ PUBLISHED = [
     ("claims.csv", "\nA-throughput,", "\n,", "line 2, field 'claim': "),
     ("claims.csv", "\nA-swap-out,", "\nA-throughput,", "line 3, field 'claim': "),
     ("claims.csv", ",28.1,9.33,", ",nan,9.33,", "line 2, field 'change': "),
+    ("claims.csv", ",2506952,3212076,", ",2506952,-3212076,", "line 2, field 'value': -3212076,"),
+    ("claims.csv", ",28.1,9.33,", ",-28.1,9.33,", "line 2, field 'change': -28.1, where"),
+    ("claims.csv", ",2506952,3212076,", ",,3212076,", "line 2, field 'base': no figure, where"),
+    ("claims.csv", ",A-no-writeback-tags-with-diff,lkp", ",A-no-tags,lkp", "line 2, field 'mail': "),
+    ("claims.csv", ",lkp comparison | vm-sc", ",lkp | vm-sc", "line 2, field 'locator': "),
     ("tolerances.csv", ",9.33,", ",-9.33,", "line 2, field 'tolerance': "),
     ("links.csv", ",mail,1472578089-", ",mail,<1472578089-", "line 2, field 'target': "),
     ("links.csv", ",mail,1472578089-", ",letter,1472578089-", "line 2, field 'kind': "),

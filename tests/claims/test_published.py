@@ -19,6 +19,7 @@ from swapsim.claims import (
     window_of,
 )
 from swapsim.claims.addresses import address, misfit
+from swapsim.claims.cells import require_cells
 from swapsim.errors import InputError
 from swapsim.patches.batched_removal.workload import error_of_change
 from swapsim.patches.writeback_tags.swap_series import ROWS_SPREAD
@@ -44,6 +45,11 @@ IN_TABLES = CLAIMS.filter(~PROSE, pl.col("mail") != SERIES).with_columns(
     .str.extract_groups(r"^(?<row>.*) \| (?<base_kernel>.+) -> (?<value_kernel>.+)$")
     .struct.unnest()
 )
+
+
+def test_each_claim_has_the_figures_of_its_cells() -> None:
+    """The error names the line of claims.csv; the tests below name the claim."""
+    require_cells()
 
 
 def test_each_locator_has_three_parts() -> None:
