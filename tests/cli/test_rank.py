@@ -92,7 +92,7 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
 ) -> None:
     """A wide interval may rank before a narrow one whose median is better; the chart is drawn."""
     rows = [
-        (metric, "unit", declared.better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
+        (metric, "unit", declared.better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 8)
         for metric, declared in patch.RANKED_BY.items()
         for policy, rank in (("shared", "1"), ("wide", "2-3"), ("narrow", "3"), ("percpu", "3"))
     ]
@@ -145,8 +145,8 @@ def test_what_is_not_tied_stands_above_the_tables(
         {"metric": metric, "policy": policy, "seed": seed, "value": value}
         for metric in metrics
         for policy, values in (
-            ("7.3", [0.0] * 3),
-            ("any_free", [ends[metric][0], -2, ends[metric][1]]),
+            ("7.3", [0.0] * 5),
+            ("any_free", [ends[metric][0], -2, -2, -2, ends[metric][1]]),
         )
         for seed, value in enumerate(values)
     ]
@@ -162,6 +162,73 @@ def test_what_is_not_tied_stands_above_the_tables(
     printed_alone = capsys.readouterr()
     assert printed_alone.out.startswith("metric,")
     assert printed_alone.err.splitlines()[: len(said)] == said
+
+
+def figures(seeds: int) -> pl.DataFrame:
+    """Return a ranking of a built-in policy and a user's, which is always the better one."""
+    rows = [
+        {"metric": metric, "policy": policy, "seed": seed, "value": sign * (2 * seed + better)}
+        for metric, declared in patch.RANKED_BY.items()
+        for sign in (1 if declared.better == "higher" else -1,)
+        for policy, better in (("percpu-rerandomise", 0.0), ("two_on", 100.0))
+        for seed in range(1, seeds + 1)
+    ]
+    return summary.ranking(pl.DataFrame(rows), patch.RANKED_BY, {"percpu-rerandomise"})
+
+
+@pytest.mark.parametrize(
+    ("seeds", "first", "explained", "statistics"),
+    [
+        (
+            1,
+            "pages moved: 102 pages/s, percpu-rerandomise 2",
+            [],
+            "medians of 1 seed",
+        ),
+        (
+            2,
+            "pages moved: 103 pages/s (102 to 104), percpu-rerandomise 3",
+            ["least figure of 2 seeds", "greatest figure of 2 seeds"],
+            "medians, from least to greatest of 2 seeds",
+        ),
+        (
+            5,
+            "pages moved: 106 pages/s (102 to 110), percpu-rerandomise 6: better, rank 1 of 2",
+            [f"{end} end of the median's exact interval, 94 %" for end in ("lower", "upper")],
+            "medians of 5 seeds, and their 94 % intervals",
+        ),
+        (
+            8,
+            "pages moved: 109 pages/s (102 to 116), percpu-rerandomise 9: better, rank 1 of 2",
+            [f"{end} end of the median's exact interval, 99 %" for end in ("lower", "upper")],
+            "medians of 8 seeds, and their 99 % intervals",
+        ),
+    ],
+)
+def test_of_fewer_than_five_seeds_nothing_is_ranked(
+    seeds: int,
+    first: str,
+    explained: list[str],
+    statistics: str,
+    file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Text, table and chart name no interval then; else they name its probability."""
+    monkeypatch.setattr(patch, "rank", lambda *_, **__: figures(seeds))
+    outputs = [file.with_name(name) for name in ("ranks.csv", "ranks.html")]
+    options = [each for path in outputs for each in ("-o", str(path))]
+    assert main(["rank", str(file), "--explain", *options]) == 0
+    text = capsys.readouterr().out
+    assert text.splitlines()[1].strip() == first
+    for words in explained:
+        assert words in text
+    assert statistics in outputs[1].read_text(encoding="utf-8")
+    few = seeds < 5
+    words = ["interval, ", "tied_with", " rank 1", "better, rank", "| rank "]
+    assert [word in text for word in words] == [not few] * len(words)
+    assert ("nothing is ranked below --seeds 5" in text) == few
+    assert pl.read_csv(outputs[0]).columns == RANKING.names()
 
 
 @pytest.mark.parametrize(
