@@ -147,9 +147,10 @@ def replay_batched_removal(folder: Path) -> Found:
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     from swapsim import slots
-    from swapsim.slots.workbench import same_rows
+    from swapsim.slots.workbench import require_later_requests, same_rows
 
     measured = slots.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
+    require_later_requests(measured, folder)
     means = slots.means(measured, slots.LEADING).drop("factor", "setting")
     figures = slots.METRICS.table("slots.METRICS").by_name
     columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **figures}
@@ -157,7 +158,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     return Found(
         [_printed("means", means, columns)],
         chart=lambda: slots.charts.moves_against_locality(measured, title=title),
-        lines=[f"means over {seeds} seeds", *same_rows(means, folder)],
+        lines=[f"means over {seeds} seed{'s' * (seeds > 1)}", *same_rows(means, folder)],
     )
 
 

@@ -19,7 +19,7 @@ from swapsim.policies.compiler import fault
 from swapsim.policies.policy import Policy
 from swapsim.slots._native import Counts, run
 from swapsim.slots.config import MeterConfig, SlotsConfig, StreamsConfig, Workload
-from swapsim.slots.events import first_free, request_streams, traced_device
+from swapsim.slots.events import FILE, first_free, request_streams, traced_device
 from swapsim.slots.metrics import METRICS, QUOTIENTS, Quotient
 from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.study.ranking import CONFIDENCE, check_confidence
@@ -400,6 +400,15 @@ def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
         if value < 1:
             raise InputError(f"{value} is too few: choose at least 1", field=name)
     return math.prod((trunks - taken) / trunks for taken in range(cpus))
+
+
+def require_later_requests(measures: pl.DataFrame, folder: Path) -> None:
+    """Refuse what `cluster_next` counted on a trace that hands out no slot after its first free."""
+    if not measures.filter(metric="run")["value"].count():
+        raise InputError(
+            "no request follows the first free, so no base matters: choose a longer one",
+            path=folder / FILE,
+        )
 
 
 def same_rows(means: pl.DataFrame, folder: Path) -> list[str]:

@@ -24,6 +24,9 @@ _NAMES: Final = (
     {"generations", "mglru"},
 )
 
+_RECORDED: Final = ("writeback-tags", "batched-removal", "clusters", "generations")
+"""Replays that a script of `swapsim probes` feeds; others need the lab kernel."""
+
 _ALIKE: Final = 0.85  # least similarity of a misspelt name (difflib's ratio)
 _NAMED: Final = 3  # traces that an error names
 
@@ -43,8 +46,9 @@ def no_such_replay(name: str, known: Iterable[str]) -> InputError:
 
 
 def require_feeds(trace: Path, name: str) -> None:
-    """Require that a trace can feed a replay or verification; name shipped ones that can.
+    """Require that a trace can feed a replay or verification; say how to get one that can.
 
+    A user is told how to record again, and of a shipped trace the names of others.
     A folder that is no trace is refused, too; other paths are left to the replay.
     """
     try:
@@ -54,15 +58,29 @@ def require_feeds(trace: Path, name: str) -> None:
     if trace.is_dir():
         require_trace(trace)
     if present and (missing := _lacking(name, present)):
-        fit = [each for each, at in shipped_traces().items() if not _lacking(name, event_names(at))]
         feeds = [each for each in ALL_REPLAYS if not lacking_events(each, present)]
         named = ", ".join(each + _near(each, present) for each in missing)
         raise InputError(
             f"{name} needs {named}, and this trace feeds "
-            f"{', '.join(feeds) or 'no replay'}: take another, as "
-            f"{', '.join(fit[:_NAMED])}; 'swapsim info' lists all",
+            f"{', '.join(feeds) or 'no replay'}: {_remedy(trace, name)}",
             path=trace,
         )
+
+
+def _remedy(trace: Path, name: str) -> str:
+    """Return what to do about a trace that cannot feed a replay or verification."""
+    shipped = shipped_traces()
+    fit = [each for each, at in shipped.items() if not _lacking(name, event_names(at))]
+    others = f"{', '.join(fit[:_NAMED])}; 'swapsim info' lists all"
+    scripts = [each for each in _RECORDED if each in also_called(name)]
+    if name == "stalls":  # a script feeds this verification, and not the replay stall-decisions
+        scripts = ["stall-decisions"]
+    if not scripts or trace.resolve() in {each.resolve() for each in shipped.values()}:
+        return f"take another, as {others}"
+    return (
+        f"record again with 'swapsim probes --for {scripts[0]}', or rename a probe of your own "
+        f"so and import again; shipped are {others}"
+    )
 
 
 def _near(missing: str, present: Iterable[str]) -> str:

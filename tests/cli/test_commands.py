@@ -117,6 +117,15 @@ def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
     traces.import_text(text, tmp_path / "trace")
     found = refused(capsys, "replay", "writeback-tags", str(tmp_path / "trace"))
     assert "needs wb_end (the trace has wb_endd: was it misspelt?)" in found
+    text.write_text(PAGE.replace("swp_add:", "my_add:"))
+    traces.import_text(text, tmp_path / "own")
+    found = refused(capsys, "replay", "writeback-tags", str(tmp_path / "own"))
+    assert "record again with 'swapsim probes --for writeback-tags', or rename" in found
+    found = refused(capsys, "verify", "stalls", str(tmp_path / "own"))
+    assert "'swapsim probes --for stall-decisions'" in found
+    own = str(tmp_path / "own")
+    for replay, trace in (("writeback-tags", "slots-4-shared"), ("cluster-next", own)):
+        assert "take another, as " in refused(capsys, "replay", replay, trace)
     (tmp_path / "junk").mkdir()
     for verbs in (["info"], ["replay", "clusters"], ["verify", "stalls"]):
         assert "junk: no trace folder: " in refused(capsys, *verbs, str(tmp_path / "junk"))

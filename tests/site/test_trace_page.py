@@ -86,6 +86,23 @@ def test_a_trace_of_slots_has_its_verdict_and_says_which_policies_are_equal(tmp_
     assert "come out the same" in page
 
 
+def test_a_trace_that_ends_with_its_first_free_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the page and in the replay's one line."""
+    trace = tmp_path / "short"
+    shutil.copytree(traces.locate("slots-4-above-half"), trace)
+    rows = trace / "slot_events.parquet"
+    events = pl.read_parquet(rows)
+    events.head((events["op"] == "free").arg_max() + 1).write_parquet(rows)
+    origin = trace / "trace.toml"
+    origin.write_text(re.sub(r"\[files\]\n(.+=.+\n)*", "", origin.read_text()))
+    said = "no request follows the first free, so no base matters: choose a longer one"
+    assert f"Not computed: {rows}: {said}" in plain(page_of(trace, tmp_path))
+    assert main(["replay", "cluster-next", str(trace), "--seeds", "1"]) == 2
+    assert capsys.readouterr().err == f"swapsim: {rows}: {said}\n"
+
+
 def test_a_page_tells_what_the_kernel_did_from_a_replay(tmp_path: Path) -> None:
     """What was compared is named without kinds that the trace lacks, and folios split apart."""
     page = plain(page_of("clusters-6.12-full-4", tmp_path))

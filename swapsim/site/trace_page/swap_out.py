@@ -10,7 +10,7 @@ from swapsim import charts, mapping, removal, slots
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
 from swapsim.site.trace_page import blocks
-from swapsim.slots.workbench import same_rows
+from swapsim.slots.workbench import require_later_requests, same_rows
 
 _KERNEL: Final = MAPPING_KERNELS[-1]
 """Whose rules the replays of A and B follow: the newest, as the recorded kernel's are like them."""
@@ -88,6 +88,7 @@ def of_removal(folder: Path) -> blocks.Blocks:
 def of_slots(folder: Path) -> blocks.Blocks:
     """Yield how often CPUs meet in a trunk, by the rule of their scan base."""
     measured = slots.cluster_next(folder, seeds=_SEEDS)
+    require_later_requests(measured, folder)
     means = slots.means(measured, slots.LEADING).drop("factor", "setting")
     yield blocks.text(
         "Each CPU scans for a free swap slot from a base. Which base keeps CPUs apart (patch D), "
