@@ -12,7 +12,7 @@ from typing import Final
 
 from swapsim.errors import InputError
 from swapsim.io.paths import shipped_traces
-from swapsim.traces.folder import event_names
+from swapsim.traces.folder import event_names, locate
 from swapsim.traces.replays import ALL_REPLAYS, SUMS_TABLES, lacking_events, require_trace
 
 _NAMES: Final = (
@@ -75,7 +75,7 @@ def _remedy(trace: Path, name: str) -> str:
     scripts = [each for each in _RECORDED if each in also_called(name)]
     if name == "stalls":  # a script feeds this verification, and not the replay stall-decisions
         scripts = ["stall-decisions"]
-    if not scripts or trace.resolve() in {each.resolve() for each in shipped.values()}:
+    if not scripts or locate(trace).resolve() in {each.resolve() for each in shipped.values()}:
         return f"take another, as {others}"
     return (
         f"record again with 'swapsim probes --for {scripts[0]}', or rename a probe of your own "
