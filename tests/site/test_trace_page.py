@@ -86,6 +86,14 @@ def test_a_trace_of_slots_has_its_verdict_and_says_which_policies_are_equal(tmp_
     assert "come out the same" in page
 
 
+def test_on_a_phone_each_figure_stands_next_to_its_name(tmp_path: Path) -> None:
+    """Tables have a class whose narrow layout is one column."""
+    page = page_of("swap-w-seq", tmp_path)
+    assert ".one-below .stacked tr { grid-template-columns: 1fr; }" in page
+    assert '<div class="wide one-below" tabindex="0">' in page
+    assert '<div class="wide" tabindex' not in page
+
+
 def test_a_trace_that_ends_with_its_first_free_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

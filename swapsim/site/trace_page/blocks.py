@@ -68,7 +68,7 @@ def table(frame: pl.DataFrame, meanings: Table | Mapping[str, str], *, fold: str
         for name in frame.columns
         if meanings
     )
-    table = f'<div class="wide" tabindex="0">{shown}</div>'
+    table = f'<div class="wide one-below" tabindex="0">{shown}</div>'
     listed = (
         f'<details class="fold"><summary>{_COLUMNS}</summary><dl>{entries}</dl></details>'
         if meanings
