@@ -3,8 +3,8 @@
 
 `published` reads what the mails print and data/measured, `rounds` computes results over their
 rounds, `answering` turns results into answers to claims, `judging` judges them on one scale,
-`cells` compares claims with their tables, `texts` has the words and digits of claims, `yours` judges
-a user's own measurements, and `layouts` prints tables as the mails do.
+`cells` compares claims with their tables, `texts` has the words and digits of claims, `yours`
+judges a user's own measurements, and `layouts` prints tables as the mails do.
 """
 
 from typing import TYPE_CHECKING

@@ -18,7 +18,7 @@ _APART: Final = 1.5
 
 
 def require_cells(root: Path | None = None) -> None:
-    """Require that each claim has a known mail, its change, and of a table the figures of its cells.
+    """Require that each claim has a known mail, its change and, of a table, the cells' figures.
 
     The InputError names file, line and field of the first claim that does not.
     """

@@ -173,6 +173,8 @@ _NAMED: Final = 10  # largest number of kernels in an error
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
     """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
     known = YOUR_RUNS.check(runs)["kernel"].unique(maintain_order=True).to_list()
+    if not known:
+        raise InputError("there is no run below the columns' names: write a line for each")
     base, patched = BASE if base is None else base, PATCHED if patched is None else patched
     for field, name in (("base", base), ("patched", patched)):
         if name not in known:

@@ -26,7 +26,7 @@ _IN_WORDS = {
     "run": "on the workbench: adjacent slots that a task is handed in sequence",
     "scanned": "on the workbench: slots tested for one that is handed out",
 }
-_COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
+_COLUMNS: Final[Sequence[str]] = ("rank", "policy", "median", "low", "high", "tied_with")
 _MERGED: Final = "percpu-rerandomise"  # the built-in policy with which a user's is compared
 
 _NOT_ALIKE: Final = (
@@ -94,9 +94,7 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
         [_table(ranking, metric, change) for metric in alternatives.METRICS],
         summary=_summary(ranking, alternatives.BASE, "median change from its rules"),
         chart=lambda: charts.alternatives(
-            ranking,
-            title=f"{names} among today's alternatives",
-            subtitle=_statistics(ranking),
+            ranking, title=f"{names} among today's alternatives", subtitle=_statistics(ranking)
         ),
         lines=[_NOT_ALIKE, *_too_few(ranking)],
         in_file=ranking,
@@ -216,8 +214,8 @@ def _table(ranking: pl.DataFrame, metric: str, words: str) -> Printed:
     columns = {name: replace(RANKING[name], unit=unit) for name in ("median", "low", "high")}
     title = f"{metric}, {words} ({better} is better)"
     runs = _runs(ranked)
+    names = _COLUMNS
     if _are_enough(ranked):
-        names = _COLUMNS
         of = f"end of the median's exact interval, {_confidence(runs)}"
         meanings = {"low": f"lower {of}", "high": f"upper {of}"}
     else:

@@ -48,7 +48,7 @@ def no_such_replay(name: str, known: Iterable[str]) -> InputError:
 def require_feeds(trace: Path, name: str) -> None:
     """Require that a trace can feed a replay or verification; say how to get one that can.
 
-    A user is told how to record again, and of a shipped trace the names of others.
+    The error says how to record again, or instead of a shipped trace which others there are.
     A folder that is no trace is refused, too; other paths are left to the replay.
     """
     try:
@@ -72,7 +72,7 @@ def _remedy(trace: Path, name: str) -> str:
     shipped = shipped_traces()
     fit = [each for each, at in shipped.items() if not _lacking(name, event_names(at))]
     others = f"{', '.join(fit[:_NAMED])}; 'swapsim info' lists all"
-    scripts = [each for each in _RECORDED if each in also_called(name)]
+    scripts: list[str] = [each for each in _RECORDED if each in also_called(name)]
     if name == "stalls":  # a script feeds this verification, and not the replay stall-decisions
         scripts = ["stall-decisions"]
     if not scripts or locate(trace).resolve() in {each.resolve() for each in shipped.values()}:

@@ -63,7 +63,12 @@ PUBLISHED = [
     ("claims.csv", ",2506952,3212076,", ",2506952,-3212076,", "line 2, field 'value': -3212076,"),
     ("claims.csv", ",28.1,9.33,", ",-28.1,9.33,", "line 2, field 'change': -28.1, where"),
     ("claims.csv", ",2506952,3212076,", ",,3212076,", "line 2, field 'base': no figure, where"),
-    ("claims.csv", ",A-no-writeback-tags-with-diff,lkp", ",A-no-tags,lkp", "line 2, field 'mail': "),
+    (
+        "claims.csv",
+        ",A-no-writeback-tags-with-diff,lkp",
+        ",A-no-tags,lkp",
+        "line 2, field 'mail': ",
+    ),
     ("claims.csv", ",lkp comparison | vm-sc", ",lkp | vm-sc", "line 2, field 'locator': "),
     ("tolerances.csv", ",9.33,", ",-9.33,", "line 2, field 'tolerance': "),
     ("links.csv", ",mail,1472578089-", ",mail,<1472578089-", "line 2, field 'target': "),

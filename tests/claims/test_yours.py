@@ -342,6 +342,7 @@ def table(*rows: str) -> dict[str, str]:
 BAD: list[tuple[dict[str, str], str]] = [
     (table("kernel;metric"), "line 1: its columns must be.* semicolons here: write commas"),
     ({"runs.csv": ""}, "line 1: is empty: write kernel,"),
+    (table("metric,base,patched,unit"), "no run below the columns' names: write a line for each"),
     (table("Metric, base, patched, unit"), "line 1: write .* lower case, .*: metric,base,patched"),
     ({"a/matrix.json": '{"a": [1, 2]}'}, "matrix.json, field 'stats_source': is missing"),
     (table("base,,a,1,,1"), "line 1: looks like data: the header is missing; begin with kernel,"),

@@ -179,12 +179,7 @@ def figures(seeds: int) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("seeds", "first", "explained", "statistics"),
     [
-        (
-            1,
-            "pages moved: 102 pages/s, percpu-rerandomise 2",
-            [],
-            "medians of 1 seed",
-        ),
+        (1, "pages moved: 102 pages/s, percpu-rerandomise 2", [], "medians of 1 seed"),
         (
             2,
             "pages moved: 103 pages/s (102 to 104), percpu-rerandomise 3",
