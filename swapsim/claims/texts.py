@@ -209,6 +209,8 @@ def _in_words(row: dict[str, Any]) -> str:
 
 def _measured(row: dict[str, Any], how: Mapping[str, Any]) -> str:
     """Return the measured figure, or in how many cases a statement on the code holds."""
+    if row["cases"] == 0:
+        return "no case decides"
     if row["cases"] is not None:
         return f"{row['held']:,} of {row['cases']:,}"
     return figure_text(row["measured"], **how)

@@ -302,11 +302,10 @@ def verdict(
     models, kernels = (
         own.select(verdict_of(source).is_in(words)).to_series() for source, words in DECIDED.items()
     )
-    over_nfs = three_columns.filter(
-        pl.col("claim").str.contains("-nfs-"),
-        pl.col("repeats").is_null(),
-        measured_verdict="contradicted",
-    ).height
+    nfs = three_columns.filter(pl.col("claim").str.contains("-nfs-"), pl.col("repeats").is_null())
+    alike_nfs, against_nfs = (
+        nfs.filter(measured_verdict=word).height for word in DECIDED["measured"]
+    )
     return claims.lead(
         f"Of {own.height} claims in the patches' mails {(models | kernels).sum()} are decided: "
         f"{models.sum()} by models, {kernels.sum()} by real kernels, {(models & kernels).sum()} by "
@@ -321,8 +320,8 @@ def verdict(
             f"locks are counted on {len(sites_of)} traces of a real kernel.",
             "What is measured": f"{of_kernels['confirmed']} are confirmed and "
             f"{of_kernels['contradicted']} contradicted, by direction only, in small guests under "
-            f"an emulator. Of the contradicted {over_nfs} are over NFS, in a guest that is its own "
-            f"server and so stalls itself.",
+            f"an emulator ({alike_nfs} and {against_nfs} of them over NFS, in a guest that is its own "
+            f"server and so stalls itself).",
         },
     )
 

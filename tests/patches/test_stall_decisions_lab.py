@@ -108,7 +108,7 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
     writes = scans.with_columns(metric=pl.lit("Page writes file"), value=pl.lit(7.0))
     judged = overview.judged([patch])
     lead = notebook_03.verdict(verified, pl.concat([MEASURED, writes]), judged)
-    assert "pages scanned by kswapd change by -88.9 %" in lead
+    assert "pages scanned by kswapd fall by 88.9 %" in lead
     assert "file pages written by reclaim go neither way in all rounds" in lead
     made = notebook_03.works(pl.concat([MEASURED, writes]))
     assert "of pages scanned by kswapd 100 % is made by the first two of the eight" in made

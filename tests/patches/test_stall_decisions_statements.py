@@ -84,3 +84,27 @@ def test_a_statement_is_open_if_one_of_its_parts_has_no_case() -> None:
     ).with_columns(rules=pl.lit("series-8"), trace=pl.lit("t"))
     answered = [(each.claim, each.held, each.cases) for each in statements.answers_of(held)]
     assert answered == [("a", 0, 0), ("b", 2, 3), ("c", 1, 1)]
+
+
+def test_a_statement_is_open_if_a_part_of_it_holds_without_the_patch_too() -> None:
+    """A count that fails without the patch, or has no case there, decides; so does a violation."""
+    parts = {  # claim: held and cases by the series' rules, and by those of the base
+        "always": (9, 9, 4, 4),
+        "once violated": (8, 9, 4, 4),
+        "now": (9, 9, 3, 4),
+        "not before": (9, 9, 0, 0),
+    }
+    rows = [
+        (claim, "x", rules, "t", *counts)
+        for claim, (held, cases, *before) in parts.items()
+        for rules, counts in (("series-8", (held, cases)), ("mmotm", before))
+    ]
+    schema = ["claim", "part", "rules", "trace", "held", "cases"]
+    answered = statements.answers_of(pl.DataFrame(rows, schema=schema, orient="row"))
+    assert {each.claim: (each.held, each.cases) for each in answered} == {
+        "always": (0, 0),
+        "once violated": (8, 9),
+        "now": (9, 9),
+        "not before": (9, 9),
+    }
+    assert answered[0].what == "x, in the trace t: all 9 hold, as 4 without the patch"

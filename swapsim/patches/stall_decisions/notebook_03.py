@@ -166,7 +166,10 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         int(counts[name].sum()) for name in ("confirmed", "contradicted", "open")
     )
     over_nfs = pl.col("metric").str.starts_with("nfs: ") & pl.col("repeats").is_null()
-    nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
+    alike_nfs, against_nfs = (
+        judged.filter(over_nfs, measured_verdict=word).height
+        for word in ("confirmed", "contradicted")
+    )
     changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
     direct, near, far = (
         judged.row(by_predicate=pl.col("claim") == claim, named=True) for claim in _OF_LEAD
@@ -178,15 +181,15 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         f"pages are all dirty, none being written. By these rules the model decides {series} "
         f"passes over memory as a real kernel did; in all, with 6.1's and mmotm's, {every}.",
         worth=f"Of the mail's claims that the lab could ask, {confirmed} of "
-        f"{confirmed + against + undecided} are confirmed and {against} contradicted ({nfs} over "
-        f"NFS, in a guest that is its own server; {undecided} are open). Direct "
-        f"reclaim's share of scans goes to "
+        f"{confirmed + against + undecided} are confirmed and {against} contradicted "
+        f"({alike_nfs} and {against_nfs} over NFS, in a guest that is its own server; {undecided} "
+        f"are open). Direct reclaim's share of scans goes to "
         f"{direct['measured_value']:.3g} % (the mail: {direct['value']:g} %, "
         f"{direct['measured_verdict']}).",
         when=f"On a disk, for memcached: its rate next to the largest file changes by "
         f"{figure_text(near['measured'], '%', relative=True)} ({within}), as mmotm has cured its "
-        f"collapse. Over NFS it collapses here by "
-        f"mmotm's rules, too, and the series is the cure: {far['measured_base']:,.0f} to "
+        f"collapse. Over NFS that guest, unlike the mail's machine, collapses with mmotm; "
+        f"the series cures it: {far['measured_base']:,.0f} to "
         f"{far['measured_value']:,.0f} operations a second.",
     )
 
@@ -203,8 +206,9 @@ def _moved(measured: pl.DataFrame, metric: str) -> str:
     ends = _ends(measured, metric)
     if ends is None:
         return f"{HEADLINES[metric]} go neither way in all rounds"
-    change = figure_text(100 * (ends["value"] / ends["base"] - 1), "%", relative=True)
-    return f"{HEADLINES[metric]} change by {change}"
+    change = 100 * (ends["value"] / ends["base"] - 1)
+    way = "fall" if change < 0 else "rise"
+    return f"{HEADLINES[metric]} {way} by {figure_text(abs(change), '%', relative=False)}"
 
 
 def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:

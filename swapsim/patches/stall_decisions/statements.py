@@ -113,22 +113,30 @@ def answers_of(held: pl.DataFrame) -> list[Answer]:
     """Return what `studies.held` of the series' rules answer to its statements.
 
     A statement is answered by a part that does not hold in all cases, else by that with the fewest.
+    No case of a part decides if all of them hold by mmotm's rules, too: it could not have failed.
     """
+    control = held.filter(rules="mmotm").select("claim", "part", pl.col("held", "cases"))
+    both = held.filter(rules="series-8").join(
+        control, on=["claim", "part"], how="left", suffix="_before", maintain_order="left"
+    )
+    holds = pl.col("held") == pl.col("cases")
+    before = pl.col("held_before") == pl.col("cases_before")
+    counted = (pl.col("cases") > 0) & (pl.col("cases_before") > 0)
+    idle = (holds & before & counted).fill_null(value=False)
+    part = pl.format("{}, in the trace {}", "part", "trace")
+    without = pl.format("{}: all {} hold, as {} without the patch", part, "cases", "cases_before")
     weakest = (
-        held.filter(rules="series-8")
-        .sort(pl.col("held") == pl.col("cases"), "cases", maintain_order=True)
+        both.with_columns(
+            pl.when(~idle).then(pl.col("held", "cases")).otherwise(0),
+            what=pl.when(idle).then(without).otherwise(part),
+        )
+        .sort(holds, "cases", maintain_order=True)
         .unique("claim", keep="first", maintain_order=True)
         .sort("claim")
     )
     return [
-        Answer(
-            claim=row["claim"],
-            source="measured",
-            what=f"{row['part']}, in the trace {row['trace']}",
-            held=row["held"],
-            cases=row["cases"],
-        )
-        for row in weakest.iter_rows(named=True)
+        Answer(source="measured", **row)
+        for row in weakest.select("claim", "what", "held", "cases").iter_rows(named=True)
     ]
 
 
