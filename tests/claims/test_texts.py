@@ -85,6 +85,7 @@ def test_a_simulated_verdict_names_its_reason_and_a_base_that_is_not_reproduced(
         ({"measured": 20.0}, "+20.0 %", "confirmed"),
         ({"measured": 80.0, "size": "other"}, "+80.0 %", "confirmed, other size"),
         ({"held": 1200, "cases": 1200}, "1,200 of 1,200", "confirmed"),
+        ({"held": 0, "cases": 0, "measured_verdict": "open"}, "no case decides", "open"),
     ],
 )
 def test_a_measured_verdict_names_another_size_and_the_cases_of_a_statement(
