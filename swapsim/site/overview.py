@@ -320,8 +320,8 @@ def verdict(
             f"locks are counted on {len(sites_of)} traces of a real kernel.",
             "What is measured": f"{of_kernels['confirmed']} are confirmed and "
             f"{of_kernels['contradicted']} contradicted, by direction only, in small guests under "
-            f"an emulator ({alike_nfs} and {against_nfs} of them over NFS, in a guest that is its own "
-            f"server and so stalls itself).",
+            f"an emulator ({alike_nfs} and {against_nfs} of them over NFS, in a guest that is its "
+            f"own server and so stalls itself).",
         },
     )
 
