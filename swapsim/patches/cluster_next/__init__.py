@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_05 import (
         verdict_on_alternatives as verdict_on_alternatives,
     )
+    from swapsim.patches.cluster_next.notebook_05 import with_more_tasks as with_more_tasks
     from swapsim.patches.cluster_next.ranking import RANKED_BY as RANKED_BY
     from swapsim.patches.cluster_next.ranking import rank as rank
     from swapsim.patches.cluster_next.studies import headline_fit as headline_fit

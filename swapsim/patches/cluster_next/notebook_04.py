@@ -159,11 +159,11 @@ def verdict(
     are `what_if.gains` by V1's age, by the number of tasks, and by drive and on those of replies.
     """
     handed_out, alike = slots_matched(verified)
-    means = _moved(aged)
-    of = {(age, policy): mean for age, policy, _, mean, *_ in means.iter_rows()}
-    first, last = means["setting"][0], means["setting"][-1]
+    medians = _moved(aged)
+    of = {(age, policy): middle for age, policy, _, middle, *_ in medians.iter_rows()}
+    first, last = medians["setting"][0], medians["setting"][-1]
     shared, merged = (of[_WARM_UP, policy] for policy in ("shared", studies.MERGED))
-    on_trace = {policy: mean for _, policy, _, mean, *_ in _moved(recorded).iter_rows()}
+    on_trace = {policy: middle for _, policy, _, middle, *_ in _moved(recorded).iter_rows()}
     score, first_posted = (
         texts.row(by_predicate=pl.col("claim") == claim, named=True)
         for claim in ("D3-prose-score", "D-prose-score")
@@ -191,9 +191,9 @@ def verdict(
 
 
 def _moved(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the percent of additions whose lock's line moves, by setting and policy."""
+    """Return the median percent of additions whose lock's line moves, by setting and policy."""
     moved = rows.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
-    return over(moved, statistic="mean").with_columns(pl.col("middle") * 100)
+    return over(moved).with_columns(pl.col("middle") * 100)
 
 
 _WARM_UP: Final = "131072"

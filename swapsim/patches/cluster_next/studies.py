@@ -403,8 +403,9 @@ lab_above_half: Final = _in_the_lab(name="cluster-next-lab-above-half", run=part
 
 # The slot workbench: no constant is read.
 
-DEVICE: Final = SlotsConfig(slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
-"""2 GB, 32 trunks."""
+DEVICE: Final = SlotsConfig(kernel="5.8", slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
+"""2 GB, 32 trunks, and the locks of the kernel that patch D was merged into: 6.1 takes the swap
+cache's lock once more, where a slot is freed."""
 
 CHURN: Final = ChurnConfig(used_share=0.7, warm_up_pages=2**17, pages=2**14)
 """Tasks that swap on it until it has aged, and are counted after that."""
