@@ -493,3 +493,15 @@ def test_the_known_metrics_of_a_claim_are_listed(capsys: pytest.CaptureFixture[s
     """They are those of metrics.csv."""
     assert main(["claims", "D3-prose-score", "--metrics", "--format", "csv"]) == 0
     assert "pmbench,pmbench.throughput.aps,D3-prose-score," in capsys.readouterr().out
+
+
+def test_metrics_stand_next_to_their_claims_at_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One table, whose first column is the metric."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["claims", "--metrics"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line.split() for line in lines if line.startswith("| metric ")]
+    assert heads == [["|", "metric", "|", "claim", "|"]]
+    assert max(map(len, lines)) <= 80
