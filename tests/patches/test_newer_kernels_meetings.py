@@ -177,6 +177,6 @@ def test_shares_name_kernel_and_lock() -> None:
     """A point's rows become a row for each kernel and lock, with shares between 0 and 1."""
     quick = next(point for point in points() if point.trace is not None)
     found = shares(of_point(quick), state="trace")
-    assert found["kernel"].to_list() == ["5.7, one base", "5.8, patch D", "6.12", "6.12", "7.3"]
+    assert found["kernel"].to_list() == ["6.1, one base", "6.1, patch D", "6.12", "6.12", "7.3"]
     assert found["share"].is_between(0, 1).all()
     assert (found["low"] == found["high"]).all()

@@ -151,7 +151,7 @@ def check_of_shortcut() -> pl.DataFrame:
     """
     cost = costs_by_name()
     rows = []
-    for tasks in (8, 32):
+    for tasks in TASKS[1:]:
         by_cluster = page_ns(machine(tasks=tasks), costs())
         made = {
             tags: page_ns(

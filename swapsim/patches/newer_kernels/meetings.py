@@ -21,16 +21,19 @@ from swapsim.patches.newer_kernels.page_requests import PageRequests, device_lif
 from swapsim.study.summary import over
 
 ALLOCATORS: Final = ("shared", "percpu-rerandomise", "6.12", "7.3")
-"""Before patch D, the merged patch D, and the cluster allocators of two kernels."""
+"""6.1 without patch D and with it, and the cluster allocators of two kernels."""
 
 KERNELS: Final = (
-    ("5.7, one base", "trunk of 64 MB", "shared", 64),
-    ("5.8, patch D", "trunk of 64 MB", "percpu-rerandomise", 64),
+    ("6.1, one base", "trunk of 64 MB", "shared", 64),
+    ("6.1, patch D", "trunk of 64 MB", "percpu-rerandomise", 64),
     ("6.12", "trunk of 64 MB", "6.12", 64),
     ("6.12", "cluster of 2 MB", "6.12", 2),
     ("7.3", "cluster of 2 MB", "7.3", 2),
 )
-"""Kernel, lock, allocator and MB of the lock. On 6.12 the swap cache still has trunks."""
+"""Kernel, lock, allocator and MB of the lock. On 6.12 the swap cache still has trunks.
+
+In 5.7 and 5.8 a free does not take the swap cache's lock: there are no shadows to clear.
+"""
 
 GENERATED: Final = "generated"
 

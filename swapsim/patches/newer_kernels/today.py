@@ -17,7 +17,7 @@ _KERNEL: Final = "7.3"
 _PAGES: Final = "generations pages 4 CPUs"
 """Setting of the lists of reclaim: generations, as by default, and single pages."""
 
-_COMPARED: Final = ("5.7, one base", "5.8, patch D", _KERNEL)
+_COMPARED: Final = ("6.1, one base", "6.1, patch D", _KERNEL)
 """Kernels whose meetings are compared, by the names of `meetings.KERNELS`."""
 
 _CPUS: Final = (8, 64)
@@ -131,28 +131,16 @@ def _of_meetings() -> str:
         f"{name} {' and '.join(f'{100 * share:.1f}' for share in of['share'])} %"
         for name, of in (
             (name, shares.filter(kernel=kernel).sort("cpus"))
-            for name, kernel in zip(("one base", "patch D", _KERNEL), _COMPARED, strict=True)
+            for name, kernel in zip(
+                ("6.1 with one base", "with patch D", _KERNEL), _COMPARED, strict=True
+            )
         )
     ]
     return (
         "share of the uses of the swap cache's lock that meet another CPU, with "
         f"{_CPUS[0]} and {_CPUS[1]} CPUs on generated requests: {', '.join(parts)} (ranges and a "
-        "wider window: notebook 07); "
-        f"{_on_recordings()}"
+        "wider window: notebook 07)"
     )
-
-
-def _on_recordings() -> str:
-    """Return what patch D and 7.3 change of the uses that meet, on the requests of real kernels."""
-    met = (
-        meetings.shares(studies.meeting.load(), state="trace")
-        .filter(pl.col("kernel").is_in(_COMPARED))
-        .pivot("kernel", index="requests", values="met")
-    )
-    base, *others = _COMPARED
-    changes = met.select((pl.col(others) / pl.col(base) - 1) * 100)
-    of_d, of_newest = (_span(changes[each]) for each in others)
-    return f"on {met.height} recordings D changes meetings by {of_d}, {_KERNEL} by {of_newest}"
 
 
 def _most_apart() -> int:
@@ -193,15 +181,15 @@ def verdict(rows: pl.DataFrame) -> str:
         f"throughput, {_letters(rows, 'in part')} decides by default only for memory cgroups, and "
         f"{_letters(rows, 'obsolete')} and its alternatives are obsolete.",
         does=f"{_KERNEL} keeps CPUs apart without D: on generated requests of {_CPUS[0]} CPUs "
-        f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU before D, "
+        f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU on 6.1 without D, "
         f"{_percent(patch_d)} with it, {100 * today['share']:.1f} % now ({wide} % in a window "
         f"{_WIDE} times as wide).",
         worth="Without A, no writeback tags for swap, throughput changes by "
         f"{_span(flag['change'])}, by number of tasks ({_span(flag['low'], flag['high'])} over "
         f"costs; not fitted to {_KERNEL}). B, one hold for many removals, would take "
         f"{_lists()['holds_a_folio']:.2f} locks a page, not 1; who waits is not measured.",
-        when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs "
-        f"({_on_recordings()}). With generations, lists by age, C's rules decide only for memory "
+        when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs. "
+        "With generations, lists by age, C's rules decide only for memory "
         f"cgroups, {decided:,.0f} times in {passes:,.0f} passes.",
     )
 
