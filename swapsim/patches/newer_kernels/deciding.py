@@ -306,16 +306,16 @@ def verdict(
         f"On {new} reclaim takes file pages while fewer than {GENERATION_FEW} evicted ones came "
         "back; then the shares that came back, weighted by swappiness, choose the type.",
         does=f"{equal:,} of {types:,} choices of real kernels between file and anonymous pages, "
-        f"which go to swap, follow the rules. On {new} the threshold settles "
-        f"{_span(few, 'settled_percent')} of a recording's choices that swappiness leaves open; "
-        f"without it {_span(few, 'turned_percent')} of those settled would turn.",
+        "which go to swap, follow the rules. At swappiness 0 a new generation, a group by age, "
+        f"makes the oldest anonymous pages the newest ({alike} of {moved.height}); what "
+        "raising it does is unknown.",
         worth=f"By {old}'s rules {' (by recording '.join(turned[new])}) of the choices on {new} "
         f"would turn, nearly all because anonymous pages are older, a state in {older:,} of "
         f"{int(own['choices'].sum()):,} choices on {old}; by {new}'s rules {turned[old][0]} of "
         "those. What would have followed is unknown.",
-        when="At both ends of swappiness no share counts. With 0 a new generation, a group of "
-        "pages by age, turns the oldest anonymous pages into the newest ones, in "
-        f"{alike} of {moved.height} cases.",
+        when="At both ends of swappiness no share counts; while it is 0 nothing is swapped. "
+        f"On {new} the threshold settles {_span(few, 'settled_percent')} of a recording's other "
+        f"choices; without it {_span(few, 'turned_percent')} of those would turn.",
     )
 
 
