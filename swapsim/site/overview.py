@@ -383,16 +383,17 @@ def on_your_own(
     """Return the lead of notebook 06, whose tables a user changes."""
     rules = ranked.partition_by("setting", maintain_order=True)
     own = next((name for name in ranked["policy"] if name not in POLICIES), _MERGED)
-    young, old = (_moved(rules[at], own) for at in (0, -1))
-    younger = f" (on a younger device {' and '.join(young)})" if len(rules) > 1 else ""
+    (_, young, tied_young), (share, of_seeds, tied) = (_moved(rules[at], own) for at in (0, -1))
+    younger = f"; on a younger device {' and '.join(young)}{tied_young}" if len(rules) > 1 else ""
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, the rule {own}, the cost "
         f"{gains['costs'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
         f"parts are there.",
         {
             "Your trace": _on_a_trace(feeds, glance),
-            "Your rule": f"With {own} {old[0]} of the additions to the swap cache fetch the "
-            f"lock's cache line from another CPU, with the merged rule {old[1]}{younger}.",
+            "Your rule": f"With {own} {share[0]} ({of_seeds[0]}) of the additions to the swap "
+            "cache fetch the lock's cache line from another CPU, with the merged rule "
+            f"{share[1]} ({of_seeds[1]}{tied}{younger}).",
             "Your machine": "The merged patch D, a scan base for each CPU, gains "
             f"{_gained(gains.row(-1, named=True))} on it, and "
             f"{_gained(gains.row(0, named=True))} with the usual costs. Ranges are over seeds, "
@@ -406,11 +407,13 @@ def _gained(row: Mapping[str, float]) -> str:
     return f"{row['middle']:.1f} % ({row['low']:.1f} to {row['high']:.1f}, {waits})"
 
 
-def _moved(ranked: pl.DataFrame, policy: str) -> tuple[str, str]:
-    """Return the median share of a policy and that of the merged one, and whether they are tied."""
+def _moved(ranked: pl.DataFrame, policy: str) -> tuple[list[str], list[str], str]:
+    """Return the medians of a policy and of the merged one, their intervals, and if they tie."""
     rows = {row["policy"]: row for row in ranked.iter_rows(named=True)}
-    share, merged = (f"{100 * rows[name]['median']:.0f} %" for name in (policy, _MERGED))
-    return share, f"{merged}, tied" if _MERGED in rows[policy]["tied_with"] else merged
+    both = (rows[policy], rows[_MERGED])
+    medians = [f"{100 * row['median']:.0f} %" for row in both]
+    intervals = [f"{100 * row['low']:.0f} to {100 * row['high']:.0f}" for row in both]
+    return medians, intervals, ", tied" if _MERGED in rows[policy]["tied_with"] else ""
 
 
 def _on_a_trace(feeds: pl.DataFrame, glance: pl.DataFrame) -> str:

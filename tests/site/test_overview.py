@@ -83,7 +83,9 @@ def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
             "policy": ["percpu-rerandomise", "mine"],
             "setting": ["8", "8"],
             "median": [0.1, 0.2],
-            "tied_with": [[], []],
+            "low": [0.05, 0.15],
+            "high": [0.3, 0.2],
+            "tied_with": [[], ["percpu-rerandomise"]],
         },
         schema_overrides={"tied_with": pl.List(pl.String)},
     )
@@ -96,6 +98,8 @@ def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
         "It can feed 1 of 6 replays: clusters. No change by a patch is counted: writeback-tags "
         "lacks swp_add, swp_del, wb_start, wb_end; batched-removal lacks swp_del, " in lead
     )
+    assert "With mine 20 % (15 to 20) of" in lead
+    assert "the merged rule 10 % (5 to 30, tied)." in lead
 
 
 FIGURES = {
