@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Allocators of the C library that serve requests for pages: which CPU uses which slot's lock.
 
-``slot_cache.h`` serves 6.1. The caches of 6.12 in `ClusterAllocator` are those of ``clusters.h``'s
+``slot_cache.h`` serves 5.8. The caches of 6.12 in `ClusterAllocator` are those of ``clusters.h``'s
 callers: ``cluster_folios.h`` has them too, but serves folios of processes, whose frees it does not
 report slot by slot.
 """
@@ -18,14 +18,14 @@ from swapsim.slots import _native as native_slots
 from swapsim.slots.config import SlotsConfig
 
 Access = tuple[int, Op, int]  # the CPU that takes the lock of a slot, why, and the slot
-_SLOT_KERNEL: Final = "6.1"  # the last kernel of patch D's allocator that is modelled
+_SLOT_KERNEL: Final = "5.8"  # that of patch D; from 5.9 on a free takes the swap cache's lock, too
 SLOT_CACHE: Final = int(lib.SWS_SLOT_CACHE_SIZE)
 
 
 class SlotAllocator:
     """The allocator up to 6.11 with its slot caches (``slot_cache.h``), under a policy's base."""
 
-    splits = True
+    splits, locks_on_free = True, False
 
     def __init__(self, policy: str, *, cpus: int, slots: int, seed: int) -> None:
         device = SlotsConfig(
@@ -87,7 +87,7 @@ class SlotAllocator:
 class ClusterAllocator:
     """An allocator of ``clusters.h``; rules with slot caches have them here, as on 6.12."""
 
-    splits = False
+    splits, locks_on_free = False, True
 
     def __init__(self, rules: str, *, cpus: int, slots: int) -> None:
         config = settings(rules, [{"slots": slots}], cpus=cpus)
@@ -166,7 +166,7 @@ class ClusterAllocator:
 Allocator = SlotAllocator | ClusterAllocator
 """Slots for a folio of n pages (``get``) or BURST pages (``fill``), fewer if the device is full;
 and their return (``put``), which says the first slot of each run that is freed now. A folio
-``splits`` if it takes a lock for each of its pages."""
+``splits`` if it takes a lock for each of its pages; a free takes one if ``locks_on_free``."""
 
 
 def accesses(requests: PageRequests, made: Allocator) -> dict[str, list[Access]]:
@@ -196,7 +196,8 @@ def _serve(rows: Sequence[Row], slot_of: list[int], made: Allocator) -> list[Acc
             continue
         for slot, length in _runs(slot_of[page : page + n], made.splits):
             if op == Op.IN:
-                uses += [(cpu, op, each) for each in made.put(cpu, slot, length)]
+                freed = made.put(cpu, slot, length)
+                uses += [(cpu, op, each) for each in freed if made.locks_on_free]
             else:
                 uses.append((cpu, op, slot))
         if op == Op.IN:

@@ -21,11 +21,11 @@ from swapsim.patches.newer_kernels.page_requests import PageRequests, device_lif
 from swapsim.study.summary import over
 
 ALLOCATORS: Final = ("shared", "percpu-rerandomise", "6.12", "7.3")
-"""6.1 without patch D and with it, and the cluster allocators of two kernels."""
+"""5.8 without patch D and with it, and the cluster allocators of two kernels."""
 
 KERNELS: Final = (
-    ("6.1, one base", "trunk of 64 MB", "shared", 64),
-    ("6.1, patch D", "trunk of 64 MB", "percpu-rerandomise", 64),
+    ("5.8, one base", "trunk of 64 MB", "shared", 64),
+    ("5.8, patch D", "trunk of 64 MB", "percpu-rerandomise", 64),
     ("6.12", "trunk of 64 MB", "6.12", 64),
     ("6.12", "cluster of 2 MB", "6.12", 2),
     ("7.3", "cluster of 2 MB", "7.3", 2),
@@ -103,8 +103,8 @@ def is_of_a_trace(point: Point) -> bool:
 def of_point(point: Point) -> pl.DataFrame:
     """Serve the requests of a point by each allocator; count uses of locks, and those that meet.
 
-    A use meets if another CPU used the same lock within the window. A page has three uses: it
-    enters the swap cache, it leaves it, and its slot is freed.
+    A use meets if another CPU used the same lock within the window. A page has two uses: it enters
+    the swap cache, and it leaves it; on 6.12 and 7.3 a third, when its slot is freed.
     """
     if point.trace is None:
         requests = device_life(point.cpus, slots=SLOTS, seed=point.seed)

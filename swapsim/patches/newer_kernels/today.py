@@ -17,7 +17,7 @@ _KERNEL: Final = "7.3"
 _PAGES: Final = "generations pages 4 CPUs"
 """Setting of the lists of reclaim: generations, as by default, and single pages."""
 
-_COMPARED: Final = ("6.1, one base", "6.1, patch D", _KERNEL)
+_COMPARED: Final = ("5.8, one base", "5.8, patch D", _KERNEL)
 """Kernels whose meetings are compared, by the names of `meetings.KERNELS`."""
 
 _CPUS: Final = (8, 64)
@@ -132,7 +132,7 @@ def _of_meetings() -> str:
         for name, of in (
             (name, shares.filter(kernel=kernel).sort("cpus"))
             for name, kernel in zip(
-                ("6.1 with one base", "with patch D", _KERNEL), _COMPARED, strict=True
+                ("5.8 with one base", "with patch D", _KERNEL), _COMPARED, strict=True
             )
         )
     ]
@@ -181,7 +181,7 @@ def verdict(rows: pl.DataFrame) -> str:
         f"throughput, {_letters(rows, 'in part')} decides by default only for memory cgroups, and "
         f"{_letters(rows, 'obsolete')} and its alternatives are obsolete.",
         does=f"{_KERNEL} keeps CPUs apart without D: on generated requests of {_CPUS[0]} CPUs "
-        f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU on 6.1 without D, "
+        f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU on 5.8 without D, "
         f"{_percent(patch_d)} with it, {100 * today['share']:.1f} % now ({wide} % in a window "
         f"{_WIDE} times as wide).",
         worth="Without A, no writeback tags for swap, throughput changes by "
