@@ -107,7 +107,7 @@ def test_a_run_without_a_result_says_what_to_do(
         ("frames", {"frames": 100}),
         ("frames", {"list_pages": 512}),
         ("list_pages", {"list_pages": 0}),
-        ("pages", {"walkers": 4, "pages": 10**6}),
+        ("slots", {"walkers": 4, "pages": 10**6}),
         ("duration_ns", {"duration_ns": 0}),
         ("fragmented", {"fragmented": 1}),
         ("rotational", {"rotational": 1}),
