@@ -213,7 +213,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     seen = (pl.col(figure).abs() >= SMALLEST_PERCENT) | (pl.col(base) == 0).fill_null(value=False)
     below, above = (pl.col(high) < 0) & seen, (pl.col(low) > 0) & seen
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
-    vanished, most = (pl.col(each) <= -VANISHES_BY_PERCENT for each in (high, figure))
+    all_vanished, vanished = (pl.col(each) <= -VANISHES_BY_PERCENT for each in (high, figure))
     stays = (claimed == "stays") | claimed.is_null()
     return first(
         (pl.col(rounds) < FEWEST_ROUNDS, "open"),
@@ -221,8 +221,8 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
         ((claimed == "falls") & above, no),
         ((claimed == "rises") & above, yes),
         ((claimed == "rises") & below, no),
-        ((claimed == "vanishes") & below & vanished, yes),
-        ((claimed == "vanishes") & (above | (below & ~most)), no),
+        ((claimed == "vanishes") & below & all_vanished, yes),
+        ((claimed == "vanishes") & (above | (below & ~vanished)), no),
         (stays & (pl.col(low) >= -width) & (pl.col(high) <= width) & ~opposite(low, high), yes),
         (stays & ((pl.col(low) > width) | (pl.col(high) < -width)), no),
         otherwise="open",
