@@ -18,6 +18,7 @@ from swapsim.claims.published import published_tables, simulation_tolerances
 from swapsim.claims.published import reasons as stored_reasons
 from swapsim.errors import InputError
 from swapsim.frames.cases import first
+from swapsim.study.ranking import FEWEST_RUNS
 
 COUNT_TOLERANCE_PERCENT: Final = 5.0
 """Largest difference of a simulated count that agrees, in percent; set before the first run."""
@@ -40,9 +41,6 @@ VANISHES_BY_PERCENT: Final = 100 * 5 / 6
 SMALLEST_PERCENT: Final = 1.0
 """Smallest change that falls or rises, in percent: below it no side decides. Set on 27 November
 2026, in sight of the two verdicts that it opens, and of those that `too_small` opens."""
-
-FEWEST_ROUNDS: Final = 5
-"""Rounds of which the interval, from the least to the greatest, has 93.75 %; four have 87.5 %."""
 
 FACTOR: Final = 2.0
 """Largest quotient, either way, of a simulated and a published base that counts as reproduced, and
@@ -216,7 +214,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     all_vanished, vanished = (pl.col(each) <= -VANISHES_BY_PERCENT for each in (high, figure))
     stays = (claimed == "stays") | claimed.is_null()
     return first(
-        (pl.col(rounds) < FEWEST_ROUNDS, "open"),
+        (pl.col(rounds) < FEWEST_RUNS, "open"),
         ((claimed == "falls") & below, yes),
         ((claimed == "falls") & above, no),
         ((claimed == "rises") & above, yes),

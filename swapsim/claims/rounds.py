@@ -11,8 +11,8 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
-from swapsim.study.ranking import CONFIDENCE, check_confidence, interval, rank
-from swapsim.study.summary import over
+from swapsim.study.ranking import CONFIDENCE, RANKED, check_confidence, interval
+from swapsim.study.summary import over, ranked
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
@@ -51,25 +51,20 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 @checked
-def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
-    """Rank the policies by one metric of MEDIANS, of one source and kernel, the best first.
+def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
+    """Rank the policies by the rounds of one metric of RESULTS, the best first.
 
-    ``better`` is "lower" or "higher". The columns are ``policy, median, low, high, unit, rank``
-    (its place, or "1-3") and ``tied_with``: the policies whose intervals overlap with this one's.
+    The results are of one source and kernel; ``better`` is "lower" or "higher". The columns are
+    ``policy, median, low, high, unit`` and those of `study.ranking.rank`, which compares policies
+    round by round.
     """
     if better not in ("lower", "higher"):
         raise InputError(f"better={better!r}: choose lower or higher", field="better")
-    chosen = (
-        MEDIANS.check(medians)
-        .filter(metric=metric)
-        .sort("median", "policy", descending=[better == "higher", False])
-    )
+    chosen = RESULTS.check(results).filter(metric=metric)
     if chosen.is_empty():
-        raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
-    rows = chosen.select("policy", "median", "low", "high", "unit").to_dicts()
-    return pl.DataFrame(
-        rank(rows, "median", better), schema_overrides={"tied_with": pl.List(pl.String)}
-    )
+        raise InputError(f"no such metric: {metric!r}; take one of the results", field="metric")
+    rounds = chosen.select("policy", "unit", "seed", "value")
+    return ranked(rounds, better).select("policy", "median", "low", "high", "unit", *RANKED)
 
 
 def spread(row: dict[str, float]) -> str:

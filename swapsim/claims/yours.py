@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.claims.judging import FEWEST_ROUNDS, opposite, range_verdict, too_small
+from swapsim.claims.judging import opposite, range_verdict, too_small
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import published_claims, published_tables, require_unique
 from swapsim.claims.tables import (
@@ -29,7 +29,7 @@ from swapsim.frames.cases import first
 from swapsim.frames.files import other_columns, read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 from swapsim.io.paths import data_root
-from swapsim.study.ranking import CONFIDENCE
+from swapsim.study.ranking import CONFIDENCE, FEWEST_RUNS
 
 BASE, PATCHED = "base", "patched"  # default names of the two kernels
 
@@ -275,7 +275,7 @@ def four_columns(
     The change of the means over the runs, in percent, and its 95 % interval (Student's t, with
     Welch's degrees of freedom) are computed, and the interval is judged by the claim's tolerance:
     the change is reproduced if all of it lies within (`within_tolerance`), missed if all of it lies
-    outside, and else open; it is also open with fewer than FEWEST_ROUNDS runs of a kernel. A change
+    outside, and else open; it is also open with fewer than FEWEST_RUNS runs of a kernel. A change
     of the other sign and one that is too small are judged as a model's. Without a reproduced base
     no simulated change is given. A claim that repeats the figure of another one in the comparison
     is left out.
@@ -336,7 +336,7 @@ def four_columns(
 
 def too_few_runs() -> pl.Expr:
     """Return whether a kernel has too few runs for a verdict."""
-    return pl.min_horizontal("base_runs", "patched_runs") < FEWEST_ROUNDS
+    return pl.min_horizontal("base_runs", "patched_runs") < FEWEST_RUNS
 
 
 def within_tolerance() -> pl.Expr:

@@ -230,10 +230,10 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
 @shows(only=("compared", "unmatched", "shares"), usual="compared")
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
-    from swapsim.claims.judging import FEWEST_ROUNDS
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
     from swapsim.claims.yours import too_few_runs, within_tolerance
     from swapsim.site import overview
+    from swapsim.study.ranking import FEWEST_RUNS
 
     found = overview.compare(path, base=base, patched=patched, simulate=not without_simulated)
     there = [name for name in ("simulated", "measured") if found.columns[name].count()]
@@ -263,7 +263,7 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     opened = found.columns.filter(your_verdict="open")
     few, within = too_few_runs(), within_tolerance()
     reasons = {
-        f"fewer than {FEWEST_ROUNDS} runs of a kernel": few,
+        f"fewer than {FEWEST_RUNS} runs of a kernel": few,
         "the interval of your change lies on both sides of the tolerance's edge": ~few & ~within,
         "no change would be within the tolerance, too": ~few & within,
     }

@@ -41,8 +41,9 @@ _NOT_ALIKE: Final = (
     "POLICY.py is Python and runs as you; what it prints goes to stderr. Each function that it "
     "decorates is ranked: either all with @swapsim.policy (the scan base, up to 6.11), or all with "
     "@swapsim.list_policy (lists of clusters, from 6.12 on), for the two are ranked on different "
-    "kernels. A rank has the places that the intervals allow, such as 1-3: "
-    "policies whose intervals overlap are tied. Of fewer than five seeds nothing is ranked.",
+    "kernels. Policies are compared seed by seed: one is better if the interval of the median "
+    "difference excludes 0, else they are tied, and a rank has all places that this allows, such "
+    "as 1-3. Of fewer than five seeds nothing is ranked.",
 )
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
 @click.option(
@@ -132,8 +133,7 @@ def _row(rows: pl.DataFrame, policy: str) -> dict[str, Any]:
 
 def _compared(mine: Mapping[str, Any], its: Mapping[str, Any], policies: int) -> str:
     """Return the figures of a policy and of a base, and which of the two is better."""
-    better = (mine["low"] > its["high"]) == (mine["better"] == "higher")
-    verdict = "better" if better else "worse"
+    verdict = "better" if its["policy"] in mine["better_than"] else "worse"
     return f"{_figures(mine, its)}: {verdict}, rank {mine['rank']} of {policies}"
 
 
@@ -154,18 +154,18 @@ def _runs(ranking: pl.DataFrame) -> int:
 
 def _are_enough(ranking: pl.DataFrame) -> bool:
     """Return whether the runs suffice for the intervals by which policies are ranked."""
-    from swapsim.claims.judging import FEWEST_ROUNDS
+    from swapsim.study.ranking import FEWEST_RUNS
 
-    return _runs(ranking) >= FEWEST_ROUNDS
+    return _runs(ranking) >= FEWEST_RUNS
 
 
 def _too_few(ranking: pl.DataFrame) -> list[str]:
     """Return a line if the runs are too few to rank."""
-    from swapsim.claims.judging import FEWEST_ROUNDS
+    from swapsim.study.ranking import FEWEST_RUNS
 
     if _are_enough(ranking):
         return []
-    return [f"too few seeds for an interval: nothing is ranked below --seeds {FEWEST_ROUNDS}"]
+    return [f"too few seeds for an interval: nothing is ranked below --seeds {FEWEST_RUNS}"]
 
 
 def _statistics(ranking: pl.DataFrame) -> str:
@@ -191,7 +191,7 @@ def _chart(ranking: pl.DataFrame, policies: Sequence[str]) -> "alt.ConcatChart":
 
     panel = pl.format("{}, {} ({} is better)", "metric", "unit", "better")
     return general.dots(
-        ranking.drop("tied_with").with_columns(panel=panel),
+        ranking.drop("better_than", "tied_with").with_columns(panel=panel),
         *("median", "policy", "policy"),
         panel="panel",
         columns=1,

@@ -2,7 +2,7 @@
 """Machines counted as the lab counts a real kernel: the same CPUs, metrics and names."""
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import permutations
 from typing import Final
 
 import polars as pl
@@ -106,10 +106,11 @@ def run_as_lab(config: MachineConfig) -> pl.DataFrame:
     return results(rows, labels(config, policy=_SWITCHES.get(policy, policy)))
 
 
-def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Compare the order of policies with that of a real kernel, pair by pair."""
-    ranks = claims.ranks(medians, metric)
-    held = claims.compare_counts(simulated.filter(metric=metric), medians.filter(metric=metric))
+def pairs(simulated: pl.DataFrame, measured: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Compare the order of policies with that of a real kernel's rounds, pair by pair."""
+    ranks = claims.ranks(measured, metric)
+    medians = claims.medians(measured.filter(metric=metric))
+    held = claims.compare_counts(simulated.filter(metric=metric), medians)
     means = dict(held.select("policy", "simulated").iter_rows())
     missing = [policy for policy in ranks["policy"] if policy not in means]
     if missing:
@@ -117,8 +118,8 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
     figures = ("measured_less", "measured_more", "simulated_less", "simulated_more")
     schema = {"less": pl.String, "more": pl.String} | dict.fromkeys(figures, pl.Float64)
     found = []
-    for less, more in combinations(ranks.iter_rows(named=True), 2):
-        if more["policy"] not in less["tied_with"]:
+    for less, more in permutations(ranks.iter_rows(named=True), 2):
+        if more["policy"] in less["better_than"]:
             names = less["policy"], more["policy"]
             counts = means[names[0]], means[names[1]]
             agrees = counts[0] < counts[1]
@@ -127,9 +128,9 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
 
 
 @checked
-def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+def order(simulated: pl.DataFrame, measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Count the pairs of policies (that no tie joins) which the simulation orders alike."""
-    found = {metric: pairs(simulated, medians, metric)["agrees"] for metric in metrics}
+    found = {metric: pairs(simulated, measured, metric)["agrees"] for metric in metrics}
     return pl.DataFrame(
         [(metric, len(agrees), int(agrees.sum())) for metric, agrees in found.items()],
         schema={"metric": pl.String, "pairs": pl.UInt32, "agree": pl.UInt32},

@@ -8,10 +8,9 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT
 from swapsim.claims.texts import COUNTED
-from swapsim.study.ranking import coverage
+from swapsim.study.ranking import FEWEST_RUNS, coverage
 
 DECIDED: Final = {"simulated": ("reproduced", "missed"), "measured": ("confirmed", "contradicted")}
 """The verdicts that decide a claim, by the column that has them: first what agrees."""
@@ -119,7 +118,7 @@ def weak_evidence(three_columns: pl.DataFrame) -> str:
     )
     moves = own.filter(
         pl.col("claimed").is_in(["falls", "rises", "vanishes"]),
-        pl.col("measured_rounds") >= FEWEST_ROUNDS,
+        pl.col("measured_rounds") >= FEWEST_RUNS,
     )
     by_chance = sum(1 - coverage(rounds) for rounds in moves["measured_rounds"])
     return (
@@ -128,7 +127,7 @@ def weak_evidence(three_columns: pl.DataFrame) -> str:
         "contended acquisitions, which depend on the emulator's timing. All "
         f"{decided.height} rest on {decided.select(of_claims).n_unique()} different counts. If "
         f"nothing moved, chance would decide {by_chance:.0f} of the {moves.height} directions that "
-        f"have {FEWEST_ROUNDS} rounds or more."
+        f"have {FEWEST_RUNS} rounds or more."
     )
 
 

@@ -326,8 +326,9 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     """Rank the policies of SLOT_SWEEP by the median of one metric at each setting, the best first.
 
     The columns are ``factor, setting, policy, n_cpus, metric, unit, seeds, mean, median, low,
-    high`` (the median's interval: `study.ranking.interval`), ``lowest, highest, rank`` (the place,
-    or the places that intervals allow) and ``tied_with``. Runs without a value are left out.
+    high`` (the median's interval: `study.ranking.interval`), ``lowest, highest``, and ``rank,
+    better_than, tied_with`` by the differences of each seed (`study.ranking.rank`). Runs without a
+    value are left out.
 
     Examples
     --------

@@ -22,7 +22,7 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.frames.metrics import Metric
-from swapsim.study.ranking import CONFIDENCE, interval, rank
+from swapsim.study.ranking import CONFIDENCE, RANKED, interval, rank
 from swapsim.study.tables import RANKING
 
 Statistic = Literal["mean", "median"]
@@ -172,14 +172,15 @@ def wide(
 
 
 def ranked(rows: pl.DataFrame, better: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
-    """Return the policies of runs in the order of their ranks (`ranking.rank`) by the median.
+    """Return the policies of runs in the order of their ranks (`ranking.rank`).
 
-    Its interval is ``low, high``, next to ``seeds, mean, median, lowest, highest``. A null counts
-    as no run.
+    Runs with the same seed are compared with each other. The median's own interval is ``low,
+    high``, next to ``seeds, mean, median, lowest, highest``. A null counts as no run.
     """
     ends = over(rows, spread="interval", confidence=confidence)
     whole = over(rows)
-    policies = rows.drop_nulls("value").group_by(ends.columns[:-4], maintain_order=True)
+    runs = rows.drop_nulls("value")
+    policies = runs.group_by(ends.columns[:-4], maintain_order=True)
     found = ends.select(
         pl.exclude("runs", "middle", "low", "high"),
         seeds="runs",
@@ -191,8 +192,14 @@ def ranked(rows: pl.DataFrame, better: str, *, confidence: float = CONFIDENCE) -
         lowest=whole["low"],
         highest=whole["high"],
     )
-    places = pl.Schema({**found.schema, "rank": pl.String(), "tied_with": pl.List(pl.String)})
-    return pl.DataFrame(rank(found.to_dicts(), "median", better), schema=places)
+    of = {
+        name: dict(each.select("seed", "value").iter_rows())
+        for (name,), each in runs.group_by("policy", maintain_order=True)
+    }
+    return pl.DataFrame(
+        rank(found.to_dicts(), of, "median", better, confidence),
+        schema=pl.Schema({**found.schema, **RANKED}),
+    )
 
 
 def ranking(

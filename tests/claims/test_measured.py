@@ -39,12 +39,12 @@ def test_one_round_or_equal_rounds_have_a_point_for_interval() -> None:
 
 def test_the_best_has_rank_one_whichever_end_is_better() -> None:
     """The best policy is first, and its rank is 1."""
-    medians = claims.medians(rounds(slow=[1.0] * 5, fast=[9.0] * 5, middle=[4.0] * 5))
+    rows = rounds(slow=[1.0] * 5, fast=[9.0] * 5, middle=[4.0] * 5)
     for better, order in (
         ("lower", ["slow", "middle", "fast"]),
         ("higher", ["fast", "middle", "slow"]),
     ):
-        ranked = claims.ranks(medians, "bounces", better=better)
+        ranked = claims.ranks(rows, "bounces", better=better)
         assert ranked["policy"].to_list() == order
         assert ranked["rank"].to_list() == ["1", "2", "3"]
 
@@ -56,8 +56,8 @@ ROUND = rounds(shared=[1.0])
     ("call", "remedy"),
     [
         (lambda: claims.measured_results("unknown"), "there are"),
-        (lambda: claims.ranks(claims.medians(ROUND), "waits"), "'waits'"),
-        (lambda: claims.ranks(claims.medians(ROUND), "bounces", better="neither"), "lower or"),
+        (lambda: claims.ranks(ROUND, "waits"), "'waits'"),
+        (lambda: claims.ranks(ROUND, "bounces", better="neither"), "lower or"),
         (lambda: claims.medians(ROUND, confidence=1.0), "confidence"),
         (lambda: claims.medians(ROUND.drop("seed")), "seed"),
         (lambda: claims.side_by_side(claims.medians(ROUND), ["tides"]), "'tides'"),

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from swapsim import claims
-from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import ANSWERS, FOUR_COLUMNS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
 from swapsim.io.paths import data_root
+from swapsim.study.ranking import FEWEST_RUNS
 
 SIDES = "metric,base,patched,unit"
 LONG = "kernel,test,metric,value,unit,run"
@@ -89,7 +89,7 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
         assert (row["spread"], low, high) == (None, None, None)
         assert row["your_verdict"] == "open"
         return
-    few = min(len(base), len(patched)) < FEWEST_ROUNDS
+    few = min(len(base), len(patched)) < FEWEST_RUNS
     apart = low > 28.1 + 9.33 or high < 28.1 - 9.33 or high < 0
     within = low >= 28.1 - 9.33 and high <= 28.1 + 9.33
     decided = "missed" if apart else "reproduced" if within else "open"

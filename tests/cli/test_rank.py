@@ -92,7 +92,7 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
 ) -> None:
     """A wide interval may rank before a narrow one whose median is better; the chart is drawn."""
     rows = [
-        (metric, "unit", declared.better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 8)
+        (metric, "unit", declared.better, rank, policy, False, 2.5, 2.5, 2.5, [], [], 2.5, 2.5, 8)
         for metric, declared in patch.RANKED_BY.items()
         for policy, rank in (("shared", "1"), ("wide", "2-3"), ("narrow", "3"), ("percpu", "3"))
     ]

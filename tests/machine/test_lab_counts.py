@@ -26,20 +26,26 @@ def medians_of(rows: list[tuple[str, float, float, float]]) -> pl.DataFrame:
     )
 
 
-def results_of(values: dict[str, float]) -> pl.DataFrame:
-    """Return simulated results of one metric by hand."""
-    head = {"patch": "p", "kernel": "6.1", "n_tasks": 8, "seed": 1}
+def results_of(values: dict[str, float], seed: int = 1, **labels: str) -> pl.DataFrame:
+    """Return results of one metric by hand, simulated ones by default."""
+    head = {"patch": "p", "kernel": "6.1", "n_tasks": 8, "seed": seed} | labels
     return pl.concat(
         results([(METRIC, value, "1/page")], head | {"policy": policy})
         for policy, value in values.items()
     )
 
 
+def rounds_of(*rounds: dict[str, float]) -> pl.DataFrame:
+    """Return the measured results of some rounds by hand."""
+    return pl.concat(
+        results_of(values, seed, source="measured") for seed, values in enumerate(rounds, 1)
+    )
+
+
 def test_what_was_not_simulated_is_named() -> None:
     """A policy that only the kernel ran."""
-    medians = medians_of([("a", 1.0, 1.0, 1.0), ("b", 2.0, 2.0, 2.0)])
     with pytest.raises(InputError, match="simulation of b"):
-        lab.pairs(results_of({"a": 1.0}), medians, METRIC)
+        lab.pairs(results_of({"a": 1.0}), rounds_of({"a": 1.0, "b": 2.0}), METRIC)
 
 
 def test_the_same_seed_counts_the_same() -> None:
@@ -59,19 +65,20 @@ def test_only_work_outside_of_locks_takes_longer() -> None:
 
 def test_order_counts_the_pairs_that_agree() -> None:
     """Of three policies two are tied, and one of the two other pairs contradicts the kernel."""
-    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
+    more = [{"a": 1.0, "b": 1.1, "c": 2.0 + seed} for seed in range(4)]
+    measured = rounds_of({"a": 1.2, "b": 1.1, "c": 2.1}, *more)
     simulated = results_of({"a": 1.0, "b": 3.0, "c": 2.0})
-    pairs = lab.pairs(simulated, medians, METRIC)
+    pairs = lab.pairs(simulated, measured, METRIC)
     assert pairs.select("less", "more", "agrees").rows() == [("a", "c", True), ("b", "c", False)]
     another = results_of({"a": 1.0, "b": 1.5, "c": 2.0})
     si_lock = pl.lit("si->lock acquisitions").alias("metric")
     table = lab.order(
         pl.concat([simulated, another.with_columns(si_lock)]),
-        pl.concat([medians, medians.with_columns(si_lock)]),
+        pl.concat([measured, measured.with_columns(si_lock)]),
         ["si->lock acquisitions", METRIC],
     )
     assert table.rows() == [("si->lock acquisitions", 2, 2), (METRIC, 2, 1)]
-    tied = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.9, 1.1)])
+    tied = rounds_of(*more[:2])
     assert lab.order(simulated, tied, [METRIC]).rows() == [(METRIC, 0, 0)]
 
 

@@ -370,15 +370,13 @@ def sweep_of(values_of: dict[str, list[float | None]], metric: str = "scanned") 
 
 def test_a_ranking_has_the_best_first_and_names_ties() -> None:
     """The metric says which end is better; runs without a value are left out, and may be all."""
-    found = slots.ranking(
-        sweep_of({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.5, 2.0], "c": [None, 1.4], "d": [None]}),
-        "scanned",
-    )
-    assert found["policy"].to_list() == ["c", "b", "a"]
-    assert found["seeds"].to_list() == [1, 3, 3]
-    assert found["rank"].to_list() == ["1-2", "1-2", "3"]
-    assert found["tied_with"].to_list() == [["b"], ["c"], []]
-    assert found["mean"].to_list() == pytest.approx([1.4, 1.5, 5.1])
+    runs = {"a": [5.0, 5.1, 5.2, 5.3, 5.4], "b": [1.0, 1.5, 2.0, 2.5, 3.0]}
+    found = slots.ranking(sweep_of(runs | {"c": [None, 1.4], "d": [None]}), "scanned")
+    assert found["policy"].to_list() == ["b", "c", "a"]
+    assert found["seeds"].to_list() == [5, 1, 5]
+    assert found["rank"].to_list() == ["1-2", "1-3", "2-3"]
+    assert found["tied_with"].to_list() == [["c"], ["a", "b"], ["c"]]
+    assert found["mean"].to_list() == pytest.approx([2.0, 1.4, 5.2])
     higher = slots.ranking(sweep_of({"a": [5.0], "b": [1.0]}, "run"), "run")
     assert higher["policy"].to_list() == ["a", "b"]
     with pytest.raises(InputError, match="colour"):

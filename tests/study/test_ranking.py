@@ -2,6 +2,8 @@
 """Ranking with intervals: what lies above what, and which values belong together."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,11 +14,17 @@ from scipy import stats
 
 from swapsim.study import ranking, summary
 
-ROWS = [
-    {"policy": "low", "mean": 2.0, "low": 1.0, "high": 3.0},
-    {"policy": "between", "mean": 3.5, "low": 3.0, "high": 4.0},
-    {"policy": "high", "mean": 6.0, "low": 5.0, "high": 7.0},
-]
+RUNS = {
+    "low": dict(enumerate([1.0, 2.0, 3.0, 4.0, 5.0])),
+    "between": dict(enumerate([1.0, 4.0, 9.0, 16.0, 25.0])),
+    "high": dict(enumerate([1.1, 4.5, 9.3, 16.2, 25.1])),
+}
+
+
+def ranked(runs: Mapping[str, Mapping[int, float]], better: str) -> list[dict[str, Any]]:
+    """Rank policies by the means of their runs."""
+    rows = [{"policy": name, "mean": np.mean([*of.values()])} for name, of in runs.items()]
+    return ranking.rank(rows, runs, "mean", better)
 
 
 @pytest.mark.parametrize(
@@ -27,22 +35,35 @@ ROWS = [
         ("higher", ["high", "between", "low"], ["1", "2-3", "2-3"]),
     ],
 )
-def test_a_rank_has_the_places_that_the_intervals_allow(
+def test_policies_are_compared_seed_by_seed(
     better: str, order: list[str], ranks: list[str]
 ) -> None:
-    """Intervals that share an end overlap: their policies are tied, the others are apart."""
-    for rows in (ROWS, ROWS[::-1]):
-        ranked = ranking.rank(rows, "mean", better)
-        assert [row["policy"] for row in ranked] == order
-        assert [row["rank"] for row in ranked] == ranks
-        tied = {row["policy"]: row["tied_with"] for row in ranked}
+    """A small difference of each seed ranks, whatever the seeds' spread; one of 0 ties."""
+    for runs in (RUNS, dict(reversed(RUNS.items()))):
+        found = ranked(runs, better)
+        assert [row["policy"] for row in found] == order
+        assert [row["rank"] for row in found] == ranks
+        tied = {row["policy"]: row["tied_with"] for row in found}
         assert tied == {"low": ["between"], "between": ["low"], "high": []}
+        worse = {row["policy"]: sorted(row["better_than"]) for row in found}
+        if better == "higher":
+            assert worse == {"high": ["between", "low"], "between": [], "low": []}
+        else:
+            assert worse == {"high": [], "between": ["high"], "low": ["high"]}
+
+
+@pytest.mark.parametrize("common", [0, 4, 5])
+def test_of_few_common_seeds_policies_are_tied(common: int) -> None:
+    """Fewer than five show no sign."""
+    runs = {"a": dict.fromkeys(range(5), 1.0), "b": dict.fromkeys(range(5 - common, 10), 2.0)}
+    found = ranked(runs, "lower")
+    assert [row["tied_with"] for row in found] == ([["b"], ["a"]] if common < 5 else [[], []])
 
 
 def test_equal_policies_stand_in_the_order_of_their_names() -> None:
     """The order of the given rows has no effect on that of the ranked ones."""
-    rows = [{**ROWS[0], "policy": name} for name in ("b", "c", "a")]
-    assert [row["policy"] for row in ranking.rank(rows, "mean", "higher")] == ["a", "b", "c"]
+    equal = dict.fromkeys(("b", "c", "a"), RUNS["low"])
+    assert [row["policy"] for row in ranked(equal, "higher")] == ["a", "b", "c"]
 
 
 @given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9), min_size=1, max_size=4))

@@ -134,7 +134,8 @@ def draw_ranking(
     title: str = "Additions that fetch the lock's cache line from another CPU",
 ) -> alt.ConcatChart:
     """Draw the medians of one metric along the settings of a factor, with intervals."""
-    rows = ranking.with_columns(pl.col("setting").cast(pl.Int64))
+    drawn = ranking.drop("better_than", "tied_with")
+    rows = drawn.with_columns(pl.col("setting").cast(pl.Int64))
     words = {"setting": setting, "median": f"{figure}, median"}
     return general.lines(rows, "setting", "median", "policy", log="x", title=title, words=words)
 

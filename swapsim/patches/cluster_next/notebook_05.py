@@ -89,9 +89,12 @@ def verdict_on_alternatives(
     most = float(aged["high"].max())  # type: ignore[arg-type]
     tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
     slower = traced.filter(pl.col("high") < 0)["policy"].to_list()
+    device = aged_device(policy=MERGED)
+    trunks = (device.slots >> device.trunk_shift) // device.walkers
     return claims.lead_on(
-        f"With four trunks a task no rule gains more than {most:.1f} % over patch D; the best "
-        f"moves a lock's cache line in {_share(best)} of additions, D in {_share(of[MERGED])}.",
+        f"With {trunks} trunks a task no rule gains more than {most:.1f} % over patch D; the best "
+        f"moves a lock's cache line in {_share(best)} of additions, D in {_share(of[MERGED])} "
+        "(medians).",
         does=f"Scans for free slots begin at a CPU's *base*. With {best['policy']}{tied} bases "
         "avoid each other's trunks, parts of 64 MB with a lock each; with one base for all "
         f"{_share(of['shared'])} of additions to the swap cache fetch the line from another CPU.",
