@@ -34,16 +34,18 @@ _GREY: Final = "#888"
 class Look(TypedDict, total=False):
     """What all general charts take on top of their columns.
 
-    ``title`` and ``subtitle`` stand above the chart, ``words`` in place of the names of columns.
-    There is a panel for each value of the column ``panel``, ``columns`` of them in a row (default:
-    all), of ``width`` and ``height`` pixels, with ``own_axes`` if ranges differ; the height of rows
-    of items follows from their number.
+    ``title`` and ``subtitle`` stand above the chart, ``words`` in place of the names of columns;
+    "{}" in a word is the panel's name, which then stands at its axis and not above it. There is a
+    panel for each value of the column ``panel``, ``columns`` of them in a row (default: all), of
+    ``width`` and ``height`` pixels, with ``own_axes`` if ranges differ; the height of rows of items
+    follows from their number.
 
     Axes named in ``log`` ("x", "y", "xy") are logarithmic; an axis of figures with zeros is linear
     up to 1. The axis of figures has the ends ``domain`` (default: those of the data, or with
     ``tight`` from near the least figure) and the ``format`` of d3; a line marks ``zero``, another
-    one ``rule``, a grey ground ``band``. ``figures`` is the format of figures next to their marks
-    (default: none), and ``colour`` has the colours of values (default: `colours.of`).
+    one ``rule`` (red, as published figures, or ``rule_colour``), a grey ground ``band``.
+    ``figures`` is the format of figures next to their marks (default: none), and ``colour`` has
+    the colours of values (default: `colours.of`).
     """
 
     title: str
@@ -62,6 +64,7 @@ class Look(TypedDict, total=False):
     tight: bool
     band: tuple[float, float]
     rule: float
+    rule_colour: str
     colour: Mapping[str, str]
 
 
@@ -76,11 +79,11 @@ def lines(
     """
     names = not frame[x].dtype.is_numeric()
     drawn = ["low", "high"] if {"low", "high"} <= set(frame.columns) else []
-    at = _figure("y", y, _word(look, y), look)
-    end = _figure("y", "low", _word(look, y), look)
     colour = _colour(frame, by, look)
 
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+    def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
+        at = _figure("y", y, _word(look, y), look)
+        end = _figure("y", "low", _word(look, y), look)
         along = _names(rows, x, look) if names else _settings(frame, x, tick, look)
         alone = rows[tick].str.contains(r"\d").not_() if tick else pl.Series([False] * rows.height)
         joined = alt.Chart(rows.filter(~alone)).encode(x=along, color=colour)
@@ -121,10 +124,11 @@ def dots(
     ``published`` has the published figure of an item, drawn as a tick; with the ends of its
     tolerance in ``NAME_low`` and ``NAME_high``, if there are such columns.
     """
-    word, red = _word(look, x), alt.value(colours.PUBLISHED)
-    at = _figure("x", x, word, look)
+    red = alt.value(colours.PUBLISHED)
 
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+    def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
+        word = _word(look, x)
+        at = _figure("x", x, word, look)
         base = alt.Chart(rows).encode(y=_rows(rows, row), color=_colour(frame, by, look))
         if apart:
             base = base.encode(yOffset=alt.YOffset(f"{by}:N", sort=_distinct(frame, by)))
@@ -160,7 +164,7 @@ def bars(
     shown: Look = {**look, "colour": look.get("colour") or colours.of(parts)}
     colour = _colour(frame.filter(pl.col(x).ne_missing(0)), by, shown)
 
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+    def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
         data = rows.with_columns(nth=pl.lit(0) if not by else _place(by, parts))
         base = alt.Chart(data).encode(x=at, y=_rows(rows, row), color=colour)
         drawn = base.mark_bar(height={"band": 0.8}).encode(order="nth:Q")
@@ -187,7 +191,7 @@ def areas(frame: pl.DataFrame, x: str, y: str, by: str, **look: Unpack[Look]) ->
     parts = _distinct(frame, by)
     stacked = _figure("y", y, _word(look, y), look, stack="zero")
 
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+    def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
         base = alt.Chart(rows.with_columns(nth=_place(by, parts)))
         along = alt.X(f"{x}:Q", title=_word(look, x), axis=alt.Axis(tickCount=4, format="~s"))
         return [
@@ -231,7 +235,7 @@ def heat(
     head = alt.Axis(labelAngle=0, domain=False, ticks=False, orient="top" if kinds else "bottom")
     along = alt.X(f"{x}:N", title=_title(look, x), sort=columns, axis=head)
 
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+    def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
         base = alt.Chart(rows).encode(x=along, y=_rows(rows, y, _title(look, y)))
         marks = [base.mark_rect().encode(color=colour)]
         if text or "figures" in look:
@@ -273,7 +277,7 @@ def points(
     flat = alt.Scale(**scale)
     plain: Look = {"tight": look.get("tight", False)}
 
-    def draw(rows: pl.DataFrame) -> list[alt.Chart]:
+    def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
         base = alt.Chart(rows).encode(color=_colour(frame, by, look, bool(label)))
         at_x = alt.X(f"{x}:Q", scale=flat, **across)
         at_y = _rows(frame, y) if named else _figure("y", y, _word(look, y), plain)
@@ -307,7 +311,7 @@ def points(
 
 def _chart(
     frame: pl.DataFrame,
-    draw: Callable[[pl.DataFrame], list[alt.Chart]],
+    draw: Callable[[pl.DataFrame, Look], list[alt.Chart]],
     measure: str,
     look: Look,
     *,
@@ -322,19 +326,22 @@ def _chart(
             f"a chart of {frame.height:,} rows: at most {MOST_ROWS:,} fit, take fewer",
             field="frame",
         )
-    name = look.get("panel", "")
+    name, words = look.get("panel", ""), look.get("words", {})
+    at_axis = any("{}" in word for word in words.values())
     panels = []
     for value in _distinct(frame, name) if name else [None]:
         own = frame.filter(pl.col(name).cast(pl.String) == value) if name else frame
-        layers = alt.layer(*_grounds(measure, look), *draw(own))
+        named = {column: word.replace("{}", str(value)) for column, word in words.items()}
+        layers = alt.layer(*_grounds(measure, look), *draw(own, {**look, "words": named}))
         panel = layers.properties(width=look.get("width", width), height=look.get("height", height))
-        panels.append(panel.properties(title=_heading(str(value))) if name else panel)
+        headed = name and not at_axis
+        panels.append(panel.properties(title=_heading(str(value))) if headed else panel)
     shared = {} if look.get("own_axes") or not measure or not name else {measure: "shared"}
     chart = alt.concat(*panels, columns=look.get("columns", len(panels))).resolve_scale(**shared)
     titled = chart.properties(
         title=alt.TitleParams(look.get("title", ""), subtitle=look.get("subtitle", ""))
     )
-    drawn: alt.ConcatChart = with_interaction(titled, dict(look.get("words", {})))
+    drawn: alt.ConcatChart = with_interaction(titled, words)
     return drawn
 
 
@@ -353,7 +360,7 @@ def _grounds(measure: str, look: Look) -> list[alt.Chart]:
         )
         marks.append(ground.encode(**dict(zip(ends, ("from:Q", "to:Q"), strict=True))))
     for at, colour in (
-        (look.get("rule"), colours.PUBLISHED),
+        (look.get("rule"), look.get("rule_colour", colours.PUBLISHED)),
         (0.0 if look.get("zero") else None, _GREY),
     ):
         if at is not None:

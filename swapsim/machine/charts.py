@@ -64,6 +64,7 @@ def gains_at_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:
         title="Gain with each constant at its low and its high",
         subtitle="the line: all constants as they are",
         rule=usual,
+        rule_colour=colours.PATCHED,
         tight=True,
         words={"gain": "gain, %"},
     )

@@ -19,7 +19,7 @@ from PIL import Image
 
 import swapsim
 from swapsim import charts, generations
-from swapsim.charts import general, rendered, theme
+from swapsim.charts import colours, general, rendered, theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LISTS
@@ -57,9 +57,9 @@ LISTS_OF_CLUSTERS = pl.DataFrame(
 )
 CHANGED_RULES = pl.DataFrame(
     [
-        (metric, "%", "lower", rank, policy, policy == "mine", 5.0, 4.0, 6.0, [], 3.0, 7.0, 8)
+        (metric, "%", "lower", rank, policy, policy == "mine", 5.0, 4.0, 6.0, [], [], 3.0, 7.0, 8)
         for metric in ("fallbacks", "mixed")
-        for rank, policy in enumerate(("7.3", "mine"), 1)
+        for rank, policy in (("1", "7.3"), ("2", "mine"))
     ],
     schema=RANKING.schema,
     orient="row",
@@ -104,6 +104,10 @@ GENERAL: dict[str, Callable[[], Any]] = {
     "lines, ticks": lambda: general.lines(
         RUNS.filter(kernel="5.8", policy="shared"), "tasks", "gain", tick="label", log="x",
         figures=".0f", band=(2.0, 5.0), rule=3.0,
+    ),
+    "lines, each its own axis": lambda: general.lines(
+        RUNS, "tasks", "gain", "policy", panel="kernel", own_axes=True, rule=3.0,
+        rule_colour=colours.PATCHED, words={"gain": "gain by {}, %"},
     ),
     "lines, names": lambda: general.lines(
         RUNS.filter(kernel="7.3"), "label", "gain", "policy", log="y", format="~s"
@@ -199,6 +203,26 @@ def test_no_chart_is_left_out() -> None:
         if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
     }
     assert set(PUBLIC) == functions
+
+
+def test_an_axis_may_have_the_name_of_its_panel_which_then_has_no_heading() -> None:
+    """A word with {} names the panel's own axis."""
+    panels = spec_of("lines, each its own axis")["concat"]
+    titles = {mark["encoding"]["y"].get("title") for mark in marks_of(panels)}
+    assert {f"gain by {kernel}, %" for kernel in RUNS["kernel"]} <= titles
+    assert not any("title" in panel for panel in panels)
+    assert "title" in spec_of("lines")["concat"][0]
+
+
+def test_a_palette_keeps_grey_grey() -> None:
+    """The ground of a band is grey in a picture, too, whatever the colours of its lines."""
+    rows = [(float(x), f"line {line}", x * line / 10) for line in range(6) for x in range(1, 9)]
+    frame = pl.DataFrame(rows, schema=["x", "line", "y"], orient="row")
+    drawn = general.lines(frame, "x", "y", "line", band=(2.0, 5.0), rule=3.0)
+    with Image.open(io.BytesIO(theme.png(drawn.to_dict()))) as picture:
+        colours_of = picture.convert("RGB").getcolors()
+    assert colours_of is not None
+    assert max(number for number, shade in colours_of if shade == (235, 235, 235)) > 9_000
 
 
 @pytest.mark.parametrize("name", DRAWN)

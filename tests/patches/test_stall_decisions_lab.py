@@ -185,3 +185,18 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
     assert reverse.select("pairs", "in_order").row(0) == (66, 0)
     close = results("6.1", {rules: 5 + place / 10 for place, rules in enumerate(ffi.STALL_RULES)})
     assert lab_guest.compare_orders(simulation(), close).is_empty()
+
+
+def test_what_was_seen_is_counted_apart_and_what_it_predicts_without_a_simulation() -> None:
+    """The lab's series-2 stands for the sets not seen: it has no order of two of them."""
+    counts = lab_guest.compare_by_standing(simulation(mmotm=1501.0), MEDIANS_OF_LAB)
+    assert counts.rows() == [
+        ("figures", "3.9, series-2, 6.1: seen", 3, 3, 3),
+        ("figures", "mmotm, series-1", 2, 1, 1),
+        ("figures", "series-3 to 3.11", 7, 7, 1),
+        ("not trivial", "3.9, series-2, 6.1: seen", 3, 3, 3),
+        ("not trivial", "mmotm, series-1", 2, 1, 1),
+        ("not trivial", "series-3 to 3.11", 7, 7, 1),
+        ("pairs", "one or both seen", 30, 30, 21),
+        ("pairs", "neither seen", 36, 36, 0),
+    ]

@@ -9,6 +9,7 @@ import polars as pl
 from swapsim import claims, reclaim
 from swapsim.claims.judging import agreement
 from swapsim.ffi import RECLAIM_COSTS, STALL_RULES
+from swapsim.frames.cases import first
 from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import SIZES
 from swapsim.patches.stall_decisions.runs import Run, labels
@@ -103,12 +104,25 @@ ROWS: Final = (
 ROWS_BY_SIZE: Final = ("Ops memcachetest", "Ops io-duration", "Ops swaptotal")
 """Simulated rows of each size. Slab, inodes and the faults of other programs are not simulated."""
 
+SEEN: Final = ("3.9", "series-2", "6.1")
+"""The rule sets that the development saw."""
+
+_STAND_IN: Final = "series-2"
+"""The set seen whose figures predict those of a set not seen, without a simulation. Chosen after
+the judgement: of the three it predicts most."""
+
+NEW: Final = ("mmotm", "series-1")
+"""The sets not seen that behave as none of those seen; series-3 to 3.11 behave as series-2."""
+
+_BY_SEEN: Final = "by what was seen"
+
 
 def compare_with_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     """Return each simulated row next to the lab's, by rule set, and whether it is ``near``.
 
     The frames are RESULTS: of `run_guest`, one kernel per variant, and of EXPERIMENT. ``open_low``
-    and ``open_high`` are the range of the simulated medians over the variants.
+    and ``open_high`` are the range of the simulated medians over the variants; ``zero`` is what a
+    figure below it counts as.
     """
     medians = _medians(simulated)
     open_ones = medians.group_by("metric", "policy").agg(
@@ -118,13 +132,13 @@ def compare_with_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.Data
         "metric", "policy", measured="median", measured_low="low", measured_high="high"
     )
     zero = pl.col("unit").replace_strict(_ZERO, default=1.0, return_dtype=pl.Float64)
-    pair = ("simulated", "measured")
-    factor = pl.max_horizontal(*pair, zero) / pl.max_horizontal(pl.min_horizontal(*pair), zero)
+    factor = _factor("simulated", "measured")
     return (
         medians.filter(kernel=AS_SET)
         .rename({"median": "simulated"})
         .join(open_ones, on=["metric", "policy"])
         .join(theirs, on=["metric", "policy"])
+        .with_columns(zero=zero)
         .with_columns(factor=factor, near=factor <= FACTOR)
         .sort(*_place(), in_order_of_rules())
     )
@@ -136,24 +150,8 @@ def compare_orders(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
     The lab distinguishes two if the intervals of their medians do not overlap. ``open_low`` and
     ``open_high`` are the fewest and the most such pairs over the variants.
     """
-    theirs = claims.medians(_modelled(measured)).with_columns(
-        place=in_order_of_rules().to_physical()
-    )
-    apart = (pl.col("low") > pl.col("high_other")) | (pl.col("high") < pl.col("low_other"))
-    rise = (pl.col("median_other") - pl.col("median")).sign()
-    pairs = (
-        theirs.join(theirs, on="metric", suffix="_other")
-        .filter(pl.col("place") < pl.col("place_other"), apart)
-        .select("metric", "policy", "policy_other", rise=rise)
-    )
-    ours = _medians(simulated).drop("unit")
-    other = {"kernel": "kernel", "metric": "metric", "policy": "policy_other"}
-    right = (
-        pairs.join(ours, on=["metric", "policy"])
-        .join(ours.rename(other), on=[*other.values()], suffix="_other")
-        .group_by("metric", "kernel")
-        .agg(pairs=pl.len(), right=(rise == pl.col("rise")).sum())
-    )
+    counts = _pairs(_medians(simulated), measured).group_by("metric", "kernel")
+    right = counts.agg(pairs=pl.len(), right=pl.col("right").sum())
     in_order = pl.col("right").filter(kernel=AS_SET).first()
     return (
         right.group_by("metric")
@@ -165,6 +163,90 @@ def compare_orders(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
             verdict=agreement(in_order == pl.col("pairs").first()),
         )
         .sort(*_place())
+    )
+
+
+def compare_by_standing(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Count what agrees with the lab, apart for rule sets that were seen and that were not.
+
+    Of all figures, of those that are ``not trivial`` (0 in both, or of a run with no file or half a
+    file, are), and of the pairs of `compare_orders`. ``by_seen`` counts what the lab's own figures
+    predict without a simulation: those of a set that was seen, and series-2's for one that was not.
+    """
+    lab = claims.medians(_modelled(measured)).select("metric", "policy", "median")
+    seen = pl.col("policy").is_in(SEEN)
+    stands = pl.when(seen).then("policy").otherwise(pl.lit(_STAND_IN)).alias("of")
+    predicted = (
+        lab.select("metric", "policy", stands)
+        .join(lab.rename({"policy": "of"}), on=["metric", "of"])
+        .select("metric", "policy", "median", kernel=pl.lit(_BY_SEEN))
+    )
+    nothing = (pl.col("simulated") == 0) & (pl.col("measured") == 0)
+    idle = pl.col("metric").str.contains(r"-0(\.5)?$")
+    figures = (
+        compare_with_lab(simulated, measured)
+        .join(predicted, on=["metric", "policy"])
+        .select(
+            trivial=nothing | idle,
+            rule_sets=first(
+                (seen, ", ".join(SEEN) + ": seen"),
+                (pl.col("policy").is_in(NEW), ", ".join(NEW)),
+                otherwise="series-3 to 3.11",
+            ),
+            simulated="near",
+            by_seen=_factor("median", "measured") <= FACTOR,
+        )
+    )
+    either = seen | pl.col("policy_other").is_in(SEEN)
+    both = pl.concat(
+        [_medians(simulated).filter(kernel=AS_SET).select(predicted.columns), predicted]
+    )
+    pairs = _pairs(both, measured).select(
+        "metric",
+        "policy",
+        "policy_other",
+        "right",
+        source=pl.when(pl.col("kernel") == AS_SET)
+        .then(pl.lit("simulated"))
+        .otherwise(pl.lit("by_seen")),
+        rule_sets=first((either, "one or both seen"), otherwise="neither seen"),
+    )
+    wide = pairs.pivot("source", values="right")
+    parts = {"figures": figures, "not trivial": figures.filter(~pl.col("trivial")), "pairs": wide}
+    return pl.concat(
+        rows.group_by("rule_sets", maintain_order=True).agg(
+            pl.lit(of).first().alias("of"),
+            pl.len().alias("all"),
+            *(pl.col(source).sum() for source in ("simulated", "by_seen")),
+        )
+        for of, rows in parts.items()
+    ).select("of", "rule_sets", "all", "simulated", "by_seen")
+
+
+def _factor(one: str, other: str) -> pl.Expr:
+    """Return the larger of two figures by the smaller, each at least ``zero``."""
+    least = pl.max_horizontal(pl.min_horizontal(one, other), "zero")
+    return pl.max_horizontal(one, other, "zero") / least
+
+
+def _pairs(medians: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs that the lab distinguishes, and if medians of a kernel are in its order."""
+    theirs = claims.medians(_modelled(measured)).with_columns(
+        place=in_order_of_rules().to_physical()
+    )
+    apart = (pl.col("low") > pl.col("high_other")) | (pl.col("high") < pl.col("low_other"))
+    rise = (pl.col("median_other") - pl.col("median")).sign()
+    pairs = (
+        theirs.join(theirs, on="metric", suffix="_other")
+        .filter(pl.col("place") < pl.col("place_other"), apart)
+        .select("metric", "policy", "policy_other", rise=rise)
+    )
+    other = {"kernel": "kernel", "metric": "metric", "policy": "policy_other"}
+    ours = medians.select(*other, "median")
+    return (
+        pairs.join(ours, on=["metric", "policy"])
+        .join(ours.rename(other), on=[*other.values()], suffix="_other")
+        .select("metric", "policy", "policy_other", "kernel", right=rise == pl.col("rise"))
     )
 
 

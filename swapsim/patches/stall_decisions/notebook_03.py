@@ -69,11 +69,11 @@ def draw_along(along: pl.DataFrame) -> alt.ConcatChart:
     return general.lines(
         *(along, "policy", "median", "size"),
         title="Linux 6.1 run by each rule set",
-        subtitle="one CPU, one disk; files of 0 to 2.84 times the memory that the server leaves",
+        subtitle="medians, intervals; one CPU, one disk; files of 0 to 2.84 times the memory left",
         words={
             "size": "file size, in units of the remaining memory",
             "policy": "rule set",
-            "median": "median of the rounds",
+            "median": "{}",
         },
         panel="figure",
         columns=2,

@@ -143,7 +143,9 @@ def describe_series(compared: pl.DataFrame) -> str:
 
 def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
     """Draw the rates and the cycles of the series, without its fitted ratio."""
-    drawn = compared.filter(pl.col("unit").is_in(["KiB/s", "% of cycles"])).with_columns(
+    shown = {"KiB/s": "swapped out, KiB/s", "% of cycles": "waiting for the lock, % of cycles"}
+    drawn = compared.filter(pl.col("unit").is_in(shown)).with_columns(
+        pl.col("unit").replace(shown),
         name=pl.format("{}: {}", "step", "metric"),
         published_low=pl.col("published") - pl.col("tolerance"),
         published_high=pl.col("published") + pl.col("tolerance"),
@@ -158,11 +160,7 @@ def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
         columns=1,
         format="~s",
         title="The swap series of 2017, published and predicted",
-        words={
-            "middle": "swapped out, and cycles in waiting",
-            "low": "predicted, least",
-            "high": "predicted, greatest",
-        },
+        words={"middle": "{}", "low": "predicted, least", "high": "predicted, greatest"},
     )
 
 
