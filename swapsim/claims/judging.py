@@ -23,11 +23,6 @@ from swapsim.study.ranking import FEWEST_RUNS
 COUNT_TOLERANCE_PERCENT: Final = 5.0
 """Largest difference of a simulated count that agrees, in percent; set before the first run."""
 
-OPEN_BEYOND: Final = 2.0
-"""Widest range that is not open, in tolerances: the published figure is known to one tolerance
-to either side. Set before the first fits that it judged; for ranges over seeds on 27 November 2026,
-in sight of what it judges."""
-
 NOT_DETERMINABLE_ABOVE: Final = 0.05
 """A claim is not determinable if two equal kernels change by at least as much, in its direction,
 with more than this probability."""
@@ -39,17 +34,20 @@ VANISHES_BY_PERCENT: Final = 100 * 5 / 6
 """Smallest fall of what vanishes: at most a sixth remains, as for a fall to almost zero."""
 
 SMALLEST_PERCENT: Final = 1.0
-"""Smallest change that falls or rises, in percent: below it no side decides. Set on 27 November
-2026, in sight of the two verdicts that it opens, and of those that `too_small` opens."""
+"""Smallest change that falls or rises, in percent: below it no side decides, and a mail that prints
+less says that nothing changes. Set on 27 November 2026, in sight of the verdicts that it opens; on
+28 November it opened those of all ranges that contain 0, in sight of them (`range_verdict`)."""
 
 FACTOR: Final = 2.0
-"""Largest quotient, either way, of a simulated and a published base that counts as reproduced, and
-of two figures without a stored tolerance. That of patch 03's cells since before its first fit."""
+"""Largest quotient, either way, of a simulated and a published base that counts as reproduced, of
+two figures without a stored tolerance, and of what two falls leave. That of patch 03's cells since
+before its first fit."""
 
 NOTHING_SHARE: Final = 1 / 20
 """Largest figure that counts as the nothing that is printed, as a share of its row's largest."""
 
 _BY_INTERVAL: Final = ("direction", "guess")
+_MEASURED: Final = ("measured_low", "measured_high", "measured")
 
 
 @checked
@@ -177,17 +175,6 @@ def _nothing(claims: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _within(figure: str) -> pl.Expr:
-    """Return whether a figure is as large as the published one."""
-    published, tolerance = pl.col("published"), pl.col("tolerance")
-    one, other = pl.col(figure).abs(), published.abs()
-    return (
-        pl.when(tolerance.is_not_null())
-        .then((pl.col(figure) - published).abs() <= tolerance)
-        .otherwise((one <= FACTOR * other) & (other <= FACTOR * one))
-    )
-
-
 def _base_not_reproduced() -> pl.Expr:
     """Return whether the simulated base is another than the published one.
 
@@ -202,17 +189,20 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     """Judge a direction by the interval of the difference, in percent of the base.
 
     From a base of zero only what is zero stays. A printed change of up to STAYS_WITHIN_PERCENT
-    stays, too, but an interval that is on the other side of zero confirms none. What falls or rises
-    does so by SMALLEST_PERCENT, and what vanishes does so in all of the interval, else it is open.
+    stays, too, but an interval that is on the other side of zero confirms none, nor does one that
+    contains zero if SMALLEST_PERCENT or more is printed. What falls or rises does so by
+    SMALLEST_PERCENT, and what vanishes does so in all of the interval, else it is open.
     """
-    low, high, figure = f"{prefix}low", f"{prefix}high", source
+    low, high = pl.col(f"{prefix}low"), pl.col(f"{prefix}high")
     base, rounds = f"{source}_base", f"{source}_rounds"
     claimed = pl.col("claimed")
-    seen = (pl.col(figure).abs() >= SMALLEST_PERCENT) | (pl.col(base) == 0).fill_null(value=False)
-    below, above = (pl.col(high) < 0) & seen, (pl.col(low) > 0) & seen
+    seen = (pl.col(source).abs() >= SMALLEST_PERCENT) | (pl.col(base) == 0).fill_null(value=False)
+    below, above = (high < 0) & seen, (low > 0) & seen
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
-    all_vanished, vanished = (pl.col(each) <= -VANISHES_BY_PERCENT for each in (high, figure))
+    all_vanished, vanished = (each <= -VANISHES_BY_PERCENT for each in (high, pl.col(source)))
     stays = (claimed == "stays") | claimed.is_null()
+    zero = ((low <= 0) & (high >= 0) & _changes()).fill_null(value=False)
+    undecided = _opposite(low, high) | zero
     return first(
         (pl.col(rounds) < FEWEST_RUNS, "open"),
         ((claimed == "falls") & below, yes),
@@ -221,47 +211,47 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
         ((claimed == "rises") & below, no),
         ((claimed == "vanishes") & below & all_vanished, yes),
         ((claimed == "vanishes") & (above | (below & ~vanished)), no),
-        (stays & (pl.col(low) >= -width) & (pl.col(high) <= width) & ~opposite(low, high), yes),
-        (stays & ((pl.col(low) > width) | (pl.col(high) < -width)), no),
+        (stays & (low >= -width) & (high <= width) & ~undecided, yes),
+        (stays & ((low > width) | (high < -width)), no),
         otherwise="open",
     )
 
 
 def _simulated_verdict() -> pl.Expr:
     """Return the SIMULATED_VERDICT of each claim by its kind."""
-    over_runs = pl.col("range_over") != "interval"
     judged = pl.col("kind").is_in(["change", "figure"])
     verdict = first(
         (pl.col("simulated_there").is_null(), "not simulated"),
         (pl.col("kind").is_in(_BY_INTERVAL), _by_interval("", "simulated", "reproduced", "missed")),
         (judged & _base_not_reproduced(), "base not reproduced"),
         (pl.col("chance") > NOT_DETERMINABLE_ABOVE, "not determinable"),
-        (over_runs & (range_verdict("low", "high") == "open"), "open"),
-        (~_within("simulated") | opposite("low", "high"), "missed"),
-        (too_small(), "open"),
-        otherwise="reproduced",
+        (_cannot_be_left(), "open"),
+        (pl.lit(value=True), range_verdict("low", "high", "simulated")),
+        otherwise="open",
     )
     return verdict.cast(tables.SIMULATED_VERDICT.dtype)
 
 
-def too_small() -> pl.Expr:
-    """Return whether a printed change is so small that none would be within its tolerance, too.
+def _cannot_be_left() -> pl.Expr:
+    """Return whether a model leaves none of so few that the printed rest is less than one."""
+    rest = pl.col("simulated_base") * (100 + pl.col("published")) / 100
+    return (pl.col("kind") == "change") & (pl.col("simulated_value") == 0) & (rest > 0) & (rest < 1)
 
-    Below SMALLEST_PERCENT the mail says that nothing changes, and that is what the model may miss.
-    """
+
+def _changes() -> pl.Expr:
+    """Return whether a mail prints a figure, or a change of SMALLEST_PERCENT or more."""
     size = pl.col("published").abs()
-    small = (size >= SMALLEST_PERCENT) & (size <= pl.col("tolerance"))
-    return (pl.col("kind") == "change") & small.fill_null(value=False)
+    return pl.when(kind="change").then(size >= SMALLEST_PERCENT).otherwise(size > 0)
 
 
-def opposite(low: str, high: str) -> pl.Expr:
+def _opposite(low: pl.Expr, high: pl.Expr) -> pl.Expr:
     """Return whether a whole range has the other sign than the whole published one.
 
     The published range is the printed change with its printed deviation.
     """
     error = pl.col("error").fill_null(0.0)
     fell, rose = pl.col("published") + error < 0, pl.col("published") - error > 0
-    against = (fell & (pl.col(low) > 0)) | (rose & (pl.col(high) < 0))
+    against = (fell & (low > 0)) | (rose & (high < 0))
     return (pl.col("kind") == "change") & against.fill_null(value=False)
 
 
@@ -272,28 +262,26 @@ def _measured_verdict() -> pl.Expr:
     has not done what the claim is about.
     """
     held, cases = pl.col("held"), pl.col("cases")
-    figure = pl.col("kind") == "figure"
+    words = ("confirmed", "contradicted")
+    figure = range_verdict(*_MEASURED, *words)
     verdict = first(
         (pl.col("measured_there").is_null(), "not measured"),
         (cases == 0, "open"),
         (held == cases, "confirmed"),
         (cases.is_not_null(), "contradicted"),
         ((pl.col("base") > 0) & (pl.col("measured_base") == 0) & (pl.col("measured") == 0), "open"),
-        (figure & _within("measured"), "confirmed"),
-        (figure, "contradicted"),
-        (pl.lit(value=True), _by_interval("measured_", "measured", "confirmed", "contradicted")),
+        (pl.col("kind") == "figure", figure),
+        (pl.lit(value=True), _by_interval("measured_", "measured", *words)),
     )
     return verdict.cast(tables.MEASURED_VERDICT.dtype)
 
 
 def _size() -> pl.Expr:
     """Return whether a measured change is as large as the published one (SIZE)."""
-    judged = (pl.col("kind") == "change") & pl.col("measured").is_not_null()
-    # From a base of zero a change has no percentage, and another count has another size.
-    own = pl.col("measured_what").is_null() & (pl.col("measured_base") != 0).fill_null(value=True)
-    judged &= own & pl.col("tolerance").is_not_null()
-    size = first((judged & _within("measured"), "as published"), (judged, "other"))
-    return size.cast(tables.SIZE.dtype)
+    size = range_verdict(*_MEASURED, "as published", "other")
+    percent = (pl.col("measured_base") != 0).fill_null(value=True)  # a change from 0 has none
+    judged = (pl.col("kind") == "change") & pl.col("tolerance").is_not_null() & percent
+    return pl.when(judged & (size != "open")).then(size).cast(tables.SIZE.dtype)
 
 
 def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
@@ -312,20 +300,52 @@ def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(**columns)
 
 
-@checked
-def range_verdict(low: str, high: str) -> pl.Expr:
-    """Say how a range, of two columns, lies to the columns ``published`` and ``tolerance``.
+def range_verdict(
+    low: str, high: str, figure: str | None = None, yes: str = "reproduced", no: str = "missed"
+) -> pl.Expr:
+    """Judge a range, of two columns, by the columns ``kind, published, tolerance`` and ``error``.
 
-    It *misses* a figure that lies farther outside than its tolerance; else it is *open* if it is
-    wider than OPEN_BEYOND tolerances; else it *holds* a figure inside, or is *near* it. The verdict
-    on a claim is that of the figure in the middle of its range. Null without a figure or a
-    tolerance.
+    This is the rule of every printed change and figure, of a model as of a user's measurements:
+    *reproduced* if all of the range lies within what agrees, *missed* if all of it lies outside or
+    has the other sign, else *open*. It is also open if no change, or zero, would agree, too. A
+    ``figure`` that has no range is one by itself; without either the verdict is null.
     """
-    figure, tolerance = pl.col("published"), pl.col("tolerance")
-    near = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
-    too_wide = pl.col(high) - pl.col(low) > OPEN_BEYOND * tolerance
-    inside = figure.is_between(pl.col(low), pl.col(high))
-    return first((~near, "misses"), (too_wide, "open"), (inside, "holds"), (near, "near"))
+    bottom, top = (pl.coalesce(end, figure) if figure else pl.col(end) for end in (low, high))
+    least, most = _agreeing()
+    return first(
+        ((top < least) | (bottom > most) | _opposite(bottom, top), no),
+        (decides_nothing(), "open"),
+        ((bottom >= least) & (top <= most), yes),
+        (bottom.is_not_null(), "open"),
+    )
+
+
+def decides_nothing() -> pl.Expr:
+    """Return whether no change, or zero, would agree with what is printed, too."""
+    least, most = _agreeing()
+    return _changes() & (least <= 0) & (most >= 0)
+
+
+def _agreeing() -> tuple[pl.Expr, pl.Expr]:
+    """Return the least and the largest figure that agree with the published one.
+
+    They are a tolerance away, without one FACTOR. Where a tolerance would let all of it fall away,
+    a fall is judged by what is left: within FACTOR of what the mail leaves; if that is nothing, at
+    most NOTHING_SHARE.
+    """
+    published, tolerance = pl.col("published"), pl.col("tolerance")
+    left = 100 + published
+    ends = (published / FACTOR, published * FACTOR)
+    by_factor = (pl.min_horizontal(ends), pl.max_horizontal(ends))
+    most_left = pl.when(left > 0).then(FACTOR * left).otherwise(100 * NOTHING_SHARE)
+    by_rest = (left / FACTOR - 100, most_left - 100)
+    by_tolerance = (published - tolerance, published + tolerance)
+    falls_away = (pl.col("kind") == "change") & (by_tolerance[0] <= -100)
+    least, most = (
+        pl.when(tolerance.is_null()).then(one).when(falls_away).then(two).otherwise(three)
+        for one, two, three in zip(by_factor, by_rest, by_tolerance, strict=True)
+    )
+    return least, most
 
 
 def agreement(within: pl.Expr) -> pl.Expr:

@@ -57,8 +57,8 @@ SIMULATED_VERDICT: Final = Vocabulary(
     "SIMULATED_VERDICT",
     "How a model's answer compares with a claim; base not reproduced: the model misses the figure "
     "without the change by more than a factor of two, so its change is no answer; open: its range "
-    "is too wide to say; not determinable: two equal kernels may differ as much, by the mail's own "
-    "noise.",
+    "lies on both sides of an edge of what agrees, or no change would agree, too; not "
+    "determinable: two equal kernels may differ as much, by the mail's own noise.",
     ("reproduced", "missed", "base not reproduced", "open", "not determinable", "not simulated"),
 )
 
@@ -70,7 +70,7 @@ MEASURED_VERDICT: Final = Vocabulary(
 
 SIZE: Final = Vocabulary(
     "SIZE",
-    "Whether a measured change is as large as the published one, within its tolerance.",
+    "Whether all of a measured interval agrees with the published change, or all of it does not.",
     ("as published", "other"),
 )
 
@@ -542,8 +542,7 @@ FOUR_COLUMNS: Final = Table(
     Column(
         "your_verdict",
         SIMULATED_VERDICT.dtype,
-        "how the user's change compares with it; open: too few runs of a kernel, an interval that "
-        "lies on both sides of the tolerance's edge, or no change would be within it, too",
+        "how the user's change compares with it; open also with too few runs of a kernel",
     ),
     Column("base_runs", pl.UInt32, "number of runs without the change"),
     Column("patched_runs", pl.UInt32, "number of runs with the change"),

@@ -228,16 +228,8 @@ def _measured_verdict(row: dict[str, Any]) -> str:
     """Return the measured verdict, and that size or count is another one than the printed."""
     verdict = _with_reason(str(row["measured_verdict"]), row["measured_reason"])
     stand_in = row["kind"] == "change" and row["measured_what"] is not None
-    other_size = row["size"] == "other" or (stand_in and _is_far(row))
-    notes = ["another count"] * stand_in + ["other size"] * other_size
+    notes = ["another count"] * stand_in + ["other size"] * (row["size"] == "other")
     return ", ".join([verdict, *notes])
-
-
-def _is_far(row: dict[str, Any]) -> bool:
-    """Return whether a measured change is farther from the printed one than its tolerance."""
-    if None in (row["measured"], row["published"], row["tolerance"]):
-        return False
-    return bool(abs(row["measured"] - row["published"]) > row["tolerance"])
 
 
 def _with_reason(verdict: str, reason: str | None) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import io
 from swapsim.checks import checked
-from swapsim.claims.judging import opposite, range_verdict, too_small
+from swapsim.claims.judging import range_verdict
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import published_claims, published_tables, require_unique
 from swapsim.claims.tables import (
@@ -273,24 +273,17 @@ def four_columns(
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
     The change of the means over the runs, in percent, and its 95 % interval (Student's t, with
-    Welch's degrees of freedom) are computed, and the interval is judged by the claim's tolerance:
-    the change is reproduced if all of it lies within (`within_tolerance`), missed if all of it lies
-    outside, and else open; it is also open with fewer than FEWEST_RUNS runs of a kernel. A change
-    of the other sign and one that is too small are judged as a model's. Without a reproduced base
-    no simulated change is given. A claim that repeats the figure of another one in the comparison
-    is left out.
+    Welch's degrees of freedom) are computed, and the interval is judged as the range of a model
+    (`range_verdict`); with fewer than FEWEST_RUNS runs of a kernel it is open. Without a reproduced
+    base no simulated change is given. A claim that repeats the figure of another one in the
+    comparison is left out.
     """
     THREE_COLUMNS.check(three_columns)
     changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place").join(_setups(), on="claim")
-    outside = range_verdict("your_low", "your_high") == "misses"
-    verdict = first(
-        (too_few_runs(), "open"),
-        (outside | opposite("your_low", "your_high"), "missed"),
-        (~within_tolerance() | too_small(), "open"),
-        otherwise="reproduced",
-    )
-    judged = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
+    judged = range_verdict("your_low", "your_high")
+    verdict = first((too_few_runs(), "open"), (pl.lit(value=True), judged))
+    known = pl.col("simulated_verdict").cast(pl.String) != "base not reproduced"
     fitted = (
         fitting.filter("has_change")
         .drop("patch")
@@ -306,7 +299,7 @@ def four_columns(
             your_metric="metric",
             metric="row",
             your_verdict=verdict.cast(SIMULATED_VERDICT.dtype),
-            simulated=pl.when(judged).then("simulated"),
+            simulated=pl.when(known).then("simulated"),
         )
         .select(FOUR_COLUMNS.names())
     )
@@ -337,12 +330,6 @@ def four_columns(
 def too_few_runs() -> pl.Expr:
     """Return whether a kernel has too few runs for a verdict."""
     return pl.min_horizontal("base_runs", "patched_runs") < FEWEST_RUNS
-
-
-def within_tolerance() -> pl.Expr:
-    """Return whether all of the interval of a user's change lies within the tolerance."""
-    ends = (pl.col(end) - pl.col("published") for end in ("your_low", "your_high"))
-    return pl.max_horizontal(each.abs() for each in ends) <= pl.col("tolerance")
 
 
 def _setups() -> pl.DataFrame:

@@ -222,7 +222,7 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "A verdict needs five runs of each kernel or more. The change is reproduced if all of its "
     "95 % interval, your_low to your_high, lies within the tolerance of the published one, missed "
     "if all of it lies outside or has the other sign, and else open. It is also open with fewer "
-    "runs, and if no change would be within the tolerance, too.",
+    "runs, and if no change would agree, too. A model's range is judged by the same rule.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
@@ -230,8 +230,9 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
 @shows(only=("compared", "unmatched", "shares"), usual="compared")
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
+    from swapsim.claims.judging import decides_nothing
     from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
-    from swapsim.claims.yours import too_few_runs, within_tolerance
+    from swapsim.claims.yours import too_few_runs
     from swapsim.site import overview
     from swapsim.study.ranking import FEWEST_RUNS
 
@@ -260,12 +261,12 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
                 brief=_SHARES,
             )
         )
-    opened = found.columns.filter(your_verdict="open")
-    few, within = too_few_runs(), within_tolerance()
+    opened = found.columns.filter(your_verdict="open").with_columns(kind=pl.lit("change"))
+    few, zero = too_few_runs(), decides_nothing()
     reasons = {
         f"fewer than {FEWEST_RUNS} runs of a kernel": few,
-        "the interval of your change lies on both sides of the tolerance's edge": ~few & ~within,
-        "no change would be within the tolerance, too": ~few & within,
+        "no change would agree, too": ~few & zero,
+        "the interval of your change lies on both sides of an edge of what agrees": ~few & ~zero,
     }
     counts = {why: opened.filter(which).height for why, which in reasons.items()}
     lines = [f"open verdicts: {n}, since {why}" for why, n in counts.items() if n]

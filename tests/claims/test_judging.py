@@ -101,23 +101,40 @@ def by_interval(claimed: str, low: float, high: float, figure: float, rounds: in
     return falls and (claimed == "falls" or figure <= -100 * 5 / 6)
 
 
+def agreeing(published: float, tolerance: float | None, *, relative: bool) -> tuple[float, float]:
+    """Return what agrees with a printed figure, plainly: the rule of the README."""
+    if tolerance is None:
+        least, most = sorted((published / 2, published * 2))
+        return least, most
+    if relative and published - tolerance <= -100:
+        left = 100 + published
+        return left / 2 - 100, (2 * left if left > 0 else 5) - 100
+    return published - tolerance, published + tolerance
+
+
+def of_range(fields: dict[str, Any], *, relative: bool = True) -> str:
+    """Return the verdict on a range, plainly."""
+    low, high, published = fields["low"], fields["high"], fields["change"]
+    least, most = agreeing(published, fields["tolerance"], relative=relative)
+    error = fields["error"] or 0
+    if relative and ((published + error < 0 < low) or (published - error > 0 > high)):
+        return "missed"
+    if high < least or low > most:
+        return "missed"
+    size = abs(published)
+    if (size >= 1 if relative else size > 0) and least <= 0 <= most:
+        return "open"
+    return "reproduced" if least <= low and high <= most else "open"
+
+
 def of_change(fields: dict[str, Any]) -> str:
     """Return the verdict on a simulated change: the rules in their order, plainly."""
-    ratio, low, high = fields["base_ratio"], fields["low"], fields["high"]
-    published, tolerance = fields["change"], fields["tolerance"]
+    ratio = fields["base_ratio"]
     if ratio is not None and not 0.5 <= ratio <= 2:
         return "base not reproduced"
     if fields["chance"] is not None and fields["chance"] > 0.05:
         return "not determinable"
-    reached = low - tolerance <= published <= high + tolerance
-    if fields["range_over"] != "interval" and reached and high - low > 2 * tolerance:
-        return "open"
-    error = fields["error"] or 0
-    if (published + error < 0 < low) or (published - error > 0 > high):
-        return "missed"
-    if abs(fields["figure"] - published) > tolerance:
-        return "missed"
-    return "open" if 1 <= abs(published) <= tolerance else "reproduced"
+    return of_range(fields)
 
 
 NUMBER = st.integers(-120, 120).map(float)
@@ -173,26 +190,65 @@ def test_a_direction_is_judged_by_its_interval(data: st.DataObject) -> None:
 def test_a_measured_change_is_judged_by_its_direction_next_to_its_size(
     figure: float, size: str, verdict: str
 ) -> None:
-    """The size decides nothing; of a count with another name it is not judged."""
+    """The size decides nothing; that of a count with another name is judged, too."""
     fields = {"figure": figure, "low": figure, "high": figure, "rounds": 5}
     stated = {"base": 10.0, "value": 6.0, "change": -40.0, "tolerance": 20.0}
     found = judged("change", answer(source="measured", **fields), **stated)
     assert (found["size"], found["measured_verdict"]) == (size, verdict)
     named = judged("change", answer(source="measured", what="locks", **fields), **stated)
-    assert (named["size"], named["measured_verdict"]) == (None, verdict)
+    assert (named["size"], named["measured_verdict"]) == (size, verdict)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(-2.3, -0.1, "open"), (-2.3, 0.1, "confirmed"), (0.1, 2.3, "confirmed"), (2, 12, "open")],
+    [
+        (-2.3, -0.1, ("open", "open")),
+        (-2.3, 0.1, ("open", "confirmed")),
+        (0.0, 0.0, ("open", "confirmed")),
+        (0.1, 2.3, ("confirmed", "confirmed")),
+        (2, 12, ("open", "open")),
+        (11, 12, ("contradicted", "contradicted")),
+    ],
 )
-def test_a_printed_change_that_stays_is_not_confirmed_from_its_other_side(
-    low: float, high: float, verdict: str
+def test_a_printed_change_that_stays_is_confirmed_from_its_own_side(
+    low: float, high: float, verdict: tuple[str, str]
 ) -> None:
-    """An interval within 10 % that is wholly below zero says nothing for a rise of 9 %."""
+    """An interval that contains zero says nothing for a rise of 9 %, but for one of 0.9 %."""
     given = answer(source="measured", figure=low, low=low, high=high, rounds=5)
-    stated = {"base": 10.0, "value": 10.9, "change": 9.0, "tolerance": 5.0}
-    assert judged("change", given, **stated)["measured_verdict"] == verdict
+    found = tuple(
+        judged("change", given, base=10.0, change=change, tolerance=5.0)["measured_verdict"]
+        for change in (9.0, 0.9)
+    )
+    assert found == verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "ends", "verdict"),
+    [
+        (-80.0, (-85.0, -70.0), "reproduced"),
+        (-80.0, (-85.0, -55.0), "open"),
+        (-80.0, (-55.0, -45.0), "missed"),
+        (-98.0, (-100.0, -99.5), "missed"),
+        (-98.0, (-98.9, -96.1), "reproduced"),
+        (-100.0, (-100.0, -95.1), "reproduced"),
+        (-100.0, (-94.0, -90.0), "missed"),
+    ],
+)
+def test_a_fall_that_may_leave_nothing_is_judged_by_what_it_leaves(
+    printed: float, ends: tuple[float, float], verdict: str
+) -> None:
+    """Half of the printed change is a tolerance of at least what the mail leaves."""
+    low, high = ends
+    given = answer(figure=low, low=low, high=high, base=1000.0, value=0.0, range_over="seeds")
+    stated = {"base": 100.0, "change": printed, "tolerance": -printed / 2}
+    assert judged("change", given, **stated)["simulated_verdict"] == verdict
+
+
+def test_a_model_with_too_few_to_leave_one_leaves_a_fall_open() -> None:
+    """Of 9 folios the printed 0.5 % would be less than one."""
+    given = answer(figure=-100.0, low=-100.0, high=-100.0, base=9.0, value=0.0)
+    found = judged("change", given, base=1000.0, change=-99.5, tolerance=49.75)
+    assert found["simulated_verdict"] == "open"
 
 
 @pytest.mark.parametrize(
@@ -222,6 +278,8 @@ def test_a_statement_on_code_holds_in_all_cases(held: int, cases: int, verdict: 
     [
         (4.0, 5.0, 1.0, "reproduced"),
         (4.0, 5.1, 1.0, "missed"),
+        (4.0, 3.0, 4.0, "open"),
+        (4.0, 9.0, 4.0, "missed"),
         (4.0, 8.0, None, "reproduced"),
         (4.0, 8.1, None, "missed"),
         (4.0, 1.9, None, "missed"),
@@ -232,7 +290,7 @@ def test_a_statement_on_code_holds_in_all_cases(held: int, cases: int, verdict: 
 def test_a_figure_is_judged_by_its_tolerance_or_a_factor_of_two(
     value: float, figure: float, tolerance: float | None, verdict: str
 ) -> None:
-    """A printed zero allows nothing where its row prints nothing else."""
+    """A tolerance that zero is within decides nothing but a miss; a printed zero allows nothing."""
     ends = {"low": figure, "high": figure, "range_over": "seeds"}
     found = judged("figure", answer(figure=figure, **ends), value=value, tolerance=tolerance)
     assert found["simulated_verdict"] == verdict

@@ -96,30 +96,6 @@ def test_a_fit_that_does_not_converge_has_no_rows(monkeypatch: pytest.MonkeyPatc
     assert fits.predict_at_shares((0.2, 0.2)).is_empty()
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [
-        (18.0, 22.0, "holds"),
-        (20.0, 24.0, "holds"),
-        (17.0, 21.1, "open"),
-        (-5.0, 30.0, "open"),
-        (22.0, 25.0, "near"),
-        (15.0, 18.5, "near"),
-        (10.0, 18.5, "open"),
-        (22.1, 25.0, "misses"),
-        (-5.0, 17.9, "misses"),
-        (0.0, 17.0, "misses"),
-        (20.0, 20.0, "holds"),
-    ],
-)
-def test_a_range_holds_the_published_figure_or_is_near_or_misses_it_or_is_too_wide(
-    low: float, high: float, verdict: str
-) -> None:
-    """20 % are published, with a tolerance of 2: a range of more than 4 can only miss them."""
-    ends = pl.DataFrame({"published": [20.0], "tolerance": [2.0], "low": [low], "high": [high]})
-    assert ends.select(claims.range_verdict("low", "high")).item() == verdict
-
-
 def test_a_short_hold_is_measured_in_time_and_not_in_shares() -> None:
     """The limit applies to tag_ns; a fit has all of its rows or none."""
     rows = patch.studies.by_tag_share.load()

@@ -80,8 +80,12 @@ def waits_needed(*, saved_a_page: float) -> pl.DataFrame:
 def claim_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
     """Return each claim's range over all points, and how it lies to the published change."""
     rows = predicted.select("claim", "published", "tolerance", *_POINT, "simulated")
-    ranges = over(rows, *_POINT, value="simulated")
-    return ranges.with_columns(range=claims.range_verdict("low", "high"))
+    ranges = over(rows, *_POINT, value="simulated").with_columns(kind=pl.lit("change"))
+    printed = claims.published_claims().select("claim", "error")
+    judged = ranges.join(printed, on="claim", how="left", maintain_order="left").with_columns(
+        range=claims.range_verdict("low", "high")
+    )
+    return judged.drop("kind", "error")
 
 
 def draw_claims(predicted: pl.DataFrame) -> alt.ConcatChart:

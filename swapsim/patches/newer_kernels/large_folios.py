@@ -286,8 +286,8 @@ def answers() -> pl.DataFrame:
     """Return the answers to the claims (ANSWERS), of stored studies.
 
     A pair's figure is the change over all recordings, and its range is over the recordings. A
-    change from zero is none. The base is compared as a share of the folios, because the build is
-    smaller than the mail's.
+    change from zero is none. The base of both rows of a pair is the share of folios that are split,
+    because the build is smaller than the mail's.
     """
     runs = studies.recorded_builds.load()
     stated = {row["claim"]: row for row in claims.published_claims().filter(patch=PATCH).to_dicts()}
@@ -317,7 +317,7 @@ def answers() -> pl.DataFrame:
                     high=max(known, default=None),
                     range_over="open constants",
                     rounds=len(each),
-                    base_ratio=ratios[f"{pair}-fallback"] if suffix == "fallback" else None,
+                    base_ratio=ratios[f"{pair}-fallback"],
                 )
             )
     for claim, value in _of_lists().items():

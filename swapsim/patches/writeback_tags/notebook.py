@@ -110,10 +110,11 @@ def judged_ranges(rows: pl.DataFrame) -> pl.DataFrame:
     )
     ranges = claims.answers(stated, rows.select(RESULTS.names()), over="policy")
     return (
-        stated.select("claim", published="change")
+        stated.select("claim", "error", published="change", kind=pl.lit("change"))
         .join(claims.tolerances().drop("note"), on="claim", how="left", maintain_order="left")
         .join(ranges.select("claim", "low", "high"), on="claim", maintain_order="left")
         .with_columns(width=pl.col("high") - pl.col("low"), range=range_verdict("low", "high"))
+        .drop("error", "kind")
     )
 
 
@@ -125,8 +126,9 @@ def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.DataFrame(swap_series.figures())
         .join(found, on=["step", "metric"], how="left", maintain_order="left")
+        .with_columns(kind=pl.lit("figure"), error=pl.lit(None, pl.Float64))
         .with_columns(range=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
-        .drop("runs")
+        .drop("runs", "kind", "error")
     )
 
 
