@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The texts of claims and their verdicts: README, report, cards and notebooks print these."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -98,14 +98,16 @@ def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 
 @checked
-def verdicts_by_mail(three_columns: pl.DataFrame) -> pl.DataFrame:
-    """Count the verdicts on each mail's claims, a row for each source.
+def verdicts_by_mail(
+    three_columns: pl.DataFrame, keys: Sequence[str] = ("patch", "mail")
+) -> pl.DataFrame:
+    """Count the verdicts on each mail's claims, or on those of other keys, a row for each source.
 
     A claim that repeats another one is not counted; ``no_answer`` counts those that have a reason
     in place of an answer.
     """
-    counted = THREE_COLUMNS.check(three_columns).filter(pl.col("repeats").is_null())
-    grouped = counted.group_by("patch", "mail", maintain_order=True)
+    counted = three_columns.filter(pl.col("repeats").is_null())
+    grouped = counted.group_by(keys, maintain_order=True)
     frames = []
     for source in _VERDICTS:
         verdict = pl.col(f"{source}_verdict").cast(pl.String)
@@ -116,10 +118,10 @@ def verdicts_by_mail(three_columns: pl.DataFrame) -> pl.DataFrame:
                 source=pl.lit(source, SOURCE.dtype)
             )
         )
-    order = counted.select(pl.col("patch", "mail")).unique(maintain_order=True)
-    frame = order.join(pl.concat(frames), on=["patch", "mail"], maintain_order="left_right")
+    order = counted.select(keys).unique(maintain_order=True)
+    frame = order.join(pl.concat(frames), on=keys, maintain_order="left_right")
     names = ("claims", *(name.replace(" ", "_") for name in COUNTED), "no_answer")
-    return frame.select("patch", "mail", "source", pl.col(names).cast(pl.UInt32))
+    return frame.select(*keys, "source", pl.col(names).cast(pl.UInt32))
 
 
 def _texts(row: dict[str, Any]) -> dict[str, str]:

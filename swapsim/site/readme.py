@@ -67,8 +67,8 @@ def _of_answers(judged: pl.DataFrame) -> str:
 
 def _of_standing(judged: pl.DataFrame) -> str:
     """Return how many claims have each verdict, and the weakest evidence."""
-    weak = textwrap.fill(standing.weak_evidence(judged), _COLUMNS)
-    return f"{_markdown(standing.table(judged))}\n\n{weak}"
+    said = f"{standing.compared(judged)} {standing.weak_evidence(judged)}"
+    return f"{_markdown(standing.table(judged))}\n\n{textwrap.fill(said, _COLUMNS)}"
 
 
 def of_patches(text: str, judged: pl.DataFrame) -> str:

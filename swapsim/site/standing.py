@@ -8,8 +8,10 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.tables import MEASURED_VERDICT, SIMULATED_VERDICT
+from swapsim.claims.judging import SMALLEST_PERCENT
+from swapsim.claims.tables import ANSWERS, MEASURED_VERDICT, SIMULATED_VERDICT
 from swapsim.claims.texts import COUNTED
+from swapsim.frames.cases import first
 from swapsim.study.ranking import FEWEST_RUNS, coverage
 
 DECIDED: Final = {"simulated": ("reproduced", "missed"), "measured": ("confirmed", "contradicted")}
@@ -100,7 +102,7 @@ def table(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 def weak_evidence(three_columns: pl.DataFrame) -> str:
     """Return sentences on the measured verdicts that rest on the least, and on what chance does."""
-    nfs = three_columns.filter(pl.col("claim").str.contains("-nfs-"))
+    nfs = three_columns.filter(_OVER_NFS)
     of_nfs = [nfs.filter(measured_verdict=word).height for word in DECIDED["measured"]]
     contended = three_columns.filter(
         pl.col("measured_what").str.starts_with("contended acquisitions"),
@@ -121,14 +123,22 @@ def weak_evidence(three_columns: pl.DataFrame) -> str:
         pl.col("measured_rounds") >= FEWEST_RUNS,
     )
     by_chance = sum(1 - coverage(rounds) for rounds in moves["measured_rounds"])
+    found, without_nfs = (
+        _joined(rows.filter(measured_verdict=word).height for word in DECIDED["measured"])
+        for rows in (moves, moves.filter(~_OVER_NFS))
+    )
     return (
         f"Of the confirmed and contradicted ones {_joined(of_nfs)} are over NFS, in a guest that "
         f"is its own server and so stalls itself; {contended.height} of the confirmed count "
         "contended acquisitions, which depend on the emulator's timing. All "
         f"{decided.height} rest on {decided.select(of_claims).n_unique()} different counts. If "
         f"nothing moved, chance would decide {by_chance:.0f} of the {moves.height} directions that "
-        f"have {FEWEST_RUNS} rounds or more."
+        f"have {FEWEST_RUNS} rounds or more; {found} are confirmed and contradicted, without those "
+        f"over NFS {without_nfs}."
     )
+
+
+_OVER_NFS: Final = pl.col("claim").str.contains("-nfs-")
 
 
 def _joined(numbers: Iterable[int]) -> str:
@@ -148,13 +158,14 @@ def shown_before(three_columns: pl.DataFrame) -> str:
 
 
 def by_mail(counted: pl.DataFrame) -> pl.DataFrame:
-    """Return `claims.verdicts_by_mail` with a row for each mail, for a page.
+    """Return `claims.verdicts_by_mail` with a row for each mail, or other keys, for a page.
 
     First come the verdicts on simulated answers, then those on measured ones.
     """
+    keys = [*counted.columns[: counted.columns.index("source")], "claims"]
     of_model, of_kernel = (
         counted.filter(source=source).select(
-            *_KEYS,
+            *keys,
             *(pl.col(word.replace(" ", "_")).alias(word) for word in words if word in COUNTED),
             pl.col("no_answer").alias(f"not {source}"),
         )
@@ -164,10 +175,96 @@ def by_mail(counted: pl.DataFrame) -> pl.DataFrame:
         )
     )
     of_kernel = of_kernel.rename({"open": "open, measured"})
-    return of_model.join(of_kernel, on=_KEYS, maintain_order="left")
+    return of_model.join(of_kernel, on=keys, maintain_order="left")
 
 
-_KEYS: Final = ["patch", "mail", "claims"]
+_KINDS: Final = (
+    *(
+        "change of 1 % or more",
+        "change below 1 %",
+        "figure",
+        "direction",
+        "guess",
+        "code",
+        "remark",
+    ),
+)
+_KIND: Final = first(
+    (pl.col("kind") != "change", pl.col("kind").cast(pl.String)),
+    (pl.col("published").abs() >= SMALLEST_PERCENT, _KINDS[0]),
+    otherwise=_KINDS[1],
+).cast(pl.Enum(_KINDS))
+_NULL: Final = "reproduced by a null model"
+
+
+def by_kind(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Return how many claims of each kind have each verdict, as `by_mail` does.
+
+    Next to those that the models reproduce are those that `nothing_changes` would reproduce.
+    """
+    counted, null = (
+        by_mail(claims.verdicts_by_mail(rows.with_columns(kind=_KIND).sort("kind"), ["kind"]))
+        for rows in (three_columns, nothing_changes(three_columns))
+    )
+    found = counted.join(null.select("kind", pl.col("reproduced").alias(_NULL)), on="kind")
+    first_ones = ("kind", "claims", "reproduced", _NULL)
+    return found.sort("kind").select(*first_ones, pl.exclude(first_ones))
+
+
+def compared(three_columns: pl.DataFrame) -> str:
+    """Return sentences on the null model and on what both columns decide."""
+    kinds = by_kind(three_columns)
+    large = kinds.row(0, named=True)
+    pairs = both_columns(three_columns).rows_by_key("simulated", named=True, unique=True)
+    both = ", ".join(
+        f"{pairs[one][other]} {one} and {other}"
+        for one in DECIDED["simulated"]
+        for other in DECIDED["measured"]
+        if one in pairs and pairs[one].get(other)
+    )
+    return (
+        f"Of the {large['claims']} printed changes of 1 % or more the models reproduce "
+        f"{large['reproduced']}, and in {large['base not reproduced']} they miss the base; a null "
+        f"model, in which no patch changes anything, would reproduce {large[_NULL]} of these, and "
+        f"{kinds[_NULL].sum()} of all claims. Decided by both columns: {both or 'none'}."
+    )
+
+
+def nothing_changes(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Judge a model in which no patch changes anything, where a model has an answer.
+
+    It has the mails' own bases, and no range. A figure that has no printed base has no answer.
+    """
+    figure = pl.when(kind="figure").then("base").otherwise(0.0)
+    answers = three_columns.filter(pl.col("simulated_value").is_not_null()).select(
+        "claim",
+        "base",
+        source=pl.lit("simulated"),
+        value="base",
+        figure=figure,
+        low=figure,
+        high=figure,
+        range_over=pl.lit("seeds"),
+        rounds=pl.lit(FEWEST_RUNS),
+    )
+    known = answers.drop_nulls("figure")
+    columns = (
+        pl.col(name).cast(dtype) if name in known.columns else pl.lit(None, dtype).alias(name)
+        for name, dtype in ANSWERS.schema.items()
+    )
+    stated = claims.published_claims().join(three_columns, on="claim", how="semi")
+    chances = three_columns.select("claim", "chance").drop_nulls()
+    return claims.three_columns(stated, known.select(columns), claims.tolerances(), chances=chances)
+
+
+def both_columns(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Return how many claims have each pair of a simulated and a measured verdict."""
+    own = three_columns.filter(pl.col("repeats").is_null())
+    pairs = own.group_by("simulated_verdict", "measured_verdict").len()
+    wide = pairs.sort("measured_verdict").pivot(
+        "measured_verdict", index="simulated_verdict", values="len"
+    )
+    return wide.sort("simulated_verdict").fill_null(0).rename({"simulated_verdict": "simulated"})
 
 
 def totals(counted: pl.DataFrame, source: str) -> dict[str, int]:

@@ -9,10 +9,11 @@ import pytest
 
 from swapsim import claims, mapping, removal, traces
 from swapsim.claims import patch_cards
+from swapsim.claims.judging import SMALLEST_PERCENT
 from swapsim.claims.tables import ANSWERS, THREE_COLUMNS
 from swapsim.errors import SwapsimError
 from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
-from swapsim.site import overview
+from swapsim.site import overview, standing
 from swapsim.site.patches import PARTS, PATCHES, require_complete
 from swapsim.site.tables import AT_A_GLANCE
 
@@ -128,3 +129,30 @@ def test_the_figures_are_those_of_the_tables() -> None:
     assert (first["base"], first["patched"]) == (with_tags["acquisitions"], without["acquisitions"])
     lists = removal.batched_removal(folder).filter(kernel="4.8")
     assert second["base"] - second["patched"] == pytest.approx(lists["saved_a_page"].item())
+
+
+def test_a_null_model_reproduces_only_what_does_not_change() -> None:
+    """It is judged as the models are, with the mails' own bases."""
+    judged = overview.judged()
+    null = standing.nothing_changes(judged)
+    assert null["simulated_verdict"].is_in(["base not reproduced"]).sum() == 0
+    reproduced = null.filter(simulated_verdict="reproduced")
+    changes = reproduced.filter(kind="change")
+    assert (changes["published"].abs() < SMALLEST_PERCENT).all()
+    assert set(reproduced.filter(kind="direction")["claimed"]) == {"stays"}
+    figures = reproduced.filter(kind="figure")
+    assert (figures["base"] <= figures["tolerance"]).all()
+
+
+def test_each_claim_is_in_one_row_of_each_table_of_verdicts() -> None:
+    """By kind, and by the verdicts of both columns; those that repeat another one are in none."""
+    judged = overview.judged()
+    kinds, both = standing.by_kind(judged), standing.both_columns(judged)
+    number = judged["repeats"].null_count()
+    assert kinds["claims"].sum() == number
+    assert both.drop("simulated").sum().sum_horizontal().item() == number
+    reproduced = judged.filter(pl.col("repeats").is_null(), simulated_verdict="reproduced").height
+    assert kinds["reproduced"].sum() == reproduced
+    assert (
+        both.filter(simulated="reproduced").drop("simulated").sum_horizontal().item() == reproduced
+    )

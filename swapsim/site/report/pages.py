@@ -231,7 +231,8 @@ def front(judged: pl.DataFrame) -> str:
         subjects=_subjects(),
         verdict_words=_WORDS,
         standing=standing.table(judged).rows(named=True),
-        weak=f"{standing.weak_evidence(judged)} {judged['repeats'].count()} more repeat a figure.",
+        said=(standing.compared(judged), standing.weak_evidence(judged)),
+        repeated=judged["repeats"].count(),
         newest=newer_kernels.on_newest().rows(named=True),
         rules=RULES,
         stored=STORED,
@@ -244,6 +245,9 @@ def claims_article(judged: pl.DataFrame) -> str:
     return fill(
         "claims",
         claims=_claims(judged),
+        by_kind=_turned(standing.by_kind(judged), "verdict").rows(named=True),
+        both=standing.both_columns(judged).rows(named=True),
+        said=(standing.compared(judged), standing.weak_evidence(judged)),
         mails=links.mail_of_each_claim(),
         titles=titles,
         subjects=_subjects(),
@@ -251,6 +255,13 @@ def claims_article(judged: pl.DataFrame) -> str:
         rules=RULES,
         stored=STORED,
     )
+
+
+def _turned(table: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return a table whose columns are rows, under the names in its first column."""
+    heads = table.to_series(0).cast(pl.String).to_list()
+    rest = table.select(pl.nth(range(1, table.width)))
+    return rest.transpose(include_header=True, header_name=name, column_names=heads)
 
 
 def mail_article(judged: pl.DataFrame, mail: str) -> str:
