@@ -37,6 +37,7 @@ class Answer:
     range_over: str | None = None
     rounds: int | None = None
     base_ratio: float | None = None
+    base_spread: float | None = None
     held: int | None = None
     cases: int | None = None
 
@@ -104,7 +105,8 @@ def paired(
 
     The figure is the change of the medians in percent, as one computes it from the two cells of a
     table, and low and high the ends of the interval of the rounds' own changes, whose median is not
-    always the figure. From a median base of zero all three are differences.
+    always the figure. The spread of the base is the width of its own interval, in percent as well.
+    From a median base of zero all of these are differences.
     """
     rounds = sorted(base.keys() & value.keys())
     if not rounds:
@@ -115,6 +117,7 @@ def paired(
         _percent(old, new) if start else new - old for old, new in zip(before, after, strict=True)
     ]
     low, high = interval(changes)
+    least, most = interval(before)
     return Answer(
         claim=claim,
         source=source,
@@ -126,6 +129,7 @@ def paired(
         high=high,
         range_over="interval",
         rounds=len(rounds),
+        base_spread=100 * (most - least) / abs(start) if start else most - least,
     )
 
 

@@ -40,8 +40,8 @@ less says that nothing changes. Set on 27 November 2026, in sight of the verdict
 
 FACTOR: Final = 2.0
 """Largest quotient, either way, of a simulated and a published base that counts as reproduced, of
-two figures without a stored tolerance, and of what two falls leave. That of patch 03's cells since
-before its first fit."""
+two figures without a stored tolerance, of what two falls leave, and of both sides of what falls
+slightly. That of patch 03's cells since before its first fit."""
 
 NOTHING_SHARE: Final = 1 / 20
 """Largest figure that counts as the nothing that is printed, as a share of its row's largest."""
@@ -133,6 +133,7 @@ def _of(answers: pl.DataFrame, source: str, prefix: str) -> pl.DataFrame:
         "rounds": f"{source}_rounds",
         "base": f"{source}_base",
         "value": f"{source}_value",
+        "base_spread": f"{prefix}base_spread",
     }
     if source == "measured":
         names |= {"held": "held", "cases": "cases"}
@@ -190,8 +191,10 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
 
     From a base of zero only what is zero stays. A printed change of up to STAYS_WITHIN_PERCENT
     stays, too, but an interval that is on the other side of zero confirms none, nor does one that
-    contains zero if SMALLEST_PERCENT or more is printed. What falls or rises does so by
-    SMALLEST_PERCENT, and what vanishes does so in all of the interval, else it is open.
+    contains zero if SMALLEST_PERCENT or more is printed; a change by no more than the rounds of the
+    base differ contradicts none. What falls or rises does so by SMALLEST_PERCENT; what falls
+    slightly does not fall below half, and what vanishes does so in all of the interval, else it is
+    open.
     """
     low, high = pl.col(f"{prefix}low"), pl.col(f"{prefix}high")
     base, rounds = f"{source}_base", f"{source}_rounds"
@@ -199,8 +202,10 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     seen = (pl.col(source).abs() >= SMALLEST_PERCENT) | (pl.col(base) == 0).fill_null(value=False)
     below, above = (high < 0) & seen, (low > 0) & seen
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
+    halved = pl.lit(100 / FACTOR - 100)
     all_vanished, vanished = (each <= -VANISHES_BY_PERCENT for each in (high, pl.col(source)))
     stays = (claimed == "stays") | claimed.is_null()
+    spread = pl.col(f"{prefix}base_spread").fill_null(0.0)
     zero = ((low <= 0) & (high >= 0) & _changes()).fill_null(value=False)
     undecided = _opposite(low, high) | zero
     return first(
@@ -209,10 +214,12 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
         ((claimed == "falls") & above, no),
         ((claimed == "rises") & above, yes),
         ((claimed == "rises") & below, no),
+        ((claimed == "falls slightly") & below & (low >= halved), yes),
+        ((claimed == "falls slightly") & (above | (high < halved)), no),
         ((claimed == "vanishes") & below & all_vanished, yes),
         ((claimed == "vanishes") & (above | (below & ~vanished)), no),
         (stays & (low >= -width) & (high <= width) & ~undecided, yes),
-        (stays & ((low > width) | (high < -width)), no),
+        (stays & ((low > width) | (high < -width)) & (pl.col(source).abs() > spread), no),
         otherwise="open",
     )
 

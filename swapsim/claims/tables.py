@@ -110,8 +110,9 @@ RANGE_OVER: Final = Vocabulary(
 
 DIRECTION: Final = Vocabulary(
     "DIRECTION",
-    "How a figure changes by a claim; vanishes: it falls to almost nothing.",
-    ("falls", "rises", "stays", "vanishes"),
+    "How a figure changes by a claim; falls slightly: to a half at least; vanishes: to almost "
+    "nothing.",
+    ("falls", "rises", "stays", "vanishes", "falls slightly"),
 )
 
 SEEN: Final = Vocabulary(
@@ -364,6 +365,7 @@ ANSWERS: Final = Table(
     _RANGE_OVER,
     _ROUNDS,
     Column("base_ratio", pl.Float64, "base divided by the published one; null without one", RATIO),
+    Column("base_spread", pl.Float64, "width of the interval of the base's own rounds", BY_ROW),
     Column("held", pl.UInt64, "cases in which a statement on the code holds; null for a figure"),
     Column("cases", pl.UInt64, "cases in which it could hold; null for a figure"),
 )
