@@ -213,26 +213,35 @@ def draw_headlines(rows: pl.DataFrame) -> "alt.ConcatChart":
         pl.when(known).then(pl.col("simulated", "low", "high"))
     )
     ends = {"simulated": ("low", "high"), "measured": ("measured_low", "measured_high")}
+    claim = pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric").alias("claim")
     drawn = pl.concat(
-        changes.select(
-            "published",
-            source=pl.lit(source),
-            change=source,
-            low=low,
-            high=high,
-            claim=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric"),
-        )
-        for source, (low, high) in ends.items()
+        [
+            changes.select(claim, "published", source=pl.lit("published")),
+            *(
+                changes.select(claim, source=pl.lit(source), change=source, low=low, high=high)
+                for source, (low, high) in ends.items()
+            ),
+        ],
+        how="diagonal",
     )
+    figures = drawn.unpivot(["published", "low", "high"])["value"].drop_nulls().to_list()
     return general.dots(
         drawn,
         "change",
         "claim",
         "source",
         published="published",
-        colour={"simulated": colours.PATCHED, "measured": colours.LAB_AND_SIMULATION["lab"]},
+        colour={
+            "published": colours.PUBLISHED,
+            "simulated": colours.PATCHED,
+            "measured": colours.LAB_AND_SIMULATION["lab"],
+        },
+        domain=(min(figures) - _MARGIN, max(figures) + _MARGIN),
         words={"change": "change, in percent of the claim's own base"},
     )
+
+
+_MARGIN: Final = 4  # percent on both sides of a chart, so that no mark touches a name
 
 
 def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:
