@@ -114,11 +114,11 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
     assert "of pages scanned by kswapd 100 % is made by the first two of the eight" in made
     total = standing.totals(claims.verdicts_by_mail(judged), "measured")
     asked = total["claims"] - total["no_answer"]
-    counts = (
-        f"{total['confirmed']} of {asked} are confirmed and {total['contradicted']} contradicted"
-    )
-    assert f"Of the mail's claims that the lab could ask, {counts} (" in lead
-    assert f"; {asked - total['confirmed'] - total['contradicted']} are open)" in lead
+    counts = f"{total['confirmed']} of {asked} claims ({total['contradicted']} contradicted, "
+    assert f"The lab confirms {counts}" in lead
+    assert "14 of 37 go the mail's way on the disk (NFS: 7)" in lead
+    by_target = notebook_03.describe_by_target(notebook_03.by_target(judged))
+    assert "On the disk the lab goes the mail's way in 14 of 37 rows" in by_target
     both = scans.with_columns(metric=pl.lit("Page writes file"))
     made = notebook_03.works(pl.concat([MEASURED, both]))
     assert made == (

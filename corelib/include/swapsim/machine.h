@@ -120,7 +120,10 @@
  *
  *   A record is swap_cgroup_record: the memory cgroup of a slot, under a lock of the device. Up to
  *   5.7 it exists only if enabled at boot, and the mail of V1 of patch D lists no row of it; the
- *   model of 6.1 leaves it out.
+ *   model of 6.1 leaves it out. The model of 5.8 has cgroup v1, where mem_cgroup_swapout writes it
+ *   inside xa_lock. With v2 that function returns at once, and get_swap_page writes the record
+ *   (mem_cgroup_try_charge_swap) before the page is added: as many holds of the record lock, but
+ *   none of them makes a hold of xa_lock longer.
  *
  * The first look of a hold at a cache line of the map costs map_ns, a further one map_next_ns if
  * that is less; a line has the bytes of 64 slots. With a low map_next_ns 63 of the 64 looks of a
@@ -482,7 +485,7 @@ enum sws_machine_site {
 	SWS_SITE_SWAPCOUNT = 29,
 	/* lru_lock: a task that exits frees its pages. */
 	SWS_SITE_LRU_RELEASE = 30,
-	/* The record of a slot's memory cgroup, inside tree_lock. */
+	/* The record of a slot's memory cgroup, inside tree_lock: cgroup v1. */
 	SWS_SITE_RECORD_OUT = 31,
 	/* The record of a slot's memory cgroup, at the charge of a page that comes in. */
 	SWS_SITE_RECORD_IN = 32,

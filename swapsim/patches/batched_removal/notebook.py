@@ -239,6 +239,17 @@ def draw_gain_by_list() -> alt.ConcatChart:
     )
 
 
+def describe_sleep() -> str:
+    """Return how long 8 kswapds of one thread sleep, page by page and batched."""
+    cases, fits = studies.by_kswapds((8,)), studies.fits_by_next_share((MIDDLE.next_share,))
+    single, batched = (values(each) for each in trials(cases, fits, studies.POLICIES, (1,)))
+    return (
+        f"Page by page 8 kswapds sleep for {single['idle.kswapd']:.0f} % of the time, batched "
+        f"(next_share {MIDDLE.next_share}) for {batched['idle.kswapd']:.0f} %; the thread works "
+        f"without a lock for {single['run.writer']:.0f} and {batched['run.writer']:.0f} %."
+    )
+
+
 def describe_searches() -> str:
     """Return how often 32 tasks take si->lock again after a search for a slot, by removals."""
     policies = studies.POLICIES

@@ -130,16 +130,21 @@ def by_target(judged: pl.DataFrame) -> pl.DataFrame:
 
 def describe_by_target(directions: pl.DataFrame) -> str:
     """Return in how many rows of `by_target` the lab goes the mail's way, another one, or none."""
+    return "\n".join(
+        f"{where} the lab goes the mail's way in {same} of {rows} rows, another way in "
+        f"{rows - same - unknown}; {unknown} are open."
+        for where, (rows, same, unknown) in _counts_by_target(directions).items()
+    )
+
+
+def _counts_by_target(directions: pl.DataFrame) -> dict[str, tuple[int, int, int]]:
+    """Return, by target, the rows, those in which the lab goes the mail's way, and open ones."""
     rows = directions.pivot("column", index="row", values="direction")
-    texts = []
+    counts = {}
     for target, where in (("disk", "On the disk"), ("NFS", "Over NFS")):
         mail, lab = (rows[f"{source}, {target}"] for source in ("mail", "lab"))
-        same, unknown = int((mail == lab).sum()), int((lab == "open").sum())
-        texts.append(
-            f"{where} the lab goes the mail's way in {same} of {rows.height} rows, another way in "
-            f"{rows.height - same - unknown}; {unknown} are open."
-        )
-    return "\n".join(texts)
+        counts[where] = rows.height, int((mail == lab).sum()), int((lab == "open").sum())
+    return counts
 
 
 def draw_by_target(directions: pl.DataFrame) -> alt.ConcatChart:
@@ -166,10 +171,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         int(counts[name].sum()) for name in ("confirmed", "contradicted", "open")
     )
     over_nfs = pl.col("metric").str.starts_with("nfs: ") & pl.col("repeats").is_null()
-    alike_nfs, against_nfs = (
-        judged.filter(over_nfs, measured_verdict=word).height
-        for word in ("confirmed", "contradicted")
-    )
+    against_nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
+    (moved, on_disk, _), (_, on_nfs, _) = _counts_by_target(by_target(judged)).values()
     changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
     direct, near, far = (
         judged.row(by_predicate=pl.col("claim") == claim, named=True) for claim in _OF_LEAD
@@ -180,12 +183,11 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         does=f"kswapd, the reclaim thread, writes file pages only after a list whose "
         f"pages are all dirty, none being written. By these rules the model decides {series} "
         f"passes over memory as a real kernel did; in all, with 6.1's and mmotm's, {every}.",
-        worth=f"Of the mail's claims that the lab could ask, {confirmed} of "
-        f"{confirmed + against + undecided} are confirmed and {against} contradicted "
-        f"({alike_nfs} and {against_nfs} over NFS, in a guest that is its own server; {undecided} "
-        f"are open). Direct reclaim's share of scans goes to "
-        f"{direct['measured_value']:.3g} % (the mail: {direct['value']:g} %, "
-        f"{direct['measured_verdict']}).",
+        worth=f"The lab confirms {confirmed} of {confirmed + against + undecided} claims "
+        f"({against} contradicted, {against_nfs} over NFS in a guest that serves itself). Of rows "
+        f"that move, {on_disk} of {moved} go the mail's way on the disk (NFS: {on_nfs}); "
+        f"direct reclaim does {direct['measured_value']:.3g} % of scans (mail: "
+        f"{direct['value']:g} %).",
         when=f"On a disk, for memcached: its rate next to the largest file changes by "
         f"{figure_text(near['measured'], '%', relative=True)} ({within}), as mmotm has cured its "
         f"collapse. Over NFS that guest, unlike the mail's machine, collapses with mmotm; "

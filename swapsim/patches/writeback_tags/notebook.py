@@ -186,9 +186,14 @@ def verdict(
     )
     alone = base_only.filter(pl.col("claim").is_in(_GAINS))["range"]
     stands = alone.unique(maintain_order=True).to_list()
-    both = f"both are {stands[0]}" if len(stands) == 1 else " and ".join(stands)
+    both = f"both {stands[0]}" if len(stands) == 1 else " and ".join(stands)
     narrowest = ranges.filter(pl.col("claim").is_in(_GAINS))["width"].min()
-    wider = "are" if narrowest > _STORED_WIDTH else "are not"  # type: ignore[operator]
+    wider = "wider" if narrowest > _STORED_WIDTH else "not wider"  # type: ignore[operator]
+    locks = texts.filter(pl.col("claim").is_in(_LOCKS), simulated_verdict="missed")
+    rows = ("No lock row is", "One lock row is", "Two lock rows are")[locks.height]
+    found, printed = (
+        ", ".join(locks[name].str.strip_suffix(" %")) for name in ("simulated", "published")
+    )
     slow = drives.sort("setting").row(0, named=True)
     return claims.lead_on(
         f"By 4.8's rules a page swapped out takes the swap cache's lock "
@@ -200,9 +205,9 @@ def verdict(
         f"under the lock fall from {with_tags['descents']:.2f} to {without['descents']:.2f} a "
         f"page.",
         worth=f"Swap-out changes by {out['range']} (published: {out['published']}), throughput by "
-        f"{through['range']} ({through['published']}). Both ranges {wider} wider than the "
-        f"stored rule's {_STORED_WIDTH} points and rest on a fitted ratio of two locks that is not "
-        f"met; by the base alone {both}.",
+        f"{through['range']} ({through['published']}), {both} by the base alone, {wider} than the "
+        f"stored {_STORED_WIDTH} points, and resting on a fitted lock ratio not met. {rows} missed "
+        f"({found} %; published {printed} %).",
         when=f"With one writer ({summary.gain_at(writers, 1)}), or where the swap cache has a lock "
         f"for each 64 MB of the device, as from 4.11 on ({summary.gain_at(trunks, 64)}). Nor on "
         f"a drive slower than the lock ({summary.gain_at(drives, slow['setting'])}).",
@@ -210,4 +215,5 @@ def verdict(
 
 
 _GAINS: Final = ("A-swap-out", "A-throughput")
+_LOCKS: Final = ("A-lock-add", "A-lock-remove")  # the rows that the patch leaves
 _STORED_WIDTH: Final = 10  # greatest width of a gain's range, by the rule stored before the runs
