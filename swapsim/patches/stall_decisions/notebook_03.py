@@ -172,7 +172,7 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     )
     over_nfs = pl.col("metric").str.starts_with("nfs: ") & pl.col("repeats").is_null()
     against_nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
-    (moved, on_disk, _), (_, on_nfs, _) = _counts_by_target(by_target(judged)).values()
+    (moved, on_disk, unsure), (_, on_nfs, _) = _counts_by_target(by_target(judged)).values()
     changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
     direct, near, far = (
         judged.row(by_predicate=pl.col("claim") == claim, named=True) for claim in _OF_LEAD
@@ -185,8 +185,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
         f"passes over memory as a real kernel did; in all, with 6.1's and mmotm's, {every}.",
         worth=f"The lab confirms {confirmed} of {confirmed + against + undecided} claims "
         f"({against} contradicted, {against_nfs} over NFS in a guest that serves itself). Of rows "
-        f"that move, {on_disk} of {moved} go the mail's way on the disk (NFS: {on_nfs}); "
-        f"direct reclaim does {direct['measured_value']:.3g} % of scans (mail: "
+        f"that move, {on_disk} of {moved} go the mail's way on the disk ({unsure} open; NFS: "
+        f"{on_nfs}); direct reclaim does {direct['measured_value']:.3g} % of scans (mail: "
         f"{direct['value']:g} %).",
         when=f"On a disk, for memcached: its rate next to the largest file changes by "
         f"{figure_text(near['measured'], '%', relative=True)} ({within}), as mmotm has cured its "
