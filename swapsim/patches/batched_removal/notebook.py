@@ -293,6 +293,21 @@ def draw_holds(holds: pl.DataFrame) -> alt.ConcatChart:
     )
 
 
+def draw_counts(medians: pl.DataFrame) -> alt.ConcatChart:
+    """Draw what a real kernel counts per page that reclaim frees, without the patch and with it."""
+    shown = ("pages a batched hold", "si->lock acquisitions", "xa_lock acquisitions")
+    return general.lines(
+        medians.filter(pl.col("metric").is_in(shown)).sort("metric", "n_tasks", "policy"),
+        *("n_tasks", "median", "policy"),
+        title="Linux 6.1 without the patch and with it",
+        words={"n_tasks": "tasks", "median": "{}", "policy": "batched removal"},
+        panel="metric",
+        own_axes=True,
+        width=200,
+        height=160,
+    )
+
+
 def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the locks of LEDGER, and the length of a hold, with a real kernel's MEDIANS."""
     judged = simulated.filter(pl.col("metric").is_in([*LEDGER, HOLD]))

@@ -212,8 +212,8 @@ def verdict(
         f"page.",
         worth=f"Swap-out changes by {out['range']} (published: {out['published']}), throughput by "
         f"{through['range']} ({through['published']}), both {wider} than the stored "
-        f"{_STORED_WIDTH} points and resting on a fitted ratio of locks not met. The two lock rows "
-        f"that remain are {stand} ({found} %; published: {printed} %).",
+        f"{_STORED_WIDTH} points and resting on a fitted ratio of locks not met. The two remaining "
+        f"lock rows are {stand} ({found} %; published: {printed} %).",
         when=f"With one writer ({summary.gain_at(writers, 1)}), or where the swap cache has a lock "
         f"for each 64 MB of the device, as from 4.11 on ({summary.gain_at(trunks, 64)}). Nor on "
         f"a drive slower than the lock ({summary.gain_at(drives, slow['setting'])}).",
