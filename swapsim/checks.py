@@ -32,6 +32,9 @@ Checked = TypeVar("Checked", bound=Callable[..., Any])
 _LONGEST: Final = 60
 """Characters of a value that an error quotes; a longer one is quoted as its type."""
 
+_ALIKE: Final = 0.8  # least similarity of a name that is suggested (difflib's ratio)
+_SHORTEST: Final = 3  # characters up to which a part of a name says too little of it
+
 _ARRAYS: Final = ("numpy", "polars.series")  # modules of columns, which serve as sequences
 
 _WORDS: Final[Mapping[object, str]] = {
@@ -64,7 +67,31 @@ def check_share(name: str, value: object) -> None:
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """Require one of the choices."""
     if value not in (known := tuple(choices)):
-        raise ConfigError(f"{name}={value!r}: choose one of {', '.join(map(str, known))}")
+        raise ConfigError(
+            f"{name}={value!r}: {suggestion(value, known)}choose one of "
+            f"{', '.join(map(str, known))}"
+        )
+
+
+def suggestion(given: object, known: Iterable[object], most: int = 1) -> str:
+    """Return "did you mean NAME? " with the known names near to a given one, or an empty text."""
+    names = " or ".join(nearest(given, known, most))
+    return f"did you mean {names}? " if names else ""
+
+
+def nearest(given: object, known: Iterable[object], most: int = 1) -> list[str]:
+    """Return the known names that are spelt like a given one, else those that contain it."""
+    typed = _typed(given)
+    spelt = {_typed(each): str(each) for each in known}
+    near = get_close_matches(typed, spelt, most, _ALIKE) or [
+        each for each in spelt if len(typed) > _SHORTEST and typed in each
+    ]
+    return [spelt[each] for each in near[:most]]
+
+
+def _typed(name: object) -> str:
+    """Return a name as it is compared: without capitals, and with dashes for underscores."""
+    return str(name).lower().replace("_", "-")
 
 
 def checked(thing: Checked) -> Checked:
@@ -177,8 +204,8 @@ def _unbound(
 
 
 def _unknown(owner: str, name: str, value: object, known: Iterable[str]) -> str:
-    nearest = get_close_matches(name, known := tuple(known), 1)
-    hint = f"did you mean {nearest[0]}=?" if nearest else f"choose of {', '.join(known) or 'none'}"
+    near = suggestion(name, known := tuple(known)).strip()
+    hint = near.replace("?", "=?") or f"choose of {', '.join(known) or 'none'}"
     return f"{name}={brief(value)}: {owner} has no such argument; {hint}"
 
 

@@ -2,7 +2,6 @@
 """A user's own measurements, and their comparison with published, simulated and measured."""
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import io
-from swapsim.checks import checked
+from swapsim.checks import checked, nearest
 from swapsim.claims.judging import range_verdict
 from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import published_claims, published_tables, require_unique
@@ -46,7 +45,6 @@ _MAY_LACK: Final = ("test", "unit")
 _STRIPPED: Final = pl.col(pl.String).str.strip_chars()  # names, without a space after a comma
 _SUGGESTED: Final = 50
 """Metrics without a claim up to which similar names are looked for: tools report thousands."""
-_ALIKE: Final = 0.8  # least similarity of a name that is suggested (difflib's ratio)
 _SIZED: Final = r"^[kKMGTmun]i?(B/s|s)$"  # units in which a change in percent is the same
 _TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
 _TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
@@ -324,7 +322,7 @@ def four_columns(
         )
         .sort("test", "metric", "unit")
     )
-    return four, _with_suggestions(unmatched, three_columns)
+    return four, _with_suggestions(unmatched)
 
 
 def too_few_runs() -> pl.Expr:
@@ -345,20 +343,20 @@ def _setups() -> pl.DataFrame:
     )
 
 
-def _with_suggestions(unmatched: pl.DataFrame, three_columns: pl.DataFrame) -> pl.DataFrame:
+def _with_suggestions(unmatched: pl.DataFrame) -> pl.DataFrame:
     """Say of each metric that fits no claim which known name is like its own."""
     nameless = unmatched.filter(why=_NO_CLAIM)
     if nameless.height > _SUGGESTED:
         return unmatched
-    known = known_metrics()
-    metrics = [*known["metric"], *three_columns["claim"], *three_columns["metric"]]
+    known, published = known_metrics(), published_claims()
+    metrics = [*known["metric"], *published["claim"], *published["metric"]]
 
     def suggestion(row: dict[str, str]) -> str:
         tests = known.filter(metric=row["metric"])["test"].unique(maintain_order=True).to_list()
         counted = COUNTED.get(row["metric"].removeprefix("proc-vmstat."))
         if counted:
             return f"{_NO_CLAIM}; did you mean {counted!r} of mmtests?"
-        near = tests or get_close_matches(row["metric"], metrics, 1, _ALIKE)
+        near = tests or nearest(row["metric"], metrics)
         what = f" of test {row['test']!r}" if tests else ""
         return f"{_NO_CLAIM}{what}; did you mean {' or '.join(near)}?" if near else _NO_CLAIM
 

@@ -3,7 +3,6 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +10,7 @@ import click
 import polars as pl
 
 from swapsim.cli.layout import cells
-from swapsim.cli.tables import Found, Printed, shows
+from swapsim.cli.tables import Found, shows
 from swapsim.cli.verbs import Verb
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ _IN_WORDS = {
     "run": "on the workbench: adjacent slots that a task is handed in sequence",
     "scanned": "on the workbench: slots tested for one that is handed out",
 }
-_COLUMNS: Final[Sequence[str]] = ("rank", "policy", "median", "low", "high", "tied_with")
 _MERGED: Final = "percpu-rerandomise"  # the built-in policy with which a user's is compared
 
 _NOT_ALIKE: Final = (
@@ -51,6 +49,7 @@ _NOT_ALIKE: Final = (
 )
 @shows(charts=True)
 def rank(file: Path, seeds: int) -> Found:
+    from swapsim.cli.ranked import about, of_metric
     from swapsim.errors import InputError
     from swapsim.patches import cluster_next as patch
     from swapsim.policies.lists import ListPolicy
@@ -75,29 +74,33 @@ def rank(file: Path, seeds: int) -> Found:
         return _ranked_lists(of_lists, seeds)
     ranking = patch.rank(of_bases, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
-        [_table(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
+        [of_metric(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
         summary=_summary(ranking, _MERGED, "the merged rule of patch D"),
         chart=lambda: _chart(ranking, [policy.name for policy in policies]),
-        lines=_too_few(ranking),
+        lines=[about(ranking)],
         in_file=ranking,
     )
 
 
 def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     """Rank choices of lists among the alternatives to the rules of 7.3."""
+    from swapsim.cli.ranked import about, of_metric, runs_of
     from swapsim.clusters import alternatives, charts
+    from swapsim.study.ranking import statistics
 
     ranking = alternatives.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
     names = ", ".join(policy.name for policy in policies)
 
     change = f"change from the rules of {alternatives.BASE}"
     return Found(
-        [_table(ranking, metric, change) for metric in alternatives.METRICS],
+        [of_metric(ranking, metric, change) for metric in alternatives.METRICS],
         summary=_summary(ranking, alternatives.BASE, "median change from its rules"),
         chart=lambda: charts.alternatives(
-            ranking, title=f"{names} among today's alternatives", subtitle=_statistics(ranking)
+            ranking,
+            title=f"{names} among today's alternatives",
+            subtitle=statistics(runs_of(ranking)),
         ),
-        lines=[_NOT_ALIKE, *_too_few(ranking)],
+        lines=[_NOT_ALIKE, about(ranking)],
         in_file=ranking,
     )
 
@@ -108,7 +111,10 @@ def _summary(ranking: pl.DataFrame, base: str, words: str) -> list[str]:
     ``words`` says what the base is. Of too few runs each metric has a line, without a verdict.
     """
     lines = []
-    ranks = _are_enough(ranking)
+    from swapsim.cli.ranked import runs_of
+    from swapsim.study.ranking import FEWEST_RUNS
+
+    ranks = runs_of(ranking) >= FEWEST_RUNS
     for policy in ranking.filter("user")["policy"].unique(maintain_order=True):
         of_metrics = ranking.partition_by("metric", maintain_order=True)
         pairs = [(_row(rows, policy), _row(rows, base), rows.height) for rows in of_metrics]
@@ -147,47 +153,11 @@ def _figures(mine: Mapping[str, Any], its: Mapping[str, Any]) -> str:
     return f"{mine['metric']}: {median} {mine['unit']}{ends}{base}"
 
 
-def _runs(ranking: pl.DataFrame) -> int:
-    """Return how many runs each median has at least."""
-    return int(ranking["runs"].min())  # type: ignore[arg-type]
-
-
-def _are_enough(ranking: pl.DataFrame) -> bool:
-    """Return whether the runs suffice for the intervals by which policies are ranked."""
-    from swapsim.study.ranking import FEWEST_RUNS
-
-    return _runs(ranking) >= FEWEST_RUNS
-
-
-def _too_few(ranking: pl.DataFrame) -> list[str]:
-    """Return a line if the runs are too few to rank."""
-    from swapsim.study.ranking import FEWEST_RUNS
-
-    if _are_enough(ranking):
-        return []
-    return [f"too few seeds for an interval: nothing is ranked below --seeds {FEWEST_RUNS}"]
-
-
-def _statistics(ranking: pl.DataFrame) -> str:
-    """Return what the dots and lines of a chart are."""
-    runs = _runs(ranking)
-    if runs == 1:
-        return "medians of 1 seed"
-    if not _are_enough(ranking):
-        return f"medians, from least to greatest of {runs} seeds"
-    return f"medians of {runs} seeds, and their {_confidence(runs)} intervals"
-
-
-def _confidence(runs: int) -> str:
-    """Return with what probability the interval of so many runs holds the true median."""
-    from swapsim.study.ranking import coverage
-
-    return f"{100 * coverage(runs):.0f} %"
-
-
 def _chart(ranking: pl.DataFrame, policies: Sequence[str]) -> "alt.ConcatChart":
     """Draw each policy's median in its interval, the best on top, a panel for each metric."""
     from swapsim.charts import general
+    from swapsim.cli.ranked import runs_of
+    from swapsim.study.ranking import statistics
 
     panel = pl.format("{}, {} ({} is better)", "metric", "unit", "better")
     return general.dots(
@@ -198,32 +168,6 @@ def _chart(ranking: pl.DataFrame, policies: Sequence[str]) -> "alt.ConcatChart":
         own_axes=True,
         tight=True,
         title=f"{', '.join(policies)} among the built-in policies",
-        subtitle=_statistics(ranking),
+        subtitle=statistics(runs_of(ranking)),
+        words={"median": "{}"},
     )
-
-
-def _table(ranking: pl.DataFrame, metric: str, words: str) -> Printed:
-    """Return the part of a ranking for one metric, by rank, with the metric's unit.
-
-    Of too few runs it is by the median, without ranks.
-    """
-    from swapsim.study.tables import RANKING
-
-    ranked = ranking.filter(metric=metric)
-    unit, better = ranked.row(0)[1:3]
-    columns = {name: replace(RANKING[name], unit=unit) for name in ("median", "low", "high")}
-    title = f"{metric}, {words} ({better} is better)"
-    runs = _runs(ranked)
-    names = _COLUMNS
-    if _are_enough(ranked):
-        of = f"end of the median's exact interval, {_confidence(runs)}"
-        meanings = {"low": f"lower {of}", "high": f"upper {of}"}
-    else:
-        ranked = ranked.sort("median", descending=better == "higher", maintain_order=True)
-        names = ("policy", "median", "low", "high")[: 4 if runs > 1 else 2]
-        meanings = {
-            "low": f"least figure of {runs} seeds",
-            "high": f"greatest figure of {runs} seeds",
-        }
-    columns |= {name: replace(columns[name], meaning=each) for name, each in meanings.items()}
-    return Printed(metric, ranked.select(names), RANKING.by_name | columns, title=title)

@@ -4,13 +4,13 @@
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 import polars as pl
 
+from swapsim.checks import suggestion
 from swapsim.cli.arguments import slots_argument, trace_argument
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
@@ -55,10 +55,6 @@ _BRIEF: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = {
     "locks": (
         ("kernel", "lists", "pages", "page_by_page", "batched", "saved_a_page"),
         ("pages_a_hold", "mappings_a_list", "pages_a_list", "longest", "failed"),
-    ),
-    "means": (
-        ("policy", "lock.moved.add", "trunk.pairs", "run", "scanned"),
-        ("lock.moved.free", "scanned.again"),
     ),
     "decisions": (
         ("rules", "file_written", "forced", "waits", "naps"),
@@ -140,25 +136,31 @@ def replay_batched_removal(folder: Path) -> Found:
 
 @replay.command(
     "cluster-next",
-    help="Patch D: the trace's requests, all at one rate, under each scan base (means over seeds).",
+    help="Patch D: the trace's requests, all at one rate, under each scan base: medians over the "
+    "seeds, their intervals, and ranks.",
 )
 @trace_argument
 @click.option("--seeds", type=click.IntRange(1, 1000), default=20, show_default=True)
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     from swapsim import slots
-    from swapsim.slots.workbench import require_later_requests, same_rows
+    from swapsim.cli.ranked import about, of_metric
+    from swapsim.slots.metrics import in_words
+    from swapsim.slots.workbench import ranked_metrics, require_later_requests, same_rows
+    from swapsim.study.ranking import statistics
 
     measured = slots.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
     require_later_requests(measured, folder)
-    means = slots.means(measured, slots.LEADING).drop("factor", "setting")
-    figures = slots.METRICS.table("slots.METRICS").by_name
-    columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **figures}
+    ranking = ranked_metrics(measured, slots.LEADING)
+    metrics = ranking["metric"].unique(maintain_order=True)
     title = f"Moved lines against locality: {folder.name}"
     return Found(
-        [_printed("means", means, columns)],
-        chart=lambda: slots.charts.moves_against_locality(measured, title=title),
-        lines=[f"means over {seeds} seed{'s' * (seeds > 1)}", *same_rows(means, folder)],
+        [of_metric(ranking.drop("tied_with"), name, in_words(name)) for name in metrics],
+        chart=lambda: slots.charts.moves_against_locality(
+            measured, title=title, subtitle=statistics(seeds)
+        ),
+        lines=[about(ranking), *same_rows(measured, folder)],
+        in_file=ranking,
     )
 
 
@@ -337,8 +339,7 @@ def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:
     if not known.get(name) or value not in ("yes", "no"):
         yes = ", ".join(each for each, flag in known.items() if flag)
         numbers = ", ".join(each for each, flag in known.items() if not flag)
-        near = get_close_matches(name, set(known), 1) if name not in known else []
-        hint = f"did you mean {near[0]}? " if near else ""
+        hint = "" if name in known else suggestion(name, known)
         raise click.UsageError(
             f"--switch {text}: {hint}give NAME=yes or NAME=no, NAME of {yes}; {numbers}=N"
         )

@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import interrupt, io
 from swapsim import progress as bars
-from swapsim.checks import checked
+from swapsim.checks import checked, suggestion
 from swapsim.errors import ConfigError, InputError
 from swapsim.export.event_file import (
     MACHINE,
@@ -86,7 +86,8 @@ def machine_config(path: Path | str) -> MachineFile:
     for name in settings:
         if name not in known:
             raise InputError(
-                f"no such field of a machine; choose of {', '.join(known)} and [{_COSTS}]",
+                f"no such field of a machine: {suggestion(name, [*known, _COSTS])}choose of "
+                f"{', '.join(known)} and [{_COSTS}]",
                 path=path,
                 field=name,
             )

@@ -16,6 +16,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.checks import suggestion
 from swapsim.errors import ConfigError, InputError
 from swapsim.frames.table import Column, Table
 
@@ -51,8 +52,11 @@ class Metrics(Mapping[str, Metric]):
         for family in families:
             if name.startswith(family[:-1]):
                 return self._metrics[family]
-        known = ", ".join(self._metrics)
-        raise InputError(f"{self.subject} has no {name!r}: choose one of {known}", field="metric")
+        raise InputError(
+            f"{self.subject} has no {name!r}: {suggestion(name, self._metrics)}choose one of "
+            f"{', '.join(self._metrics)}",
+            field="metric",
+        )
 
     def __repr__(self) -> str:
         """Return the subject and the names of its metrics."""

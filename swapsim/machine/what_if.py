@@ -13,7 +13,6 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from typing import Any, Final, NamedTuple, Unpack
 import polars as pl
 
 from swapsim import study
-from swapsim.checks import check_choice, checked
+from swapsim.checks import check_choice, checked, suggestion
 from swapsim.errors import InputError, require_some
 from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine.config import MachineConfig
@@ -122,8 +121,7 @@ def values(trial: Trial) -> dict[str, float]:
 def _no_gain(metric: str, value: Mapping[str, float]) -> str:
     """Return why a gain cannot be computed of a run's metric."""
     known = ", ".join(name for name in value if "." not in name)
-    near = get_close_matches(metric, value, 1)
-    hint = f"did you mean {near[0]}?" if near else f"choose one of {known}, or a lock's"
+    hint = suggestion(metric, value).strip() or f"choose one of {known}, or a lock's"
     why = "it is 0" if metric in value else hint
     return f"a machine has no {metric} to gain on ({why})"
 
@@ -216,13 +214,14 @@ def gain(
     slow copies   11.7   9.71  11.8         28.0           20.0  no
     8 tasks        4.71  4.69   5.16        15.9           11.8  no
     """
+    cases = [Case({}, machine)] if isinstance(machine, MachineConfig) else machine
+    given = {"seeds": seeds, "policies": [*policies], "machine": [case.names for case in cases]}
+    for field, each in given.items():
+        if twice := [one for at, one in enumerate(each) if one in each[:at]]:
+            raise InputError(f"{twice[0]} is given twice: give each once", field=field)
     fields = _with_fields(policies)
     if len(fields) < 2:
         raise InputError("a gain is that of one policy over another: give the base and others")
-    cases = [Case({}, machine)] if isinstance(machine, MachineConfig) else machine
-    for field, each in (("seeds", seeds), ("machine", [case.names for case in cases])):
-        if twice := [one for at, one in enumerate(each) if one in each[:at]]:
-            raise InputError(f"{twice[0]} is given twice: give each once", field=field)
     fits = {"costs": costs() if constants is None else constants}
     how = study.How(executor=study.SerialExecutor()) | how
     gained = gains(run(cases, fits, fields, metric=metric, seeds=seeds, **how))

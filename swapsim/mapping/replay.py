@@ -28,7 +28,7 @@ from swapsim.traces.event_fields import (
     swap_offset,
 )
 from swapsim.traces.folder import event_names
-from swapsim.traces.needed_fields import not_counted
+from swapsim.traces.needed_fields import not_counted, unpaired
 
 FOLIO_BYTES: Final = 64  # sizeof(struct page) on x86-64: a folio's address is vmemmap + 64 * pfn
 
@@ -376,9 +376,9 @@ def doubts(sites: pl.DataFrame, folder: Path | str) -> list[str]:
         f"{pages - added:,} of {pages:,} pages were written without a recorded add, so the "
         "acquisitions of adding are too few"
     )
-    uncounted = not_counted("writeback-tags", event_names(folder))
     return (
-        uncounted
+        not_counted(event_names(folder))
+        + unpaired(folder)
         + [too_few] * (added < pages)
         + [
             f"{of_tags[name].sum():,} calls {words}, so these figures may be off"

@@ -166,11 +166,10 @@ def _similar(which: str) -> list[str]:
         return all(any(word.startswith(part) for word in words[text]) for part in parts)
 
     same = [name for name, text in texts if len(which) > 2 and has(text)]
-    like = get_close_matches(which, spelt, 1, _ALIKE)
+    like = [spelt[each] for each in get_close_matches(which, spelt, 1, _ALIKE)]
     of_like = set(get_close_matches(which, set(chain(*words.values())), 1, _ALIKE))
     other = [name for name, text in texts if of_like & {*words[text]}]
-    found = [*same, *(spelt[each] for each in like), *other]
-    return list(dict.fromkeys(found))[:_SUGGESTED]
+    return list(dict.fromkeys([*same, *like] or other))[:_SUGGESTED]
 
 
 def judged_texts(patch: Patch) -> pl.DataFrame:

@@ -3,9 +3,9 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Final
 
+from swapsim.checks import suggestion
 from swapsim.clusters import studies as cluster_studies
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
@@ -26,12 +26,10 @@ def studies(names: Sequence[str] = ()) -> list[Study]:
             found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:
-        within = [name for name in found if unknown[0] and unknown[0] in name]
-        near = get_close_matches(unknown[0], found, 3, 0.4) or within[:3]
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(
-            f"{unknown[0]!r} is not a study: {hint}each file of data/simulated has the name of "
-            f"one, as {next(iter(found))}; without a name all are run"
+            f"{unknown[0]!r} is not a study: {suggestion(unknown[0], found, 3)}each file of "
+            f"data/simulated has the name of one, as {next(iter(found))}; without a name all are "
+            "run"
         )
     return [each for name, each in found.items() if name in names or not names]
 

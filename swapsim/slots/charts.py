@@ -15,7 +15,7 @@ _NAMES = 4
 
 @checked
 def moves_against_locality(
-    measures: pl.DataFrame, *, title: str = "Moved lines against locality"
+    measures: pl.DataFrame, *, title: str = "Moved lines against locality", subtitle: str = ""
 ) -> alt.ConcatChart:
     """Draw each policy's medians of one setting of a SLOT_SWEEP: lines moved, and locality.
 
@@ -35,7 +35,14 @@ def moves_against_locality(
     }
     axes = ("moves", "locality", "policy")
     return general.points(
-        frame, *axes, label="label", size=120, tight=True, title=title, words=words
+        frame,
+        *axes,
+        label="label",
+        size=120,
+        tight=True,
+        title=title,
+        subtitle=subtitle,
+        words=words,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.checks import check_choice, check_number, check_share, checked
+from swapsim.checks import check_choice, check_number, check_share, checked, suggestion
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.headers import check_ranges, documented
 from swapsim.policies.policy import Policy
@@ -61,7 +61,8 @@ class SlotsConfig:
         check_choice("kernel", self.kernel, ffi.SLOTS_KERNELS)
         if not isinstance(self.policy, Policy) and self.policy not in ffi.POLICIES:
             raise ConfigError(
-                f"policy={self.policy!r}: choose one of {', '.join(ffi.POLICIES)}, "
+                f"policy={self.policy!r}: {suggestion(self.policy, ffi.POLICIES)}choose one of "
+                f"{', '.join(ffi.POLICIES)}, "
                 "or a function decorated with @swapsim.policy"
             )
         if self.cluster_size not in (256, 512):

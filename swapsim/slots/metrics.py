@@ -177,3 +177,18 @@ LEADING: Final = (
     "run",
 )
 """The metrics that describe a policy best: moved lock lines, repeated scanning, locality."""
+
+_ALONE: Final = {
+    "lock.moved.add": "share of the additions to the swap cache that take a trunk's lock which "
+    "another CPU held last",
+    "lock.moved.free": "share of the clears of a freed slot's shadow that take a trunk's lock "
+    "which another CPU held last",
+    "trunk.pairs": "pairs of CPUs whose last slots are in one trunk, the mean over rounds of time",
+    "scanned.again": "share of the scanned slots that another CPU had just scanned",
+}
+"""Meanings that can be read without the metric before, which METRICS has them rest on."""
+
+
+def in_words(name: str) -> str:
+    """Return a metric's meaning, to be read alone."""
+    return _ALONE.get(name, METRICS[name].meaning)

@@ -11,8 +11,8 @@ from typing import Any, Final, Unpack
 import polars as pl
 
 from swapsim import interrupt, study
-from swapsim.checks import check_number, checked
-from swapsim.errors import ConfigError, InputError
+from swapsim.checks import check_number, checked, suggestion
+from swapsim.errors import ConfigError, InputError, require_some
 from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
 from swapsim.policies.compiler import fault
@@ -20,10 +20,11 @@ from swapsim.policies.policy import Policy
 from swapsim.slots._native import Counts, run
 from swapsim.slots.config import MeterConfig, SlotsConfig, StreamsConfig, Workload
 from swapsim.slots.events import FILE, first_free, request_streams, traced_device
-from swapsim.slots.metrics import METRICS, QUOTIENTS, Quotient
+from swapsim.slots.metrics import LEADING, METRICS, QUOTIENTS, Quotient
 from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.study.ranking import CONFIDENCE, check_confidence
 from swapsim.study.summary import over, ranked, wide
+from swapsim.study.summary import ranking as ranking_of
 from swapsim.traces import scan_event
 
 _OF_ONE_RUN: Final = {
@@ -184,7 +185,9 @@ def _changed(
     if factor in known:
         return replace(device, **{factor: value}), workload
     names = [*_FACTORS, *sorted(known - {*_FACTORS}), *of_workload]
-    raise ConfigError(f"factor {factor!r}: choose one of {', '.join(names)}")
+    raise ConfigError(
+        f"factor {factor!r}: {suggestion(factor, names)}choose one of {', '.join(names)}"
+    )
 
 
 @checked
@@ -267,6 +270,10 @@ def one_at_a_time(
         0.9  shared        6.38           0.980
         0.9  percpu       34.7            0.856
     """
+    require_some(factors, "factors")
+    for factor, settings in factors.items():
+        require_some(settings, f"factors[{factor!r}]")
+    require_some(policies, "policies")
     points = grid_points(device, workload, factors, policies=policies, seeds=seeds, meter=meter)
     frames = study.run(measure_point, points, **how)
     return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
@@ -344,7 +351,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
        2  shared   0.980  0.980  0.981
     """
     check_confidence(confidence)
-    chosen = SLOT_SWEEP.check(measures).filter(metric=metric)
+    chosen = _sweep(measures).filter(metric=metric)
     better = METRICS[metric].better
     if not chosen["value"].count():
         raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
@@ -352,6 +359,15 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
         ranked(case, better, confidence=confidence)
         for case in chosen.partition_by("factor", "setting", maintain_order=True)
     )
+
+
+def _sweep(measures: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of SLOT_SWEEP; the error for another table says what makes this one."""
+    try:
+        return SLOT_SWEEP.check(measures)
+    except InputError as error:
+        makers = "slots.one_at_a_time or slots.cluster_next"
+        raise InputError(f"{error}; make the table with {makers}") from None
 
 
 @checked
@@ -385,7 +401,8 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
           2        0.996   1.61
           8       20.6     1.59
     """
-    chosen = SLOT_SWEEP.check(measures).filter(pl.col("metric").is_in(list(metrics)))
+    known = {name: METRICS[name] for name in metrics}
+    chosen = _sweep(measures).filter(pl.col("metric").is_in([*known]))
     rows = chosen.select("factor", "setting", "policy", "seed", "metric", "value")
     found = over(rows, statistic="mean").drop("runs", "low", "high")
     rounded = found.with_columns(pl.col("middle").round_sig_figs(4))
@@ -412,10 +429,19 @@ def require_later_requests(measures: pl.DataFrame, folder: Path) -> None:
         )
 
 
-def same_rows(means: pl.DataFrame, folder: Path) -> list[str]:
-    """Return a line for each group of policies whose rows are equal on a trace, and why."""
+def ranked_metrics(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the policies of one setting, ranked by each metric that has a value (RANKING)."""
+    rows = SLOT_SWEEP.check(measures).select("metric", "policy", "seed", "value")
+    valued = rows.drop_nulls("value")["metric"].unique().to_list()
+    known = {name: METRICS[name] for name in metrics if name in valued}
+    return ranking_of(rows, known, POLICIES)
+
+
+def same_rows(measures: pl.DataFrame, folder: Path) -> list[str]:
+    """Return a line for each group of policies with the same means on a trace, and why."""
     cpus = scan_event(folder, "slot_events").select(pl.col("cpu").n_unique()).collect().item()
-    groups = means.group_by(pl.exclude("policy"), maintain_order=True).agg("policy")["policy"]
+    found = means(measures, LEADING)
+    groups = found.group_by(pl.exclude("policy"), maintain_order=True).agg("policy")["policy"]
     return [
         f"{', '.join(names)} come out the same{_why_same(names, cpus)}"
         for names in groups.to_list()

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeGuard
 
 import polars as pl
 
+from swapsim.checks import suggestion
 from swapsim.errors import InputError
 from swapsim.frames.files import read_csv
 from swapsim.io.paths import data_root
@@ -66,7 +67,9 @@ def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]
     for name in names or ():
         if name not in rows:
             raise InputError(
-                f"constant {name!r} is unknown: choose one of {', '.join(rows)}", field="names"
+                f"constant {name!r} is unknown: {suggestion(name, rows)}choose one of "
+                f"{', '.join(rows)}",
+                field="names",
             )
     return [
         Moved(name, end, rows[name][end])
@@ -114,7 +117,9 @@ def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) 
     for name, value in values.items():
         if name not in file.names:
             raise InputError(
-                f"constant {name!r} is unknown: choose one of {', '.join(file.names)}", field="name"
+                f"constant {name!r} is unknown: {suggestion(name, file.names)}choose one of "
+                f"{', '.join(file.names)}",
+                field="name",
             )
         if not _is_value(value, file, name):
             raise InputError(

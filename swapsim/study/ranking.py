@@ -48,6 +48,23 @@ def coverage(count: int, confidence: float = CONFIDENCE) -> float:
     return 1 - 2 * _chance_up_to(_left_out(count, confidence), count)
 
 
+def confidence_of(count: int) -> str:
+    """Return the `coverage` of so many values in percent."""
+    return f"{100 * coverage(count):.0f} %"
+
+
+def statistics(count: int) -> str:
+    """Return what the dots and lines of a chart of so many runs are."""
+    if count == 1:
+        return "dots are of 1 seed"
+    if count < FEWEST_RUNS:
+        return f"dots are medians of {count} seeds, lines go from the least to the greatest"
+    return (
+        f"dots are medians of {count} seeds, lines their {confidence_of(count)} intervals; "
+        "ranks compare seed by seed"
+    )
+
+
 def _left_out(count: int, confidence: float) -> int:
     """Return how many values at each end lie outside of a median's interval."""
     left_out = 0

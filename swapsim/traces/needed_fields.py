@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+import polars as pl
+
 from swapsim.traces.folder import scan_event
 
 _DELETED: Final = "mm_filemap_delete_from_page_cache"
@@ -34,11 +36,38 @@ _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
 """Replay -> event that it reads if the trace has it -> its fields."""
 
 
-def not_counted(replay: str, present: Iterable[str]) -> list[str]:
-    """Return a line if a replay can do without an event that a trace lacks, but counts less."""
-    if replay != "writeback-tags" or "swp_free" in present:
+def not_counted(present: Iterable[str]) -> list[str]:
+    """Return a line if a trace lacks an event without which writeback-tags counts less."""
+    if "swp_free" in present:
         return []
     return ["no swp_free in this trace: frees, one more acquisition a page by 6.1, are not counted"]
+
+
+def unpaired(folder: Path | str) -> list[str]:
+    """Return a line each if pages end writeback that did not start it, or start it twice.
+
+    Writeback that still goes on at the end of a trace is no fault of it.
+    """
+    steps = {"wb_start": 1, "wb_end": -1}
+    rows = pl.concat(
+        scan_event(folder, event).select("seq", "folio", step=pl.lit(step))
+        for event, step in steps.items()
+    )
+    before = pl.col("step").shift(1).over("folio")
+    found = rows.sort("seq").select(
+        starts=(pl.col("step") == 1).sum(),
+        ends=(pl.col("step") == -1).sum(),
+        ended=((pl.col("step") == -1) & before.ne_missing(1)).sum(),
+        started=((pl.col("step") == 1) & before.eq_missing(1)).sum(),
+    )
+    starts, ends, ended, started = found.collect().row(0)
+    faults = {
+        f"{ended:,} of {ends:,} ends of writeback have no recorded start": ended,
+        f"{started:,} of {starts:,} starts of writeback have no recorded end before the next": (
+            started
+        ),
+    }
+    return [f"{line}, so these figures are off" for line, number in faults.items() if number]
 
 
 def lacking_fields(folder: Path | str, replay: str, present: Iterable[str]) -> list[str]:

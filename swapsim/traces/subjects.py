@@ -6,10 +6,10 @@ depend on `traces.replays`, and not on this.
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from swapsim.checks import nearest, suggestion
 from swapsim.errors import InputError
 from swapsim.io.paths import shipped_traces
 from swapsim.traces.folder import event_names, locate
@@ -27,7 +27,6 @@ _NAMES: Final = (
 _RECORDED: Final = ("writeback-tags", "batched-removal", "clusters", "generations")
 """Replays that a script of `swapsim probes` feeds; others need the lab kernel."""
 
-_ALIKE: Final = 0.85  # least similarity of a misspelt name (difflib's ratio)
 _NAMED: Final = 3  # traces that an error names
 
 
@@ -41,7 +40,11 @@ def no_such_replay(name: str, known: Iterable[str]) -> InputError:
     """Return the error for an unknown replay: the known name of its subject, or all names."""
     others = tuple(known)
     same = [each for each in others if each in also_called(name)]
-    hint = f"its name here is {same[0]}" if same else f"there are: {', '.join(others)}"
+    hint = (
+        f"its name here is {same[0]}"
+        if same
+        else f"{suggestion(name, others)}there are: {', '.join(others)}"
+    )
     return InputError(f"no such replay: {name!r}; {hint}")
 
 
@@ -85,7 +88,7 @@ def _remedy(trace: Path, name: str) -> str:
 
 def _near(missing: str, present: Iterable[str]) -> str:
     """Return in parentheses the table whose name is like that of a missing one, or ""."""
-    near = get_close_matches(missing, present, 1, _ALIKE)
+    near = nearest(missing, present)
     return f" (the trace has {near[0]}: was it misspelt?)" if near else ""
 
 

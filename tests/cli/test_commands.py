@@ -158,6 +158,8 @@ def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
         (["report", "--trace", "swap-w-seq", "-o", "no/x.html"], "create it first"),
         (["bench", "--zzz"], "'swapsim bench --help' lists"),
         (["claims", "A-swap-ouut"], "did you mean A-swap-out"),
+        (["claims", "A-throughputt"], "did you mean A-throughput? choose"),
+        (["probes", "--for", "writeback"], "did you mean writeback-tags?"),
         (["claims", "D_prose"], "did you mean D-prose or"),
         (["claims", "02-batch"], "did you mean 02-batched-removal?"),
         (["claims", "tags"], "did you mean 01-writeback-tags or A-no-writeback-tags-with-diff or"),

@@ -179,24 +179,24 @@ def figures(seeds: int) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("seeds", "first", "explained", "statistics"),
     [
-        (1, "pages moved: 102 pages/s, percpu-rerandomise 2", [], "medians of 1 seed"),
+        (1, "pages moved: 102 pages/s, percpu-rerandomise 2", [], "dots are of 1 seed"),
         (
             2,
             "pages moved: 103 pages/s (102 to 104), percpu-rerandomise 3",
             ["least figure of 2 seeds", "greatest figure of 2 seeds"],
-            "medians, from least to greatest of 2 seeds",
+            "dots are medians of 2 seeds, lines go from the least to the greatest",
         ),
         (
             5,
             "pages moved: 106 pages/s (102 to 110), percpu-rerandomise 6: better, rank 1 of 2",
             [f"{end} end of the median's exact interval, 94 %" for end in ("lower", "upper")],
-            "medians of 5 seeds, and their 94 % intervals",
+            "dots are medians of 5 seeds, lines their 94 % intervals",
         ),
         (
             8,
             "pages moved: 109 pages/s (102 to 116), percpu-rerandomise 9: better, rank 1 of 2",
             [f"{end} end of the median's exact interval, 99 %" for end in ("lower", "upper")],
-            "medians of 8 seeds, and their 99 % intervals",
+            "dots are medians of 8 seeds, lines their 99 % intervals",
         ),
     ],
 )

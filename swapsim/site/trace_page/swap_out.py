@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What patches A, B and D would have changed: locks, removals and scan bases."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -10,13 +11,16 @@ from swapsim import charts, mapping, removal, slots
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
 from swapsim.site.trace_page import blocks
-from swapsim.slots.workbench import require_later_requests, same_rows
+from swapsim.slots.metrics import in_words
+from swapsim.slots.workbench import ranked_metrics, require_later_requests, same_rows
+from swapsim.study.ranking import confidence_of, statistics
+from swapsim.study.tables import RANKING
 
 _KERNEL: Final = MAPPING_KERNELS[-1]
 """Whose rules the replays of A and B follow: the newest, as the recorded kernel's are like them."""
 
-_SEEDS: Final = 5
-"""Seeds of a replay of slots; the command takes more."""
+_SEEDS: Final = 20
+"""Seeds of a replay of slots, those of the command."""
 
 
 def of_tags(folder: Path) -> blocks.Blocks:
@@ -89,46 +93,67 @@ def of_slots(folder: Path) -> blocks.Blocks:
     """Yield how often CPUs meet in a trunk, by the rule of their scan base."""
     measured = slots.cluster_next(folder, seeds=_SEEDS)
     require_later_requests(measured, folder)
-    means = slots.means(measured, slots.LEADING).drop("factor", "setting")
+    ranking = ranked_metrics(measured, slots.LEADING)
     yield blocks.text(
         "Each CPU scans for a free swap slot from a base. Which base keeps CPUs apart (patch D), "
         "so that the lock of a trunk, 64 MB of the swap cache, stays with one CPU?"
     )
-    moved = {name: 100 * share for name, share in means.select("policy", _MOVED).iter_rows()}
-    least = min(moved, key=moved.__getitem__)
-    others = f"; least with {least}, {moved[least]:.0f} %" if least != "shared" else ""
-    yield blocks.text(
-        f"With one base for all (shared) {moved['shared']:.0f} % of the additions to the swap "
-        f"cache fetch the lock's line from another CPU, with the merged rule (percpu-rerandomise) "
-        f"{moved['percpu-rerandomise']:.0f} %{others}."
-    )
+    moved = ranking.filter(metric=_MOVED)
+    yield from map(blocks.text, _moved(moved) if moved.height else ())
     try:
         yield blocks.verdict(slots.verify_slots(folder))
     except InputError as error:  # a trace of one's own may not say how its kernel was set up
         yield blocks.text(f"Not compared with the kernel: {error}")
     yield blocks.text(
-        f"The trace's requests under each scan base, means over {_SEEDS} seeds; "
-        "'swapsim replay cluster-next' takes more, and its means differ by that."
+        f"The trace's requests under each scan base, as 'swapsim replay cluster-next': medians "
+        f"over {_SEEDS} seeds, and their {confidence_of(_SEEDS)} intervals. Ranks compare rules "
+        "seed by seed, so the intervals of two that are not tied may overlap."
     )
     yield blocks.chart(
-        slots.charts.moves_against_locality(measured, title="Moved lines against locality")
+        slots.charts.moves_against_locality(
+            measured, title="Moved lines against locality", subtitle=statistics(_SEEDS)
+        )
     )
-    known = {name: slots.METRICS[name] for name in slots.LEADING}
-    meanings = {name: each.meaning for name, each in known.items()} | _ALONE
-    words = {name: f"{meanings[name]}, {each.unit}" for name, each in known.items()}
-    yield blocks.table(means, {"policy": "rule by which a CPU gets its base"} | words)
-    yield from map(blocks.text, same_rows(means, folder))
+    shown = ["rank", "policy", "median", "low", "high", "tied_with"]
+    for metric in ranking["metric"].unique(maintain_order=True):
+        of = ranking.filter(metric=metric)
+        what = in_words(metric)
+        unit, better = of.select("unit", "better").row(0)
+        head = f"{metric}: {what} ({unit}, {better} is better)"
+        yield blocks.table(of.select(shown), RANKING, fold="" if metric == _MOVED else head)
+    yield from map(blocks.text, same_rows(measured, folder))
+
+
+def _moved(ranking: pl.DataFrame) -> list[str]:
+    """Return in words how often the rules of the ranking move a lock's line."""
+    rows = {row["policy"]: row for row in ranking.iter_rows(named=True)}
+    shared, merged = rows["shared"], rows[_MERGED]
+    better = [name for name, row in rows.items() if _MERGED in row["better_than"]]
+    than_shared = (
+        "which is better"
+        if "shared" in merged["better_than"]
+        else "which is tied"
+        if "shared" in merged["tied_with"]
+        else "which is worse"
+    )
+    best = [f"{name}, {_percent(rows[name])}" for name in better]
+    tied = merged["tied_with"]
+    return [
+        f"With one base for all (shared) {_percent(shared)} of the additions to the swap cache "
+        f"fetch the lock's line from another CPU, with the merged rule ({_MERGED}) "
+        f"{_percent(merged)}, {than_shared}.",
+        f"Better than the merged rule: {blocks.listed(best) if best else 'none'}. Tied with it: "
+        f"{blocks.listed(tied) if tied else 'none'}.",
+    ]
+
+
+def _percent(row: Mapping[str, Any]) -> str:
+    """Return a share's median and its interval, in percent."""
+    median, low, high = (100 * row[name] for name in ("median", "low", "high"))
+    return f"{median:.1f} % ({low:.1f} to {high:.1f})"
+
+
+_MERGED: Final = "percpu-rerandomise"
 
 
 _MOVED: Final = "lock.moved.add"
-
-
-_ALONE: Final = {
-    "lock.moved.add": "share of the additions to the swap cache that take a trunk's lock which "
-    "another CPU held last",
-    "lock.moved.free": "share of the clears of a freed slot's shadow that take a trunk's lock "
-    "which another CPU held last",
-    "trunk.pairs": "pairs of CPUs whose last slots are in one trunk, the mean over rounds of time",
-    "scanned.again": "share of the scanned slots that another CPU had just scanned",
-}
-"""Meanings that can be read without the metric before, which METRICS has them rest on."""
