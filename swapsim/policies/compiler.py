@@ -280,7 +280,9 @@ def _wrong_answer(returned: Any, statements: Sequence[Any] = ()) -> str:
     from numba.core import ir
 
     if statements and not any(isinstance(each, ir.Return) for each in statements):
-        return "it never returns, because a loop of it has no end: let it return an integer"
+        raises = any(type(each).__name__.endswith("Raise") for each in statements)
+        why = "it raises on every path" if raises else "a loop of it has no end"
+        return f"it never returns, because {why}: let it return an integer"
     if isinstance(returned, types.NoneType):
         return "it returns None here, or ends without a return: return an integer on every path"
     if isinstance(returned, types.Float):

@@ -5,6 +5,7 @@ The built-in policies are in C (``slot_base.h``). A user's policy is a small Pyt
 numba compiles and C calls in place of a built-in one.
 """
 
+import dis
 import inspect
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ClassVar
 
 from swapsim import interrupt, io
@@ -199,7 +201,28 @@ def policies_in(path: Path | str) -> tuple[Policy | ListPolicy | TypePolicy, ...
     twins = [name for name in names if names.count(name) > 1]
     if twins:
         raise InputError(f"makes two policies called {twins[0]}: rename one", path=path)
+    for each in policies:
+        _require_silent(each.function)
+        if isinstance(each, Policy):
+            _require_silent(each.initial)
     return policies
+
+
+def _require_silent(function: Any) -> None:
+    """Refuse a function that prints, or calls a compiled one that does: it would fill stdout."""
+    for step in dis.get_instructions(function) if isinstance(function, FunctionType) else ():
+        if step.opname != "LOAD_GLOBAL":
+            continue
+        if step.argval == "print":
+            raise fault(
+                function,
+                "print would write a line at each of very many calls: remove it, and call the "
+                "plain function by hand to look at its answers",
+                step.positions.lineno if step.positions else None,
+            )
+        called = getattr(function.__globals__.get(step.argval), "py_func", None)
+        if called is not None and called is not function:
+            _require_silent(called)
 
 
 def _run(path: Path) -> dict[str, object]:

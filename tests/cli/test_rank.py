@@ -240,6 +240,8 @@ def test_of_fewer_than_five_seeds_nothing_is_ranked(
         ("\ufeffa = 1\n", None, "makes no policy"),
         (policy("return next.slot"), 6, "numba cannot compile it"),
         (policy("return next / 2"), 6, "policy mine"),
+        (policy("raise ValueError"), 5, "because it raises on every path"),
+        (policy("print(next)", "return next"), 6, "print would write a line at each of very many"),
         (policy("return next // (base - base)"), 6, "raises ZeroDivisionError"),
         (policy("return bases[99]", parameters="bases"), 6, "raises IndexError"),
         (policy("return highest + 1"), 6, "which is no slot"),

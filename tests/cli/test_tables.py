@@ -67,7 +67,22 @@ def test_each_command_that_shows_a_table_is_tested_here() -> None:
 def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `swapsim rank` return a table without computing it, which test_rank does."""
     rows = [
-        (metric, "unit", "lower", rank, policy, policy == "stays", 2.5, 2.5, 2.5, [], [], 2.5, 2.5, 8)
+        (
+            metric,
+            "unit",
+            "lower",
+            rank,
+            policy,
+            policy == "stays",
+            2.5,
+            2.5,
+            2.5,
+            [],
+            [],
+            2.5,
+            2.5,
+            8,
+        )
         for metric in patch.RANKED_BY
         for rank, policy in enumerate(("percpu-rerandomise", "stays"), 1)
     ]

@@ -161,6 +161,12 @@ def test_what_the_terminal_doubts_is_in_the_page(tmp_path: Path) -> None:
     text.write_text("".join(line for n, line in enumerate(lines) if n not in added[::2]))
     folder = traces.import_text(text, tmp_path / "half").folder
     assert "pages were written without a recorded add" in page_of(folder, tmp_path)
+    started = [n for n, line in enumerate(lines) if " wb_start: " in line][::2]
+    text.write_text("".join(line for n, line in enumerate(lines) if n not in started))
+    folder = traces.import_text(text, tmp_path / "unpaired").folder
+    unpaired = "141 of 281 ends of writeback have no recorded start, so these figures are off"
+    assert unpaired in page_of(folder, tmp_path)
+    assert unpaired in traces.info(folder)
     text.write_text("".join(lines * 2))
     folder = traces.import_text(text, tmp_path / "twice").folder
     assert "not in order: 1 event earlier than the one before." in page_of(folder, tmp_path)
