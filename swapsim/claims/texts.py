@@ -196,6 +196,10 @@ def _tolerance(row: dict[str, Any]) -> str | None:
         return None
     if row["published"] == 0 and not row["relative"]:
         return f"up to {figure_text(row['tolerance'], row['unit'], relative=False)} counts as zero"
+    if row["kind"] == "change" and row["published"] - row["tolerance"] <= -100:
+        return "what is left " + (
+            "within a factor of 2" if row["published"] > -100 else "up to 5 %"
+        )
     unit = "points" if row["relative"] else row["unit"]
     return f"tolerance {figure_text(row['tolerance'], unit, relative=False)}"
 

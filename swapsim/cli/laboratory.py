@@ -222,7 +222,9 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "A verdict needs five runs of each kernel or more. The change is reproduced if all of its "
     "95 % interval, your_low to your_high, lies within the tolerance of the published one, missed "
     "if all of it lies outside or has the other sign, and else open. It is also open with fewer "
-    "runs, and if no change would agree, too. A model's range is judged by the same rule.",
+    "runs, and if no change would agree, too. Where a fall to nothing would be within the "
+    "tolerance, what it leaves has to be within a factor of two of what the published one leaves. "
+    "A model's range is judged by the same rule.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
