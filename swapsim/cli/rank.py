@@ -87,6 +87,7 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     from swapsim.cli.ranked import about, of_metric, runs_of
     from swapsim.clusters import alternatives, charts
     from swapsim.study.ranking import statistics
+    from swapsim.study.tables import RANKING
 
     ranking = alternatives.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
     names = ", ".join(policy.name for policy in policies)
@@ -96,7 +97,7 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
         [of_metric(ranking, metric, change) for metric in alternatives.METRICS],
         summary=_summary(ranking, alternatives.BASE, "median change from its rules"),
         chart=lambda: charts.alternatives(
-            ranking,
+            ranking.select(RANKING.names()),
             title=f"{names} among today's alternatives",
             subtitle=statistics(runs_of(ranking)),
         ),

@@ -25,7 +25,6 @@ from swapsim.policies._native import Observation
 from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
 from swapsim.study import summary
-from swapsim.study.tables import RANKING
 
 BASE: Final = "7.3"
 """The rules that the alternatives change."""
@@ -40,6 +39,9 @@ TRACES: Final = (
     "clusters-7.3-zram-1",
 )
 """Shipped traces of 7.3, in which each request names its task; on disks without seeks."""
+
+_RECORDED: Final = "clusters-7.3-"
+"""How the names of shipped traces of 7.3 begin."""
 
 GROUPS: Final = 2
 """Groups of tasks that stand in for memory cgroups where a trace does not say them."""
@@ -289,31 +291,44 @@ def ranked(
     """Rank the alternatives by their change from the rules of 7.3, stream by stream (RANKING).
 
     The rows of `measure` have the rules of 7.3 on each stream and seed; policies that are not
-    ``known`` are a user's. Where streams are generated, medians, intervals and ranks are over
-    these alone, as recordings are no draws of their generator; lowest and highest are of all.
+    ``known`` are a user's. Where streams are generated, the ranking is of these alone, as
+    recordings are no draws of their generator (`with_recordings`).
     """
-    keys = ["stream", "seed", "metric"]
-    base = measures.filter(policy=BASE).select(*keys, base="value")
-    chosen = measures.filter(pl.col("metric").is_in(list(metrics))).join(base, on=keys, how="left")
+    chosen = _changes(measures).filter(pl.col("metric").is_in(list(metrics)))
     if chosen["base"].null_count() > chosen["value"].null_count():
         raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
+    generated = pl.col("seed") > 0
     # Every stream and seed is one run of an alternative.
-    values = chosen.select(
-        *("metric", "policy"),
-        generated=pl.col("seed") > 0,
-        seed=pl.struct("stream", "seed").rank("dense"),
-        value=pl.col("value") - pl.col("base"),
+    values = chosen.filter(generated | ~generated.any()).select(
+        *("metric", "policy"), seed=pl.struct("stream", "seed").rank("dense"), value="change"
     )
-    drawn = values.filter(pl.col("generated") | ~pl.col("generated").any()).drop("generated")
     declared = {name: _ALL[name] for name in metrics}
-    found = summary.ranking(drawn, declared, {each.name for each in known})
-    ends = values.group_by("metric", "policy").agg(
-        lowest=pl.col("value").min(), highest=pl.col("value").max()
-    )
-    ends_of_all = found.drop("lowest", "highest").join(
-        ends, on=["metric", "policy"], maintain_order="left"
-    )
-    return RANKING.check(ends_of_all.select(found.columns))
+    return summary.ranking(values, declared, {each.name for each in known})
+
+
+def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `ranked`, with the change on each recording in a column of its own.
+
+    Recordings are few and differ, so that no median and no interval stands for them.
+    """
+    keys = ["metric", "policy"]
+    recorded = _changes(measures).filter(seed=0)
+    alternatives = ranking.filter(pl.col("policy") != BASE)
+    theirs = recorded.join(alternatives, on=keys, how="semi")["stream"].unique()
+    if theirs.is_empty():
+        return ranking
+    recorded = recorded.filter(pl.col("stream").is_in(theirs.to_list()))
+    by_stream = recorded.select(*keys, pl.col("stream").str.strip_prefix(_RECORDED), "change")
+    alone = summary.wide(by_stream, "stream", "change")
+    return ranking.join(alone, on=keys, how="left", maintain_order="left")
+
+
+def _changes(measures: pl.DataFrame) -> pl.DataFrame:
+    """Return the figures of 7.3 on the same stream as ``base``, and the ``change`` from them."""
+    keys = ["stream", "seed", "metric"]
+    base = measures.filter(policy=BASE).select(*keys, base="value")
+    joined = measures.join(base, on=keys, how="left", maintain_order="left")
+    return joined.with_columns(change=pl.col("value") - pl.col("base"))
 
 
 @checked
@@ -341,7 +356,8 @@ def rank_policies(
     -------
     polars.DataFrame
         Schema RANKING, a row for each metric and policy, the best first: the change against the
-        rules of 7.3, its interval over the generated streams and its ends over all (`ranked`).
+        rules of 7.3 over the generated streams (`ranked`); then a column for each recording, with
+        the change on it.
 
     Raises
     ------
@@ -361,12 +377,12 @@ def rank_policies(
     >>> streams = alternatives.default_streams(1)[:1]
     >>> ranking = alternatives.rank_policies([free_or_larger], streams)
     >>> last = ranking.filter(metric="fallbacks").tail(3)
-    >>> frames.show(last.select("rank", "policy", "median"), "points", ["median"])
-    rank  policy          median
-                          points
-       9  6.12              0.61
-      10  free-only        35.6
-      11  free_or_larger   37.1
+    >>> frames.show(last.select("policy", "median", "full-4"), "points", ["median", "full-4"])
+    policy          median  full-4
+                    points  points
+    6.12              0.61    0.61
+    free-only        35.6    35.6
+    free_or_larger   37.1    37.1
     """
     check_number("seeds", seeds, 1)
     ranked_ones: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]
@@ -375,4 +391,5 @@ def rank_policies(
         if first == second:
             raise InputError(f"two policies are called {first}: rename one", field="policies")
     used = default_streams(seeds) if streams is None else list(streams)
-    return ranked(measure(used, ranked_ones, progress=progress))
+    measures = measure(used, ranked_ones, progress=progress)
+    return with_recordings(ranked(measures), measures)

@@ -16,7 +16,6 @@ from swapsim.clusters import alternatives
 from swapsim.clusters.alternatives import BASE, SEEDS, Alternative, Stream
 from swapsim.clusters.churn import KEPT, churn
 from swapsim.clusters.events import ClusterRows
-from swapsim.study import summary
 
 UPPER: Final = 0.6
 LOWER: Final = 1.0
@@ -128,17 +127,3 @@ def ranked(measures: pl.DataFrame, question: str) -> pl.DataFrame:
     asked = QUESTIONS[question]
     mine = measures.filter(pl.col("stream").is_in([*asked.recorded, asked.generated]))
     return alternatives.ranked(mine, asked.metrics, asked.alternatives)
-
-
-def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:
-    """Return a ranking's intervals, and the change on each recording in a column of its own.
-
-    Recordings are few and differ, so that no median and no interval stands for them.
-    """
-    keys = ["metric", "policy"]
-    rows = measures.filter(seed=0).join(ranking, on=keys, how="semi")
-    changes = summary.against(rows.select(*keys, "stream", "value"), {"policy": BASE}, points=True)
-    by_stream = changes.select(*keys, pl.col("stream").str.strip_prefix("clusters-7.3-"), "change")
-    alone = summary.wide(by_stream, "stream", "change")
-    ends = ranking.select(*keys, "median", "low", "high")
-    return ends.join(alone, on=keys, how="inner", maintain_order="left")

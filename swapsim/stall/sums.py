@@ -230,17 +230,18 @@ def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> tuple[str, ...]:
 
 @checked
 def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
-    """Return how often reclaim stalls, or would stall if 7.3's rule held for all of memory.
+    """Return how often reclaim requests a throttle, or would if 7.3's rule held for all of memory.
 
-    The first rows of a trace are its own rules, with the kernel's decisions. In those of other
-    rules the states are the recorded ones, and the flags are those that these rules leave: open
-    loop, since a kernel that had slept would have met other pages. A throttle for congestion may
-    be skipped where few pages are under writeback, which the counts do not say.
+    The first rows of a trace are its own rules, with the kernel's decisions, and how many tasks
+    ``slept``. In those of other rules the states are the recorded ones, and the flags are those
+    that these rules leave: open loop, since a kernel that had slept would have met other pages. A
+    throttle for congestion is skipped where few pages are under writeback, which the counts do not
+    say: so nothing is known of sleeps.
 
     A kernel that never flags a node counts no page as immediate. On a node that is flagged by the
     other rules, those under writeback with the reclaim flag are: of files these are ``congested``,
     and of anonymous pages nothing is known, so that a pass of kswapd with other pages under
-    writeback ``may_stall``.
+    writeback ``may_ask``.
 
     Parameters
     ----------
@@ -261,15 +262,15 @@ def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
     --------
     >>> from swapsim import frames, stall
     >>> found = stall.root_stalls().filter(trace="throttles-7.3-cgroup-4")
-    >>> frames.show(found.select("rules", "reclaimer", "passes", "stalled", "woken", "neither"))
-    rules            reclaimer  passes  stalled  woken  neither
-    7.3-generations  kswapd         40        0     22       18
-    7.3-generations  direct        199        0     88      111
-    7.3-generations  cgroup      1,396       43    284    1,069
-    7.3-lists        kswapd         40        0     22       18
-    7.3-lists        direct        199        0     88      111
-    each-list        kswapd         40        2     14       17
-    each-list        direct        199       29     65      105
+    >>> frames.show(found.select("rules", "reclaimer", "passes", "asked", "woken", "neither"))
+    rules            reclaimer  passes  asked  woken  neither
+    7.3-generations  kswapd         40      0     22       18
+    7.3-generations  direct        199      0     88      111
+    7.3-generations  cgroup      1,396     43    284    1,069
+    7.3-lists        kswapd         40      0     22       18
+    7.3-lists        direct        199      0     88      111
+    each-list        kswapd         40      2     14       17
+    each-list        direct        199     29     65      105
     """
     found = [
         _root_stalls(sum_rows(folder)).with_columns(trace=pl.lit(name))
@@ -285,18 +286,20 @@ def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
 def _root_stalls(rows: SumRows) -> pl.DataFrame:
     cgroup = pl.when(pl.col("memcg") > 0).then(pl.lit("cgroup")).otherwise(pl.lit("direct"))
     by = pl.when("kswapd").then(pl.lit("kswapd")).otherwise(cgroup)
-    passes = rows.passes.with_columns(reclaimer=by)
+    passes = rows.passes.with_columns(reclaimer=by.cast(ROOT_STALLS.schema["reclaimer"]))
     of_pass = passes.select("pass", "kswapd", "memcg")
     lists = rows.lists.join(of_pass, on="pass", maintain_order="left")
     own = passes.select("pass", "throttle", may=pl.lit(value=False))
-    parts = [_counted(rows.rules, passes, lists, own)]
+    slept = passes.group_by("reclaimer").agg(slept=pl.col("slept_us").count())
+    decided = _counted(rows.rules, passes, lists, own)
+    parts = [decided.join(slept, on="reclaimer", maintain_order="left")]
     all_memory = pl.col("memcg") == 0
     for rules in SUMS_RULES:
         if rules != rows.rules:
             place, states = ("list", lists) if rules == "each-list" else ("pass", passes)
             decided = _open_loop(states.filter(all_memory), rules, place)
             parts.append(_counted(rules, passes.filter(all_memory), lists, decided))
-    return pl.concat(parts)
+    return pl.concat(parts, how="diagonal")
 
 
 def flags_left(states: pl.DataFrame, rules: str, place: str) -> pl.Series:
@@ -343,19 +346,16 @@ def _counted(
         .fill_null(0)
         .with_columns(pl.col("may").fill_null(value=False))
     )
-    stalled = pl.any_horizontal(pl.col(f"n_{name}") > 0 for name in reasons)
-    may, woken = ~stalled & pl.col("may"), pl.col("wakes") > 0
+    asked = pl.any_horizontal(pl.col(f"n_{name}") > 0 for name in reasons)
+    may, woken = ~asked & pl.col("may"), pl.col("wakes") > 0
     found = joined.group_by("reclaimer").agg(
         passes=pl.len(),
         lists=pl.col("lists").sum(),
-        stalled=stalled.sum(),
-        may_stall=may.sum(),
-        woken=(~stalled & ~may & woken).sum(),
-        neither=(~stalled & ~may & ~woken).sum(),
+        asked=asked.sum(),
+        may_ask=may.sum(),
+        woken=(~asked & ~may & woken).sum(),
+        neither=(~asked & ~may & ~woken).sum(),
         **{name: pl.col(f"n_{name}").sum() for name in reasons},
         wakes=pl.col("wakes").sum(),
     )
-    kinds = ROOT_STALLS.schema
-    return found.with_columns(
-        pl.col("reclaimer").cast(kinds["reclaimer"]), rules=pl.lit(rules)
-    ).sort("reclaimer")
+    return found.with_columns(rules=pl.lit(rules)).sort("reclaimer")

@@ -381,14 +381,15 @@ STALL_PASSES: Final = Table(
 ROOT_STALLS: Final = Table(
     "ROOT_STALLS",
     "One row per trace, rule set and reclaimer: what the rules make of a recording's passes, open "
-    "loop: a kernel that had stalled would have met other pages. Each pass counts once.",
+    "loop: a kernel that had slept would have met other pages. Each pass counts once.",
     columns.TRACE,
     Column("rules", SUMS_SET.dtype, "rules by which the passes are decided"),
     Column("reclaimer", STALL_RECLAIMER.dtype, "who reclaims"),
     Column("passes", pl.UInt64, "passes over a node"),
     Column("lists", pl.UInt64, "lists in them"),
-    Column("stalled", pl.UInt64, "passes with a throttle requested"),
-    Column("may_stall", pl.UInt64, "further passes of which the counts do not say whether"),
+    Column("asked", pl.UInt64, "passes with a throttle requested"),
+    Column("may_ask", pl.UInt64, "further passes of which the counts do not say whether"),
+    Column("slept", pl.UInt64, "passes whose task slept; null by rules that the kernel has not"),
     Column("woken", pl.UInt64, "other passes that woke the flushers"),
     Column("neither", pl.UInt64, "passes with neither"),
     Column("writeback", pl.UInt64, "throttles for writeback"),

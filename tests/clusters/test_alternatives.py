@@ -10,10 +10,11 @@ from recording import recording
 import swapsim
 from swapsim.cli import main
 from swapsim.clusters import alternatives
-from swapsim.clusters.alternatives import Stream, measure, ranked, stream
+from swapsim.clusters.alternatives import Stream, measure, ranked, stream, with_recordings
 from swapsim.clusters.churn import GROUPS, churn
 from swapsim.errors import InputError
 from swapsim.policies.lists import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
+from swapsim.study.tables import RANKING
 
 RECORDED = stream(recording("7.3", calls=300), "recorded", fill=0.8)
 
@@ -88,8 +89,8 @@ def test_a_ranking_is_of_the_changes_from_7_3(as_7_3: ListPolicy) -> None:
 
 
 def test_recordings_are_no_draws_of_the_generator() -> None:
-    """A median is over the generated streams, where there are some; the ends are of all."""
-    of_streams = {"recorded": (0, 9.0), "drawn 1": (1, 1.0), "drawn 2": (2, 2.0)}
+    """A ranking is of the generated streams, where there are some; a recording has a column."""
+    of_streams = {"clusters-7.3-full-4": (0, 9.0), "drawn 1": (1, 1.0), "drawn 2": (2, 2.0)}
     measures = pl.DataFrame(
         [
             (name, seed, policy, "fallbacks", "%", value * (policy != "7.3"))
@@ -99,8 +100,12 @@ def test_recordings_are_no_draws_of_the_generator() -> None:
         schema=["stream", "seed", "policy", "metric", "unit", "value"],
         orient="row",
     )
-    (row,) = ranked(measures, ["fallbacks"]).filter(policy="free-first").rows(named=True)
-    assert (row["median"], row["runs"], row["lowest"], row["highest"]) == (1.5, 2, 1.0, 9.0)
+    ranking = with_recordings(ranked(measures, ["fallbacks"]), measures)
+    (row,) = ranking.filter(policy="free-first").rows(named=True)
+    assert (row["median"], row["runs"], row["lowest"], row["highest"]) == (1.5, 2, 1.0, 2.0)
+    assert row["full-4"] == 9.0
+    drawn = measures.filter(pl.col("seed") > 0)
+    assert with_recordings(ranked(drawn, ["fallbacks"]), drawn).columns == RANKING.names()
 
 
 def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
@@ -173,6 +178,7 @@ def test_the_command_ranks_a_file(
     printed = capsys.readouterr().out
     assert printed.count("change from the rules of 7.3") == len(alternatives.METRICS)
     assert "| mine " in printed
+    assert printed.count("| recorded |") == len(alternatives.METRICS)
     assert "fallbacks, change from the rules of 7.3 (lower is better)" in printed
     file.write_text(MINE + BASES)
     assert main(["rank", str(file)]) != 0

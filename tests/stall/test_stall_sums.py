@@ -166,10 +166,11 @@ def test_all_of_memory_is_decided_as_the_oracle_does(turns: list[dict[str, Any]]
             assert got["passes"].sum() == len(some)
             for reason in ("writeback", "congested"):
                 assert got[reason].sum() == sum(row[reason] for row in some)
-            stalled = [row["writeback"] + row["congested"] > 0 for row in some]
-            assert got["stalled"].sum() == sum(stalled)
-            may = [row["may"] and not each for row, each in zip(some, stalled, strict=True)]
-            assert got["may_stall"].sum() == sum(may)
+            asked = [row["writeback"] + row["congested"] > 0 for row in some]
+            assert got["asked"].sum() == sum(asked)
+            may = [row["may"] and not each for row, each in zip(some, asked, strict=True)]
+            assert got["may_ask"].sum() == sum(may)
+            assert got["slept"].null_count() == got.height
     assert found.filter(pl.col("rules") != "7.3-generations")["passes"].sum() == 2 * len(root)
 
 

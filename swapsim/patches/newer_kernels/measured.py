@@ -27,18 +27,25 @@ LEDGERS: Final = {
 
 _TURNS: Final = {"fill": "first writes", "visits": "half reads"}
 _RECLAIMERS: Final = ("kswapd", "direct", "cgroup")
-_REASONS: Final = ("WRITEBACK", "CONGESTED", "NOPROGRESS", "ISOLATED")
+_REASONS: Final = {
+    "WRITEBACK": "writeback",
+    "CONGESTED": "congested",
+    "NOPROGRESS": "no progress",
+    "ISOLATED": "isolated",
+}
+"""Reasons of `reclaim_throttle`, which skips a request for congestion or no progress unless more
+than half of the reclaimable pages wait to be written."""
 _RULES: Final = {
     "passes of reclaim over a node": ("passes",),
     "times a node's state is decided (again if a pass goes on)": ("passes that decide",),
     "passes that begin on a node marked as under writeback": ("passes flagged WRITEBACK",),
     "passes that begin on a node marked as dirty": ("passes flagged DIRTY",),
     "flusher threads woken by reclaim": ("flushers woken",),
-    "throttle requested: writeback": ("throttles WRITEBACK",),
-    "throttle requested: congested": ("throttles CONGESTED",),
-    "throttle requested: no progress": ("throttles NOPROGRESS",),
-    "throttle requested: isolated": ("throttles ISOLATED",),
-    "tasks that slept": tuple(f"stalls {reason}" for reason in _REASONS),
+    **{
+        f"{word}: {words}": (f"{metric} {reason}",)
+        for reason, words in _REASONS.items()
+        for word, metric in (("asked to sleep", "throttles"), ("slept", "stalls"))
+    },
 }
 """What patch C's rules do -> the counts whose sum it is."""
 
@@ -78,7 +85,8 @@ def _removals(*metrics: str) -> pl.DataFrame:
 def rules_that_run() -> pl.DataFrame:
     """Return how often reclaim applies patch C's rules, with two LRU lists and with generations.
 
-    The counts are of kswapd, direct reclaim and a cgroup's reclaim together, per round.
+    The counts are of kswapd, direct reclaim and a cgroup's reclaim together, per round. On 6.12 the
+    decisions include reports of pressure (`vmpressure_prio`), four of a reclaim that frees nothing.
     """
     results = claims.measured_results(DECISIONS)
     counted = pl.concat(

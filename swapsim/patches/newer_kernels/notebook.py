@@ -19,8 +19,8 @@ def meetings_by_cpus(shares: pl.DataFrame) -> alt.ConcatChart:
         log="x",
         format="%",
         colour=dict(zip(lines["which"].unique(maintain_order=True), LOCKS, strict=True)),
-        title="Uses of the swap cache's lock that meet another CPU",
-        subtitle="on a fragmented device",
+        title="On 7.3 CPUs hardly meet on a lock of the swap cache",
+        subtitle="on a fragmented device; lines: means of five seeds, bands: ranges",
         words={
             "cpus": "CPUs, for 32 trunks or 1,024 clusters",
             "share": "uses that meet another CPU",
@@ -35,6 +35,7 @@ def global_lock_by_tasks(changes: pl.DataFrame) -> alt.ConcatChart:
         "tasks",
         "change",
         log="x",
-        title="Throughput with one global lock taken twice a page, relative to 7.3",
+        title="One global lock costs a few percent at usual costs, up to a third at others",
+        subtitle="throughput with a lock taken twice a page, from that of 7.3; band: three costs",
         words={"tasks": "tasks", "change": "change of throughput, %"},
     )

@@ -21,7 +21,6 @@ _COMPARED: Final = ("5.8, one base", "5.8, patch D", _KERNEL)
 """Kernels whose meetings are compared, by the names of `meetings.KERNELS`."""
 
 _CPUS: Final = (8, 64)
-_WIDE: Final = max(meetings.WINDOW_TURNS)
 
 
 def on_newest() -> pl.DataFrame:
@@ -107,16 +106,23 @@ def _lists() -> dict[str, float]:
 
 
 def _of_decisions() -> str:
-    passes, decided = (_rule(words) for words in ("over a node", "is decided"))
     lists, generations = (
-        f"{decided[setting]:,.0f} in {passes[setting]:,.0f} with {words} (rounds: "
-        f"{decided[f'{setting}_low']:,.0f} to {decided[f'{setting}_high']:,.0f})"
+        f"{_decided(setting)} with {words}"
         for setting, words in (("lists", "two LRU lists"), ("generations", "generations"))
     )
     return (
-        f"decisions on a node's state in passes of reclaim: {lists}, {generations}; what decides "
-        "there: notebook 08"
+        f"decisions on a node's state, by round: {lists}, {generations}; what decides there: "
+        "notebook 08"
     )
+
+
+def _decided(setting: str) -> str:
+    """Return the range over the rounds of how often a node's state is decided, and of passes."""
+    decided, passes = (
+        f"{of[f'{setting}_low']:,.0f} to {of[f'{setting}_high']:,.0f}"
+        for of in (_rule("is decided"), _rule("over a node"))
+    )
+    return f"{decided} in {passes} passes"
 
 
 def _rule(words: str) -> dict[str, float]:
@@ -165,32 +171,26 @@ def _of_folios() -> str:
 
 def verdict(rows: pl.DataFrame) -> str:
     """Return the lead of notebook 07, what became of the patches, from `on_newest`."""
-    met = {
-        turns: meetings.shares(studies.meeting.load(), turns=turns)
-        .filter(pl.col("kernel").is_in(_COMPARED), cpus=_CPUS[0])
-        .rows(named=True)
-        for turns in (1, _WIDE)
-    }
-    one_base, patch_d, today = met[1]
-    wide = ", ".join(f"{100 * row['share']:.1f}" for row in met[_WIDE])
+    met = meetings.shares(studies.meeting.load())
+    one_base, patch_d, today = met.filter(pl.col("kernel").is_in(_COMPARED), cpus=_CPUS[0]).rows(
+        named=True
+    )
     flag = _flag()
-    losses = _span(-flag["change"]).replace("+", "")
-    passes, decided = (_rule(words)["generations"] for words in ("over a node", "is decided"))
+    losses, most = _span(-flag["change"]).replace("+", ""), max(-flag["low"])
     return claims.lead_on(
-        f"Little: on {_KERNEL} a model without {_letters(rows, 'in force')} loses {losses} of "
-        f"throughput, {_letters(rows, 'in part')} decides by default only for memory cgroups, and "
-        f"{_letters(rows, 'obsolete')} and its alternatives are obsolete.",
-        does=f"{_KERNEL} keeps CPUs apart without D: on generated requests of {_CPUS[0]} CPUs "
-        f"{100 * one_base['share']:.1f} % of the lock's uses met another CPU on 5.8 without D, "
-        f"{_percent(patch_d)} with it, {100 * today['share']:.1f} % now ({wide} % in a window "
-        f"{_WIDE} times as wide).",
-        worth="Without A, no writeback tags for swap, throughput changes by "
-        f"{_span(flag['change'])}, by number of tasks ({_span(flag['low'], flag['high'])} over "
-        f"costs; not fitted to {_KERNEL}). B, one hold for many removals, would take "
-        f"{_lists()['holds_a_folio']:.2f} locks a page, not 1; who waits is not measured.",
-        when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs. "
-        "With generations, lists by age, C's rules decide only for memory "
-        f"cgroups, {decided:,.0f} times in {passes:,.0f} passes.",
+        f"Little at usual costs: without {_letters(rows, 'in force')} a model loses {losses} of "
+        f"throughput (to {most:.1f} at others); {_letters(rows, 'in part')} decides on Debian for "
+        "cgroups alone; the rest is obsolete.",
+        does=f"{_KERNEL} keeps CPUs apart without D. With {_CPUS[0]} CPUs "
+        f"{100 * one_base['share']:.1f} % of the uses of the swap cache's lock met another CPU on "
+        f"5.8, {_percent(patch_d)} with D, and {100 * today['share']:.1f} % now.",
+        worth="Without A (no writeback tags for swap) a model that is not fitted to "
+        f"{_KERNEL} loses {losses} of throughput (up to {most:.1f} % over its costs), and "
+        "perhaps half as much again. B (one hold for many removals) would take "
+        f"{_lists()['holds_a_folio']:.2f} locks a page, not 1.",
+        when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs. With "
+        "generations (lists by age, on in Debian's kernels) C's rules decide for memory cgroups "
+        f"alone: {_decided('generations')} a round.",
     )
 
 

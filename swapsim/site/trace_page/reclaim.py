@@ -110,7 +110,7 @@ def of_sums(folder: Path) -> blocks.Blocks:
     )
     own = stalls.filter(pl.col("rules") == stalls["rules"][0])
     words = [
-        f"{row['stalled']:,} of {row['passes']:,} passes of {_RECLAIMERS[row['reclaimer']]}"
+        f"{row['asked']:,} of {row['passes']:,} passes of {_RECLAIMERS[row['reclaimer']]}"
         for row in own.iter_rows(named=True)
     ]
     yield blocks.text(
@@ -118,8 +118,8 @@ def of_sums(folder: Path) -> blocks.Blocks:
     )
     yield blocks.verdict(stall.verify_sums(folder))
     kinds = {
-        "stalled": "a sleep requested",
-        "may_stall": "perhaps a sleep",
+        "asked": "a sleep requested",
+        "may_ask": "perhaps a sleep requested",
         "woken": "flushers woken",
         "neither": "neither",
     }
