@@ -114,7 +114,7 @@ def verdict(split: pl.DataFrame, pairs: pl.DataFrame, judged: pl.DataFrame) -> s
         does="A folio, several pages that are handled as one, is split into pages if no cluster, "
         "2 MB of the swap device, has a run of free slots for it. Where pages open a free cluster "
         "although another one has room, folios lose its runs.",
-        worth=f"The mail's pair is {of_pair}: the model's change is too large, and depends on the "
+        worth=f"The mail's pair is {of_pair}: the model's change is larger, and depends on the "
         f"requests ({points:.1f} points on builds, {free['median']:.1f} on generated ones, "
         f"{min(on_each):.1f} to {max(on_each):.1f} on other recordings). Of the mails' claims the "
         f"model reproduces {found['reproduced']} and misses {found['missed']}.",
