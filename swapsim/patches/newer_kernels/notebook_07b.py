@@ -63,7 +63,7 @@ def free_clusters(kernel: str, seed: int) -> pl.DataFrame:
     rows = claims.measured_table(studies.BUILD, "stream")
     own = rows.filter(policy="64K", kernel=kernel, seed=seed)
     slots = studies.slots_of(8, own["cpu"].n_unique())
-    stream = clusters.requests.recorded(own, name="64K", slots=slots, swap_in_orders=[4])
+    stream = clusters.requests.recorded(own, name="64K", slots=slots, swap_in_orders=(4,))
     firsts = {"free first (6.17)": "6.17", "nonfull first (6.18)": "6.18"}
     return pl.concat(
         studies.run_rules(stream, rules).lists.select(
