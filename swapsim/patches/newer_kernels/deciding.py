@@ -312,7 +312,7 @@ def verdict(
         worth=f"By {old}'s rules {' (by recording '.join(turned[new])}) of the choices on {new} "
         f"would turn, nearly all because anonymous pages are older, a state in {older:,} of "
         f"{int(own['choices'].sum()):,} choices on {old}. By {new}'s rules {turned[old][0]} of "
-        f"{old}'s would turn; what would have followed is unknown.",
+        f"{old}'s would turn; what would follow is unknown.",
         when="At both ends of swappiness no share counts; while it is 0 nothing is swapped. "
         f"On {new} few refaults settle {_span(few, 'settled_percent')} of a recording's other "
         f"choices; without this term {_span(few, 'turned_percent')} of those would turn.",

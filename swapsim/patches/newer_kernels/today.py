@@ -184,8 +184,8 @@ def verdict(rows: pl.DataFrame) -> str:
         does=f"{_KERNEL} keeps CPUs apart without D. With {_CPUS[0]} CPUs "
         f"{100 * one_base['share']:.1f} % of the uses of the swap cache's lock met another CPU on "
         f"5.8, {_percent(patch_d)} with D, and {100 * today['share']:.1f} % now.",
-        worth="Without A (no writeback tags for swap) a model that is not fitted to "
-        f"{_KERNEL} loses {losses} of throughput (up to {most:.1f} % over its costs), and "
+        worth="Without A (no writeback tags for swap) a model, not fitted to "
+        f"{_KERNEL}, loses {losses} of throughput (up to {most:.1f} % over its costs), and "
         "perhaps half as much again. B (one hold for many removals) would take "
         f"{_lists()['holds_a_folio']:.2f} locks a page, not 1.",
         when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs. With "
