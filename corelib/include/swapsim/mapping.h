@@ -42,7 +42,7 @@
  *
  * Modelled: the tree with its tags and shadows, the index as the full device offset, the locks of
  * each step, shadows of file pages that reclaim removes. 4.8 still has the whole swap entry as the
- * index (until f6ab1f7f6b2d, 4.9): that is the offset for the first device only. Left out: reference
+ * index (until f6ab1f7f6b2d, 4.9): that is the offset on the first device only. Left out: reference
  * counts, page locks (removal.h has both), RCU, huge pages, hosts and their inode lists. Swap pages
  * never get the tag DIRTY: swap's set_page_dirty only sets the page flag, so there is no dirty step
  * for them.
