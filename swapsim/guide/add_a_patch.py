@@ -26,9 +26,10 @@ again each time a file was added, moved or removed:
    of ``claims.csv``, with its kind in ``kinds.csv``, and a change with its tolerance in
    ``tolerances.csv``, stored before there is a result. The card's fields and one row of each file
    are below, the forms on [their own page](../../../rules.html#the-files). Check:
-   ``claims.patch_cards()``, ``claims.published_claims()`` and ``claims.published_tables()`` have
-   your rows, or end with an error that names file, line and field; then
-   ``.venv/bin/python -m pytest tests/claims``, which also reads what is marked with a 1 below.
+   ``swapsim claims`` ends with an error that names file, line and field, or else prints all claims
+   but yours, which step 6 adds; ``claims.patch_cards()``, ``claims.published_claims()`` and
+   ``claims.published_tables()`` have your rows; then ``.venv/bin/python -m pytest tests/claims``,
+   which also reads what is marked with a 1 below.
 2. **Oracle.** The mechanism as plain Python, slow and obvious, such as
    ``tests/oracles/oracle_removal.py``. The test of step 4 checks it.
 3. **Mechanism in C.** A header that teaches it, its sources, its test; ``corelib/README.md`` has

@@ -60,8 +60,9 @@ so run a rule with several warm-ups. The bases that ``initial`` sets hardly matt
 device with free clusters overwrite them before the first scan (notebook 05).
 
 ``swapsim rank mine.py`` does this for each function of a file, adds the throughput of a simulated
-machine, and gives each rule the places that its interval allows; it takes about a minute of CPU
-time.
+machine, and gives each rule the places that its differences from the others allow, seed by seed:
+intervals of two rules may overlap although one is better with nearly each seed. It takes about a
+minute of CPU time.
 
 ## Lists of clusters, from 6.12 on
 

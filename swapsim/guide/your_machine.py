@@ -20,8 +20,8 @@ policy              middle   low  high  base_waits  patched_waits  flips
 percpu-rerandomise    12.5  11.3  12.9        30.6           22.2  no
 
 ``low`` and ``high`` are the least and greatest of three seeds (``seeds=``); the waits are shares of
-the CPUs' busy time, without the rule and with it. As the ranges of simulated verdicts, that range
-says nothing of the costs, which are known less well: each has a ``low`` and a ``high`` of its own.
+the CPUs' busy time, without the rule and with it. That range says nothing of the costs, which are
+known less well: each has a ``low`` and a ``high`` of its own.
 A case is a machine with other costs or fields, one at a time. The gain is known no better than the
 widest of these, of two fitted costs and of the device's size, from 70 % full to 11 %:
 

@@ -392,7 +392,7 @@ def on_your_own(
     rules = ranked.partition_by("setting", maintain_order=True)
     own = next((name for name in ranked["policy"] if name not in POLICIES), _MERGED)
     (_, young, tied_young), (share, of_seeds, tied) = (_moved(rules[at], own) for at in (0, -1))
-    younger = f"; on a younger device {' and '.join(young)}{tied_young}" if len(rules) > 1 else ""
+    younger = f" On a younger device these intervals are {' and '.join(young)}{tied_young}."
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, the rule {own}, the cost "
         f"{gains['costs'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "
@@ -401,7 +401,7 @@ def on_your_own(
             "Your trace": _on_a_trace(feeds, glance),
             "Your rule": f"With {own} {share[0]} ({of_seeds[0]}) of the additions to the swap "
             "cache fetch the lock's cache line from another CPU, with the merged rule "
-            f"{share[1]} ({of_seeds[1]}{tied}{younger}).",
+            f"{share[1]} ({of_seeds[1]}){tied}.{younger if len(rules) > 1 else ''}",
             "Your machine": "The merged patch D, a scan base for each CPU, gains "
             f"{_gained(gains.row(-1, named=True))} on it, and "
             f"{_gained(gains.row(0, named=True))} with the usual costs. Ranges are over seeds, "
