@@ -94,6 +94,9 @@ def your_runs(path: Path | str) -> pl.DataFrame:
             key=lambda names: -sum(name in head for name in names),
         )
         wrong = other_columns(head.split(","), nearest)
+        if head.startswith("procs "):
+            wrong += " (a log of vmstat becomes a row for each of its columns, such as si, with "
+            wrong += "metric vmstat.swap.si and the column's mean as value)"
         raise InputError(f"{wrong}; or give {', '.join(other)}", path=path, line=1)
     frame = read_csv(path, YOUR_RUNS, _MAY_LACK).with_columns(_STRIPPED)
     frame = frame.with_columns(pl.col(_MAY_LACK).fill_null(""))
@@ -337,7 +340,13 @@ def _setups() -> pl.DataFrame:
     cells = published_tables().select("mail", row, "parameters")
     return (
         published_claims()
-        .select("claim", "mail", "error", row, place=parts.list.first())
+        .select(
+            "claim",
+            "mail",
+            "error",
+            row,
+            place=parts.list.first().str.replace("^(prose.*)$", "not named ($1)"),
+        )
         .join(cells.unique(["mail", "row"]), on=["mail", "row"], how="left")
         .select("claim", "error", setup=pl.coalesce("parameters", "place"))
     )

@@ -12,6 +12,7 @@ from typing import Concatenate, Final, ParamSpec
 
 import polars as pl
 
+from swapsim.checks import suggestion
 from swapsim.errors import InputError, errors_of
 from swapsim.frames.table import Table
 from swapsim.io import decode, read_bytes, read_text, translate_errors, validate
@@ -139,14 +140,21 @@ def other_columns(found: list[str], names: list[str]) -> str:
             return f"{must}; they are separated by {word} here: write commas"
     lacks = ", ".join(name for name in names if name not in found)
     more = [repr(name) for name in found if name not in names]
-    advice = (f"add {lacks}" * bool(lacks), f"remove {', '.join(more)[:_QUOTED]}" * bool(more))
+    if len(more) == len(found) and len(", ".join(more)) > _QUOTED:
+        return f"{must}; its first line names none of them"
+    advice = (f"add {lacks}" * bool(lacks), f"remove {', '.join(more)}" * bool(more))
     return f"{must}; {' and '.join(filter(None, advice)) or 'write each once, in this order'}"
 
 
 def _misfit(text: str, dtype: pl.DataType) -> str:
     """Return why a text is no value of a column, and what to write."""
+    if isinstance(dtype, pl.Enum):
+        known = dtype.categories.to_list()
+        return f"{text[:_QUOTED]!r}: {suggestion(text, known)}choose one of {', '.join(known)}"
     if not dtype.is_numeric():
         return f"{text[:_QUOTED]!r} is no {dtype}"
+    if re.fullmatch(r"\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*", text, re.I) and dtype.is_float():
+        return f"{text[:_QUOTED]!r} is too large: write a number below 1.8e308"
     plain = re.sub(r"[\s,_']", "", text)
     fits = plain != text and re.fullmatch(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", plain, re.I)
     kind = "whole number" if dtype.is_integer() else "number"

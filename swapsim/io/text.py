@@ -68,7 +68,9 @@ def read_text(path: Path) -> str:
     try:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"cannot be read as UTF-8 ({error}): fix it", path=path) from None
+        raise InputError(
+            f"cannot be read as UTF-8 ({error}): save it as UTF-8", path=path
+        ) from None
 
 
 def sha256_of(path: Path) -> str:

@@ -46,7 +46,10 @@ _FAULTS: Final = {
     lib.SWS_FTRACE_TYPE: ("field of the wrong type", ""),
     lib.SWS_FTRACE_DUPLICATE: ("field twice", "the field occurs twice in the line"),
     lib.SWS_FTRACE_CROWDED: ("too many names", "is one event or field too many for one trace"),
-    lib.SWS_FTRACE_LACKS: ("field missing", "the line is cut short: it lacks this field"),
+    lib.SWS_FTRACE_LACKS: (
+        "field missing",
+        "lacks this field of its event: cut short, or misspelt",
+    ),
 }
 """For each fault of ftrace.h: its kind, and the problem of the line."""
 

@@ -46,7 +46,10 @@ def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
     for column in columns:
         if column not in schema:
             raise InputError(
-                f"the event has no such field; it has: {', '.join(schema)}", field=column
+                f"the event has no such field; it has: {', '.join(schema)}; its lines were cut, or "
+                "its probe has other names: import the complete text, with the probes of "
+                "'swapsim probes'",
+                field=column,
             )
         kind, needed = schema[column], EVENT_HEAD.schema.get(column, pl.String())
         if column in _HEAD or column in _WORDS:

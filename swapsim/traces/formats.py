@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 from itertools import chain
 from typing import Final
 
+from swapsim.errors import InputError
 from swapsim.traces.bpftrace import read_bpftrace
 from swapsim.traces.perfetto import read_perfetto
 from swapsim.traces.recording import Recording
@@ -23,6 +24,14 @@ _FORMATS: Final = {
 }
 """Format -> how it begins, and its reader. All else is a text of ftrace."""
 
+_OTHERS: Final = {
+    rb"PERFILE2": "is a perf.data: record with trace-cmd instead, or by 'swapsim probes'",
+    rb"\xff\xfe|\xfe\xff": "is UTF-16: save it as UTF-8",
+    rb'\s*\{\s*"': "is JSON, but not that of bpftrace: give the lines of bpftrace -f json with a "
+    "script of 'swapsim probes'",
+}
+"""How files begin that are of another kind, and what to do."""
+
 FORMATS: Final = (FTRACE_TEXT, *_FORMATS)
 
 IN_ORDER: Final = (FTRACE_TEXT, "trace.dat")
@@ -37,6 +46,9 @@ def text_of(pieces: Iterator[bytes], recording: Recording) -> Generator[bytes, N
         if begin.match(first):
             recording.format = name
             return read_ahead(read(pieces, recording))
+    for start, problem in _OTHERS.items():
+        if re.match(start, first):
+            raise InputError(problem, path=recording.path)
     recording.format = FTRACE_TEXT
     recording.head = head_of(first)
     return (piece for piece in pieces)

@@ -20,6 +20,7 @@ from swapsim.traces._native import NO_TRACE, PARSER_VERSION, Counts, read_ftrace
 from swapsim.traces.by_time import ByTime
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, IN_ORDER, text_of
+from swapsim.traces.needed_fields import absent
 from swapsim.traces.recording import Recording
 from swapsim.traces.writer import TableWriter, toml_table
 from swapsim.version import __version__
@@ -114,6 +115,7 @@ class ImportSummary:
             for kind in self.counts.skipped
         ]
         notes = [self.counts.describe_lost(), *self.counts.describe_order()]
+        notes += absent(self.folder, self.events["event"])
         return [*notes, *others * bool(self.others), *renamed, *skipped]
 
 

@@ -43,6 +43,20 @@ def not_counted(present: Iterable[str]) -> list[str]:
     return ["no swp_free in this trace: frees, one more acquisition a page by 6.1, are not counted"]
 
 
+def absent(folder: Path, events: Iterable[str]) -> list[str]:
+    """Return a line for each event of a trace of which no row has a field that is needed."""
+    lines = []
+    for event in events:
+        needed = {field for of in _FIELDS.values() for field in of.get(event, "").split()}
+        schema = scan_event(folder, event).collect_schema() if needed else {}
+        if lacks := sorted(needed - {*schema}):
+            lines.append(
+                f"no row of {event} has {', '.join(lacks)}: was the text cut short? import the "
+                "complete one"
+            )
+    return lines
+
+
 def unpaired(folder: Path | str) -> list[str]:
     """Return a line each if pages end writeback that did not start it, or start it twice.
 

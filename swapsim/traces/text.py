@@ -134,6 +134,12 @@ def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
         return cast(BinaryIO, _Zstd(raw))
     if _BZIP2.match(start):
         raise InputError("bzip2 is not read: use gz, xz or zst", path=name_of(source))
+    suffix = Path(source).suffix
+    if suffix in (".gz", ".xz", ".zst") and not start.isascii():
+        raise InputError(
+            f"its name ends in {suffix}, but it is not so compressed: fetch it again",
+            path=name_of(source),
+        )
     return raw
 
 

@@ -20,9 +20,10 @@ import polars as pl
 import pytest
 import zstandard
 
-from swapsim import traces
+from swapsim import mapping, traces
 from swapsim.cli import main
 from swapsim.errors import InputError
+from swapsim.io.paths import sample_text
 from swapsim.traces._native import CLOCK
 from swapsim.traces.importing import JoinedEvents
 from swapsim.traces.tables import EVENT_HEAD
@@ -276,7 +277,7 @@ BAD_TEXTS = {
     "text of bpftrace": (b"Attaching 9 probes...\n", "the lines of bpftrace -f json"),
     "cut within": (
         (line("swp_free", "(f+0x0/0x2) entry=0x1") + line("swp_free", "(f+0")).encode(),
-        "line 2, field 'entry': the line is cut short: it lacks this field: '(f+0'",
+        "line 2, field 'entry': lacks this field of its event: cut short, or misspelt: '(f+0'",
     ),
     "bzip2": (bz2.compress(b"text"), "bzip2 is not read: use gz, xz or zst"),
     "trace.dat": (b"\x17\x08\x44tracing6\0", "trace-cmd report"),
@@ -563,3 +564,14 @@ def test_the_sample_is_a_part_of_its_trace(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(write(tmp_path, "", "sample").parent)
     with pytest.raises(InputError, match="is empty"):
         traces.import_text("sample", "again")
+
+
+def test_a_text_whose_lines_were_cut_is_named_on_import(tmp_path: Path) -> None:
+    """The import says which fields no row has, and the replay what to do."""
+    text = tmp_path / "cut.txt"
+    lines = sample_text().read_text(encoding="utf-8").splitlines()
+    text.write_text("".join(f"{line[:90]}\n" for line in lines))
+    summary = traces.import_text(text, tmp_path / "cut")
+    assert any("no row of swp_add has entry, folio:" in line for line in summary.describe())
+    with pytest.raises(InputError, match="import the complete text"):
+        mapping.writeback_tags(tmp_path / "cut")
