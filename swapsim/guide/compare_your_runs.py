@@ -68,11 +68,11 @@ kernels answer:
 ```console
 $ swapsim claims A-swap-out
 claims:
-| claim      | published | simulated           | measured                           |
-|------------|-----------|---------------------|------------------------------------|
-| A-swap-out | +22.3 %   | +21.8 %: reproduced | not measured: time under emulation |
-Of 1 claim the models decide 1 (1 reproduced). Real kernels decide 0; undecided: 1 with a reason.
-Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
+| claim      | published | simulated     | measured                           |
+|------------|-----------|---------------|------------------------------------|
+| A-swap-out | +22.3 %   | +21.8 %: open | not measured: time under emulation |
+Of 1 claim the models decide 0; undecided: 1 open. Real kernels decide 0; undecided: 1 with a
+  reason.
 ```
 
 All rows, before those that repeat another one are left out:

@@ -50,7 +50,7 @@ def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.D
     >>> from swapsim.site import overview
     >>> judged = overview.judged()
     >>> judged.filter(claim="A-swap-out").select("published", "simulated_verdict").rows()
-    [(22.3, 'reproduced')]
+    [(22.3, 'open')]
     """
     require_cells()
     stated = claims.published_claims().filter(
@@ -392,7 +392,8 @@ def on_your_own(
     rules = ranked.partition_by("setting", maintain_order=True)
     own = next((name for name in ranked["policy"] if name not in POLICIES), _MERGED)
     (_, young, tied_young), (share, of_seeds, tied) = (_moved(rules[at], own) for at in (0, -1))
-    younger = f" On a younger device these intervals are {' and '.join(young)}{tied_young}."
+    tied_then = "tied" if tied_young else "not tied"
+    younger = f" On a younger device the two are {tied_then} ({' and '.join(young)})."
     return claims.lead(
         f"The models run on your own case: here on the trace {trace}, the rule {own}, the cost "
         f"{gains['costs'][-1]}, and a patch of which {parts['there'].sum()} of {parts.height} "

@@ -341,14 +341,15 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     --------
     >>> from swapsim import frames, slots, study
     >>> measures = slots.one_at_a_time(
-    ...     slots.SlotsConfig(), slots.ChurnConfig(), {"cpus": [8]}, seeds=2,
+    ...     slots.SlotsConfig(), slots.ChurnConfig(), {"cpus": [8]}, seeds=5,
     ...     policies=["shared", "percpu"], executor=study.SerialExecutor(),
     ... )
     >>> ranking = slots.ranking(measures, "lock.moved.add")
     >>> frames.show(ranking.select("rank", "policy", "median", "low", "high"))
-    rank  policy  median    low   high
-       1  percpu   0.858  0.857  0.858
-       2  shared   0.980  0.980  0.981
+    rank: 1-2
+    policy  median    low   high
+    percpu   0.858  0.857  0.981
+    shared   0.980  0.980  0.981
     """
     check_confidence(confidence)
     chosen = _sweep(measures).filter(metric=metric)
