@@ -20,9 +20,6 @@ from swapsim.slots.tables import VERIFIED_SLOTS
 _ABSENT: Final = ", absent (before|after)$"
 """End of the metric of a row that a profile lists in one of its columns only."""
 
-_YOUNG: Final = "50 ms"
-"""The age at which the mails' tables are predicted, with more seeds than the other ages."""
-
 
 def predicted() -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tables of V1 and V3 as simulated (RESULTS)."""
@@ -39,8 +36,8 @@ def _by_mail(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 def answers() -> pl.DataFrame:
     """Return the answers to the claims of V1, V3 and their threads (ANSWERS).
 
-    The simulated ones are of a device 50 ms after the fill, with a range over the ages of its
-    bases: the mails' tests ran until these had settled, but how often tasks changed CPU is not
+    The simulated ones are of the first second after a device's fill, with a range over the ages of
+    its bases: the mails' tests ran until these had settled, but how often tasks changed CPU is not
     known.
     """
     of_thread = [_shared_trunk(), *reviewers.answers(), *_measured()]
@@ -90,21 +87,19 @@ def _stated() -> pl.DataFrame:
 def claims_by_age() -> pl.DataFrame:
     """Return the change of each claim of both mails by age, a row per age and claim.
 
-    The table 50 ms after the fill is each mail's own; at later ages V3's claims are answered by
-    V1's machine with the merged rule.
+    The table of the first second is that of `predicted`, which has more seeds.
     """
-    rows = studies.life.load().filter(pl.col("metric") != "waits", pl.col("label") != _YOUNG)
+    rows = studies.life.load().filter(pl.col("metric") != "waits", pl.col("label") != studies.YOUNG)
     unit = {name: metric.unit for name, metric in studies.METRICS.items()}
     rows = rows.with_columns(unit=pl.col("metric").replace_strict(unit))
-    names = {sites: row for row, sites in VERSIONS["V1"].rows.items()}
     found = []
-    for mail, young in zip(VERSIONS.values(), _by_mail(studies.predicted.load()), strict=True):
-        own = {names[sites]: row for row, sites in mail.rows.items() if sites in names}
+    tables = _by_mail(studies.predicted.load())
+    for (version, mail), young in zip(VERSIONS.items(), tables, strict=True):
         kernel = {policy: kernel for kernel, policy in mail.kernels.items()}
-        later = rows.filter(pl.col("policy").is_in(list(kernel))).with_columns(
-            kernel=pl.col("policy").replace_strict(kernel), metric=pl.col("metric").replace(own)
+        later = rows.filter(fit=version).with_columns(
+            kernel=pl.col("policy").replace_strict(kernel)
         )
-        found.append(_at_age(young, _YOUNG))
+        found.append(_at_age(young, studies.YOUNG))
         found += [
             _at_age(claims.results(each, {"patch": PATCH, "n_tasks": 16}), each["label"][0])
             for each in later.partition_by("label", maintain_order=True)
@@ -121,7 +116,7 @@ def _at_age(results: pl.DataFrame, age: str) -> pl.DataFrame:
 def _on_drives() -> pl.DataFrame:
     """Return the answers on the drives of the replies to V2.
 
-    The figure is that of the usual queue, 50 ms after the fill; the range is over queues and ages.
+    The figure is that of the usual queue in the first second; the range is over queues and ages.
     """
     rows = studies.replies.load().filter(pl.col("metric") != "waits")
     unit = {name: metric.unit for name, metric in drives.METRICS.items()}

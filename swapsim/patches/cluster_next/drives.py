@@ -4,7 +4,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 import polars as pl
@@ -26,7 +25,7 @@ KERNELS: Final = {
 }
 """The kernels of each reply in data/published."""
 
-YOUNG: Final = "50 ms"
+YOUNG: Final = "first second"
 
 _V3: Final = mails.VERSIONS["V3"]
 _POLICIES: Final = tuple(_V3.kernels.values())
@@ -66,15 +65,19 @@ def fit(at_a_time: int, constants: pl.DataFrame) -> Fitted:
 
 
 def _ages(slower: float) -> dict[str, MachineConfig]:
-    """Return V3's machine at the ages at which its claims are judged, before it gets drives."""
-    young = partial(machines.young, policy="shared")
-    rate = machines.CHANGES
-    settled = machines.settled(policy="shared", changes=rate)
+    """Return V3's machine at the ages at which its claims are judged, before it gets drives.
+
+    A drive that is slower by so much is measured for as much longer.
+    """
+    kernel, rate = _V3.machine, machines.CHANGES
+    young = machines.machine(policy="shared", kernel=kernel, gigabytes=machines.GIGABYTES)
+    settled = machines.settled(policy="shared", kernel=kernel, changes=rate)
     return {
-        YOUNG: young(age_ns=50_000_000),
-        "half a second": young(age_ns=500_000_000),
+        YOUNG: replace(young, duration_ns=round(young.duration_ns * slower)),
         f"settled, {rate:g} changes a second": replace(
-            settled, warmup_ns=round(settled.warmup_ns * slower)
+            settled,
+            warmup_ns=round(settled.warmup_ns * slower),
+            duration_ns=round(settled.duration_ns * slower),
         ),
     }
 
@@ -90,7 +93,7 @@ def cases(drive: str, constants: Mapping[str, pl.DataFrame]) -> list[Trial]:
         for at_a_time in CHANNELS if age == YOUNG else (USUAL,):
             fit_name = f"{drive}, {at_a_time} at a time"
             names = {"drive": drive, "label": f"{fit_name}, {age}"}
-            case = Case(names, replace(machine, kernel=_V3.machine, channels=at_a_time))
+            case = Case(names, replace(machine, channels=at_a_time))
             fits = {fit_name: constants[str(at_a_time)]}
             seeds = _SEEDS if age == YOUNG else _FEWER
             found += trials([case], fits, _POLICIES, seeds=seeds)

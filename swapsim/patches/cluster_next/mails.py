@@ -17,13 +17,15 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.run import labels, metric_values
-from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_MEMORY, PATCH, machine
+from swapsim.patches.cluster_next.machines import (
+    DEVICE_GIGABYTES,
+    GIGABYTES,
+    IN_MEMORY,
+    PATCH,
+    machine,
+)
 
-FIT_RUNS: Final = 4  # runs per set of constants: the rows of one base differ from seed to seed
-
-TABLE_GIGABYTES: Final = DEVICE_GIGABYTES // 2
-"""Size of a device for the simulated tables. Its 384 trunks are enough that nine CPUs hardly meet,
-as on the mail's 768, and it takes half as long to fill."""
+FIT_RUNS: Final = 2  # runs per set of constants: the rows of one base differ from seed to seed
 
 _KIB_PER_GB: Final = 1e9 / 1024
 _GB_PER_KIB: Final = 1024 / 1e9
@@ -120,8 +122,7 @@ def fit(
         {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300},
         runs=FIT_RUNS,
         constants=constants,
-        # The rows of one base differ by as much between sets of four seeds.
-        tolerance=0.03,
+        tolerance=0.01,
         rounds=20,
     )
 
@@ -155,7 +156,7 @@ def predict(version: str, kernel: str, constants: pl.DataFrame, seed: int) -> pl
     """Simulate one column of a mail's table once, with the constants of its fit (RESULTS)."""
     mail = VERSIONS[version]
     config = machine(
-        policy=mail.kernels[kernel], seed=seed, kernel=mail.machine, gigabytes=TABLE_GIGABYTES
+        policy=mail.kernels[kernel], seed=seed, kernel=mail.machine, gigabytes=GIGABYTES
     )
     value = metric_values(config, constants)
     return claims.results(rows_of(mail, value), labels(config, kernel=kernel))

@@ -50,7 +50,7 @@ def _fit(version: str) -> pl.DataFrame:
 
 def _figures_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     (name,) = picked(rows, ["fit"], pick)
-    version = name if name in mails.VERSIONS else "V1"
+    version = name if name in mails.VERSIONS else "V3"
     base = mails.to_meet(version, in_memory=_IN_MEMORY.get(name, machines.IN_MEMORY))
     return figures_again(rows, name, *base, runs=mails.FIT_RUNS)
 
@@ -88,21 +88,22 @@ def _ends() -> list[Moved]:
 
 
 def _fit_at_end(moved: Moved) -> pl.DataFrame:
-    """Fit the first mail's base with a constant, or the share in memory, at an end (FIT_ROWS).
+    """Fit the third mail's base with a constant, or the share in memory, at an end (FIT_ROWS).
 
     A fit that does not converge has no rows.
     """
     if moved.label in _IN_MEMORY:
-        fitted = mails.fit(in_memory=_IN_MEMORY[moved.label])
+        fitted = mails.fit(version="V3", in_memory=_IN_MEMORY[moved.label])
     else:
-        fitted = mails.fit(constants=change_costs(costs(), {moved.constant: moved.value}))
+        constants = change_costs(costs(), {moved.constant: moved.value})
+        fitted = mails.fit(version="V3", constants=constants)
     return to_rows(moved.label, fitted).filter(fitted.converged)
 
 
 fit_rows_by_constant: Final = _study(
     name="cluster-next-fits-by-constant", points=_ends, run=_fit_at_end, sample=_figures_again
 )
-"""Fits of the first mail's base with each assumed constant at its low and high (FIT_ROWS)."""
+"""Fits of the third mail's base with each assumed constant at its low and high (FIT_ROWS)."""
 
 # The mails' tables, and the mail's machine under each rule.
 
@@ -121,7 +122,7 @@ def _predict(point: tuple[str, str, pl.DataFrame, int]) -> pl.DataFrame:
 
 
 predicted: Final = _study(name="cluster-next-predicted", points=_columns, run=_predict)
-"""Both mails' tables for each seed, with V1 50 ms after the fill (RESULTS)."""
+"""Both mails' tables for each seed, in the first second after the fill (RESULTS)."""
 
 
 def _posted() -> list[tuple[str, pl.DataFrame]]:
@@ -130,7 +131,7 @@ def _posted() -> list[tuple[str, pl.DataFrame]]:
 
 def _run(point: tuple[str, pl.DataFrame]) -> pl.DataFrame:
     policy, found = point
-    return run(machines.machine(policy=policy, gigabytes=mails.TABLE_GIGABYTES), found)
+    return run(machines.machine(policy=policy, gigabytes=machines.GIGABYTES), found)
 
 
 runs: Final = _study(name="cluster-next-runs", points=_posted, run=_run)
@@ -140,7 +141,7 @@ runs: Final = _study(name="cluster-next-runs", points=_posted, run=_run)
 
 
 METRICS: Final = Metrics(
-    "the first mail's table",
+    "a table of patch D's mails",
     {
         "waits": what_if.METRICS["waits"],
         "pmbench score": what_if.METRICS["accesses"],
@@ -148,49 +149,58 @@ METRICS: Final = Metrics(
         "swapout throughput": Metric("GB/s", "rate at which pages are swapped out", "higher"),
         **{
             row: Metric("% of cycles", "cycles spent waiting in this call chain", "lower")
-            for row in mails.VERSIONS["V1"].rows
+            for mail in mails.VERSIONS.values()
+            for row in mail.rows
         },
     },
 )
-"""The rows of the first mail's table, and all waits."""
+"""The rows of both mails' tables, and all waits."""
 
 
 def _as_printed(trial: Trial) -> pl.DataFrame:
-    """Run a trial and return METRICS in long form."""
+    """Run a trial of a mail's fit and return the rows of its table in long form (METRICS)."""
     value = what_if.values(trial)
-    value |= {name: figure for name, figure, _ in mails.rows_of(mails.VERSIONS["V1"], value)}
-    rows = [{**trial.names, "metric": name, "value": value[name]} for name in METRICS]
+    table = mails.rows_of(mails.VERSIONS[str(trial.names["fit"])], value)
+    figures = {"waits": value["waits"], **{name: figure for name, figure, _ in table}}
+    rows = [{**trial.names, "metric": name, "value": figure} for name, figure in figures.items()]
     return METRICS.check(pl.DataFrame(rows))
 
 
 _what_if = partial(_study, run=partial(report, "accesses"))
 
-_SMALL: Final = machines.machine(policy="shared", gigabytes=machines.GIGABYTES)
+
+def small(version: str = "V3") -> MachineConfig:
+    """Return the test of a mail on its own kernel, with devices of `machines.GIGABYTES`."""
+    kernel = mails.VERSIONS[version].machine
+    return machines.machine(policy="shared", kernel=kernel, gigabytes=machines.GIGABYTES)
 
 
-def by_tasks(tasks: Sequence[int] = what_if.CPUS[1:]) -> list[Case]:
-    """Return patch D's test with other numbers of walkers, which share the same pages."""
-    pages = 16 * _SMALL.pages
+def by_tasks(machine: MachineConfig, tasks: Sequence[int] = what_if.CPUS[1:]) -> list[Case]:
+    """Return a machine with other numbers of walkers, which share the same pages."""
+    pages = machine.walkers * machine.pages
     return [
-        Case(at(count, f"{count} tasks"), replace(_SMALL, walkers=count, pages=pages // count))
+        Case(at(count, f"{count} tasks"), replace(machine, walkers=count, pages=pages // count))
         for count in tasks
     ]
 
 
-def _with_both_fits(cases: Callable[[], list[Case]]) -> list[Trial]:
-    return trials(cases(), constants(), GAINS)
+def _with_both_fits(cases: Callable[[MachineConfig], list[Case]]) -> list[Trial]:
+    """Return the runs of each mail's test with its own fit."""
+    return [
+        trial
+        for version, found in constants().items()
+        for trial in trials(cases(small(version)), {version: found}, GAINS)
+    ]
 
 
 gain_by_tasks: Final = _what_if(
     name="cluster-next-gain-by-tasks", points=partial(_with_both_fits, by_tasks)
 )
 gain_by_trunk_size: Final = _what_if(
-    name="cluster-next-gain-by-trunk-size",
-    points=partial(_with_both_fits, partial(what_if.by_trunk_size, _SMALL)),
+    name="cluster-next-gain-by-trunk-size", points=partial(_with_both_fits, what_if.by_trunk_size)
 )
 gain_by_drive: Final = _what_if(
-    name="cluster-next-gain-by-drive",
-    points=partial(_with_both_fits, partial(what_if.by_drive, _SMALL)),
+    name="cluster-next-gain-by-drive", points=partial(_with_both_fits, what_if.by_drive)
 )
 
 
@@ -229,15 +239,15 @@ replies: Final = _study(
 
 def _by_cpus_and_fill() -> list[Trial]:
     """Return V3's test with other numbers of CPUs, a task each, on fuller devices."""
+    usual = small()
     cases = [
         Case(
             {"fill": f"{fill} % full"} | at(cpus, f"{cpus} CPUs, {fill} % full"),
             replace(
-                _SMALL,
-                kernel=mails.VERSIONS["V3"].machine,
+                usual,
                 walkers=cpus,
-                pages=round(16 * _SMALL.pages * fill / (100 * machines.IN_USE)) // cpus,
-                frames=round(_SMALL.frames * fill / (100 * machines.IN_USE)),
+                pages=round(16 * usual.pages * fill / (100 * machines.IN_USE)) // cpus,
+                frames=round(usual.frames * fill / (100 * machines.IN_USE)),
             ),
         )
         for fill in (50, 70, 90)
@@ -252,32 +262,39 @@ gain_by_cpus_and_fill: Final = _what_if(
 
 
 def at_end(name: str) -> MachineConfig:
-    """Return V1's test on devices of 24 GB for a fit of `fit_rows_by_constant`, by its name."""
+    """Return V3's test for a fit of `fit_rows_by_constant`, by its name."""
     in_memory = _IN_MEMORY.get(name, machines.IN_MEMORY)
-    return machines.machine(policy="shared", gigabytes=24, in_memory=in_memory)
+    return machines.machine(
+        policy="shared",
+        kernel=mails.VERSIONS["V3"].machine,
+        gigabytes=machines.GIGABYTES,
+        in_memory=in_memory,
+    )
 
 
 def _at_ends() -> list[Trial]:
     found = of_rows(fit_rows_by_constant.load())
     fitted = {name: fit.constants for name, fit in found.items()}
-    return what_if.at_ends(at_end, fitted, POSTED[:2])
+    return what_if.at_ends(at_end, fitted, GAINS)
 
 
 gain_by_constant: Final = _what_if(name="cluster-next-gain-by-constant", points=_at_ends)
-"""V1 50 ms after the fill, with each assumed constant at its low and high."""
+"""The merged rule in V3's test, with each assumed constant at its low and high."""
 
+YOUNG: Final = "first second"
+"""The age of a device of `machines.GIGABYTES` right after its fill."""
 
 _RATE: Final = f"{machines.CHANGES:g} changes a second"
 _OF_THE_MAIL: Final = f"settled on {machines.DEVICE_GIGABYTES} GB, {_RATE}"
 
 
-def ages_of_v1() -> dict[str, MachineConfig]:
-    """Return the mail's machine at each age, with the rates at which tasks change CPU."""
-    young = {"50 ms": 50_000_000, "half a second": 500_000_000}
+def ages(version: str) -> dict[str, MachineConfig]:
+    """Return a mail's machine at each age, with the rates at which tasks change CPU."""
+    kernel = mails.VERSIONS[version].machine
     rates = (0.0, machines.CHANGES_LOW, machines.CHANGES, machines.CHANGES_HIGH)
-    settled = partial(machines.settled, policy="shared")
+    settled = partial(machines.settled, policy="shared", kernel=kernel)
     return {
-        **{age: machines.young(policy="shared", age_ns=age_ns) for age, age_ns in young.items()},
+        YOUNG: small(version),
         **{
             f"settled, {f'{rate:g} changes a second' if rate else 'tasks stay'}": settled(
                 changes=rate
@@ -289,14 +306,14 @@ def ages_of_v1() -> dict[str, MachineConfig]:
 
 
 def _over_life() -> list[Trial]:
-    compared = ("50 ms", "half a second", f"settled, {_RATE}", _OF_THE_MAIL)
     return [
         trial
-        for age, machine in ages_of_v1().items()
+        for version, mail in mails.VERSIONS.items()
+        for age, machine in ages(version).items()
         for trial in trials(
             [Case({"label": age}, machine)],
-            {"V1": constants()["V1"]},
-            POSTED if age in compared else POSTED[:2],
+            {version: constants()[version]},
+            tuple(mail.kernels.values()),
             seeds=(1, 2) if age == _OF_THE_MAIL else (1, 2, 3),
         )
     ]
@@ -307,9 +324,9 @@ life: Final = _study(
     points=_over_life,
     run=_as_printed,
     # The settled machines take long.
-    quick=lambda trial: trial.names["label"] == "50 ms",
+    quick=lambda trial: trial.names["label"] == YOUNG,
 )
-"""V1 at each age of its bases, and the merged rule at some: the first mail's table."""
+"""Each mail's rule at each age of its bases, by its own fit and kernel: the mail's table."""
 
 # The race of notebook 05.
 
