@@ -3,7 +3,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -70,8 +70,8 @@ def lock_relief(
 ) -> pl.DataFrame:
     """Compare how much a patch relieves the swap cache's lock in the mail, machine and lab.
 
-    ``printed`` has the mail's rows of the lock, of two kernels (PUBLISHED); a row that a profile
-    omits counts as 0. ``predicted`` has the same rows as simulated (RESULTS). ``runs`` are
+    ``printed`` has the mail's rows of the lock (PUBLISHED); a row that a profile omits counts as 0.
+    ``predicted`` has the same rows of both kernels as simulated (RESULTS). ``runs`` are
     `run.run` without and with the patch, ``medians`` those of one experiment (MEDIANS),
     ``policies`` its names without and with the patch.
 
@@ -79,7 +79,10 @@ def lock_relief(
     where a source lacks the quantity, or it is zero without the patch.
     """
     same = predicted.filter(pl.col("metric").is_in(printed["metric"].to_list()))
-    changes = (_sums(printed), _sums(same), None)
+    kernels = same["kernel"].unique(maintain_order=True).to_list()
+    if len(kernels) != 2 or not set(printed["kernel"]) <= set(kernels):
+        raise InputError(f"rows of {', '.join(kernels)}: give both kernels'", field="kernel")
+    changes = (_change(*_sums(printed, kernels)), _change(*_sums(same, kernels)), None)
     rows: list[tuple[str, *tuple[float | None, ...]]] = [(_CYCLES, *changes)]
     for quantity, (prefix, metric) in _QUANTITIES.items():
         simulated = (
@@ -91,12 +94,9 @@ def lock_relief(
     return pl.DataFrame(rows, ["quantity", "published", "simulated", "measured"], orient="row")
 
 
-def _sums(rows: pl.DataFrame) -> float | None:
-    """Return the change of the sum of rows, from the first kernel to the second."""
-    sums = rows.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
-    if len(sums) != 2:
-        raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
-    return _change(*sums.to_list())
+def _sums(rows: pl.DataFrame, kernels: Sequence[str]) -> Iterator[float]:
+    """Yield the sum of the rows of each kernel."""
+    return (float(rows.filter(kernel=kernel)["value"].sum()) for kernel in kernels)
 
 
 def gain_at(ranges: pl.DataFrame, setting: float) -> str:

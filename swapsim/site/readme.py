@@ -25,8 +25,7 @@ _ABOUT_LOCKS: Final = """\
 By how much patches A and D relieve the swap cache's lock: in the mails' profiles, in the contention
 machine, and on a real Linux 6.1 with the patch off and on. That kernel runs under an emulator:
 acquisitions are exact, times are of no use, and contention depends on the emulator's schedule. D's
-rows are of its first posting 50 ms after the fill, whose relief depends on the device's age
-(notebook 04).
+rows are of its third posting, the first second after the device was filled.
 """
 
 _COLUMNS: Final = 120

@@ -211,13 +211,13 @@ def test_a_lock_without_waits_has_no_change() -> None:
 
 
 def test_relief_names_what_is_missing() -> None:
-    """A profile of one kernel and a policy without medians are refused."""
+    """A profile of another kernel and a policy without medians are refused."""
     two = printed(("before", 7.0), ("after", 0.5))
-    for cells, patched, word in ((two.head(1), "on", "kernel"), (two, "another", "another")):
+    for kernel, patched, word in (("later", "on", "kernel"), ("after", "another", "another")):
         with pytest.raises(InputError, match=word):
             lock_relief(
-                cells,
-                predicted(("a", 1.0), ("b", 1.0)),
+                two,
+                predicted(("before", 1.0), (kernel, 1.0)),
                 (RUN, RUN),
                 medians(COUNTED),
                 ("off", patched),

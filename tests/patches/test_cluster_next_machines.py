@@ -45,7 +45,8 @@ def test_a_smaller_device_of_patch_d_keeps_its_shares(gigabytes: int) -> None:
             0.48, rel=1e-4
         )
     assert config.warmup_ns <= usual.warmup_ns
-    assert config.duration_ns == usual.duration_ns
+    # A window has as many cycles of reclaim, whose length goes with memory.
+    assert config.duration_ns / gigabytes == usual.duration_ns / 48
 
 
 @pytest.mark.parametrize("in_memory", [IN_MEMORY_LOW, 0.3, IN_MEMORY_HIGH])

@@ -93,7 +93,7 @@ def test_each_mail_has_its_own_kernels_rows_and_policy(
     named = results.select("kernel", "policy").unique(maintain_order=True).rows()
     assert named == list(mail.kernels.items())
     base = metric_values(
-        mails.machine(policy="shared", kernel=mail.machine, gigabytes=mails.TABLE_GIGABYTES)
+        mails.machine(policy="shared", kernel=mail.machine, gigabytes=machines.GIGABYTES)
     )
     for row, sites in mail.rows.items():
         cell = results.filter(kernel=mail.base, metric=row)

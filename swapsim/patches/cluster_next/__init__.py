@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.answered import headline_locks as headline_locks
     from swapsim.patches.cluster_next.answered import lock_relief as lock_relief
     from swapsim.patches.cluster_next.answered import predicted as predicted
-    from swapsim.patches.cluster_next.answered import runs as runs
     from swapsim.patches.cluster_next.machines import PATCH as PATCH
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
     from swapsim.patches.cluster_next.machines import machine as machine

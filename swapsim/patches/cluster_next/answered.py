@@ -243,26 +243,20 @@ def _answer(
     return claims.paired(claim, "measured", *sides, what=what)
 
 
-def runs() -> dict[str, pl.DataFrame]:
-    """Return the runs of the mail's test under each posted rule, by the rule."""
-    rows = studies.runs()
-    return {policy: rows.filter(policy=policy) for policy in studies.POSTED}
-
-
 def lock_relief() -> pl.DataFrame:
-    """Compare how V1 relieves the swap cache's lock: mail (5.7), machine, real kernel (6.1)."""
-    rules = ("shared", "percpu")
-    ran = runs()
+    """Compare how V3 relieves the swap cache's lock: its mail (5.8), machine, real kernel (6.1)."""
+    mail, rows = VERSIONS["V3"], studies.runs()
+    base, patched = mail.kernels.values()
     return summary.lock_relief(
         claims.published_tables().filter(
             pl.col("metric").str.contains("add_to_swap_cache|__remove_mapping"),
+            pl.col("kernel").is_in(list(mail.kernels)),
             patch=PATCH,
-            table="perf profile",
         ),
-        predicted()[0],
-        (ran["shared"], ran["percpu"]),
+        predicted()[1],
+        (rows.filter(policy=base), rows.filter(policy=patched)),
         claims.medians(claims.measured_results(HALF_FULL)),
-        rules,
+        (base, patched),
     )
 
 

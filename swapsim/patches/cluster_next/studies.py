@@ -125,17 +125,18 @@ predicted: Final = _study(name="cluster-next-predicted", points=_columns, run=_p
 """Both mails' tables for each seed, in the first second after the fill (RESULTS)."""
 
 
-def _posted() -> list[tuple[str, pl.DataFrame]]:
-    return [(policy, constants()["V1"]) for policy in POSTED]
+def small(version: str = "V3") -> MachineConfig:
+    """Return the test of a mail on its own kernel, with devices of `machines.GIGABYTES`."""
+    kernel = mails.VERSIONS[version].machine
+    return machines.machine(policy="shared", kernel=kernel, gigabytes=machines.GIGABYTES)
 
 
-def _run(point: tuple[str, pl.DataFrame]) -> pl.DataFrame:
-    policy, found = point
-    return run(machines.machine(policy=policy, gigabytes=machines.GIGABYTES), found)
+def _run(policy: str) -> pl.DataFrame:
+    return run(replace(small(), policy=policy), constants()["V3"])
 
 
-runs: Final = _study(name="cluster-next-runs", points=_posted, run=_run)
-"""One complete run of the mail's test under each posted rule (RESULTS)."""
+runs: Final = _study(name="cluster-next-runs", points=GAINS, run=_run)
+"""One complete run of V3's test under its base and under the merged rule (RESULTS)."""
 
 # What-ifs: the mail's machine with one setting changed, under the base and under the patch.
 
@@ -167,12 +168,6 @@ def _as_printed(trial: Trial) -> pl.DataFrame:
 
 
 _what_if = partial(_study, run=partial(report, "accesses"))
-
-
-def small(version: str = "V3") -> MachineConfig:
-    """Return the test of a mail on its own kernel, with devices of `machines.GIGABYTES`."""
-    kernel = mails.VERSIONS[version].machine
-    return machines.machine(policy="shared", kernel=kernel, gigabytes=machines.GIGABYTES)
 
 
 def by_tasks(machine: MachineConfig, tasks: Sequence[int] = what_if.CPUS[1:]) -> list[Case]:
