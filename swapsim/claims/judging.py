@@ -203,7 +203,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
     below, above = (high < 0) & seen, (low > 0) & seen
     width = pl.when(pl.col(base) == 0).then(0.0).otherwise(STAYS_WITHIN_PERCENT)
     halved = pl.lit(100 / FACTOR - 100)
-    all_vanished, vanished = (each <= -VANISHES_BY_PERCENT for each in (high, pl.col(source)))
+    all_vanished, some_vanished = (end <= -VANISHES_BY_PERCENT for end in (high, low))
     stays = (claimed == "stays") | claimed.is_null()
     spread = pl.col(f"{prefix}base_spread").fill_null(0.0)
     zero = ((low <= 0) & (high >= 0) & _changes()).fill_null(value=False)
@@ -217,7 +217,7 @@ def _by_interval(prefix: str, source: str, yes: str, no: str) -> pl.Expr:
         ((claimed == "falls slightly") & below & (low >= halved), yes),
         ((claimed == "falls slightly") & (above | (high < halved)), no),
         ((claimed == "vanishes") & below & all_vanished, yes),
-        ((claimed == "vanishes") & (above | (below & ~vanished)), no),
+        ((claimed == "vanishes") & (above | (below & ~some_vanished)), no),
         (stays & (low >= -width) & (high <= width) & ~undecided, yes),
         (stays & ((low > width) | (high < -width)) & (pl.col(source).abs() > spread), no),
         otherwise="open",

@@ -44,7 +44,7 @@ def test_each_link_is_in_the_table(text: str) -> None:
 
 
 def test_a_commit_is_a_link_where_it_is_first_named(text: str) -> None:
-    """One of a card's front matter is linked below it; one without a row is marked [mem]."""
+    """One of a card's front matter is linked below it; one without a row says "not checked"."""
     front, _, body = text.rpartition(FENCE)
     words = re.sub(r"\]\([^)]*\)", "]", body)
     for commit in dict.fromkeys(COMMIT.findall(words)):
@@ -55,7 +55,7 @@ def test_a_commit_is_a_link_where_it_is_first_named(text: str) -> None:
         if found[0] in links.commits():
             assert address("commit", found[0]) in body
         else:
-            assert front[found.end() :].startswith(" [mem]"), found[0]
+            assert re.match(r" \([^)]*not checked\)", front[found.end() :]), found[0]
 
 
 def test_a_link_to_a_commit_names_it(text: str) -> None:

@@ -122,7 +122,10 @@ def rows_of(
     stored = studies.counts(name)
     is_stored = (device, churn) == (studies.DEVICE, studies.CHURN)
     again = [] if is_stored else stored["policy"].unique(maintain_order=True).to_list()
-    own = one_at_a_time(device, churn, factors, policies=[*again, *mine])
+    policies = [*again, *mine]
+    if not policies:
+        return stored
+    own = one_at_a_time(device, churn, factors, policies=policies)
     return stored.vstack(own).sort("setting", maintain_order=True) if is_stored else own
 
 
