@@ -100,7 +100,7 @@ def test_a_trace_that_feeds_no_replay_of_a_patch_lacks_their_events() -> None:
         "lacks swp_add, swp_del, wb_start, wb_end; batched-removal lacks swp_del, " in lead
     )
     assert "With mine 20 % (15 to 20) of" in lead
-    assert "the merged rule 10 % (5 to 30, tied)." in lead
+    assert "the merged rule 10 % (5 to 30), tied." in lead
 
 
 FIGURES = {

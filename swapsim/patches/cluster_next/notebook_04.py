@@ -181,7 +181,7 @@ def verdict(
         f"{of[first, 'percpu']:.0f} % of additions fetch the line at first and "
         f"{of[last, 'percpu']:.0f} % in the end.",
         worth=f"In pmbench's score the merged patch gains {score['range']}, by the device's age "
-        f"({score['simulated']} in the first second; published for 1,800 s: {score['published']}, "
+        f"(published for 1,800 s: {score['published']}, "
         f"{score['simulated_verdict']}). V1 gains {first_posted['simulated']} in the first second, "
         f"{settled(life)} in the end, by how often tasks change CPU (published: "
         f"{first_posted['published']}, {first_posted['simulated_verdict']}).",
