@@ -11,7 +11,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -43,6 +43,10 @@ LATENCIES_US: Final = (20, 80, 120)
 """How long it serves each of them: ``channel_ns`` of data/costs.csv, its low, value and high. With
 80 us and 32 at a time it moves 400,000 pages a second, about what the P3600 of patch D's thread
 does."""
+
+_PARTS: Final = 4
+"""In a window a node has to swap out one in so many of its frames: two thirds of what it swaps out
+in that of patch D's machines (`cluster_next.machines.WINDOW_NS`)."""
 
 MEMORY: Final = 20_000_000
 """Where a device as fast as memory stands on the axis of a drive's pages a second."""
@@ -189,7 +193,7 @@ def gain(
         the seeds' gains, no interval), the medians of the shares of busy time in lock waits without
         it and with it, in percent (``base_waits``, ``patched_waits``), and whether some seeds gain
         and others lose (``flips``). A UserWarning names policies whose runs are those of the base,
-        and why.
+        and why, and windows of less than a cycle of reclaim.
 
     Raises
     ------
@@ -224,7 +228,10 @@ def gain(
         raise InputError("a gain is that of one policy over another: give the base and others")
     fits = {"costs": costs() if constants is None else constants}
     how = study.How(executor=study.SerialExecutor()) | how
-    gained = gains(run(cases, fits, fields, metric=metric, seeds=seeds, **how))
+    rows = run(cases, fits, fields, metric=metric, seeds=seeds, **how)
+    for each in _too_short(cases, rows.filter(metric="swap_out")):
+        warnings.warn(each, stacklevel=3)
+    gained = gains(rows)
     same = gained.filter(low=0.0, high=0.0)["policy"].unique(maintain_order=True)
     if not same.is_empty():
         why = ": a call that gets a free cluster ignores the scan base; give the machine "
@@ -235,6 +242,26 @@ def gain(
             stacklevel=3,  # one level is that of `checked`
         )
     return gained
+
+
+def _too_short(cases: Sequence[Case], rates: pl.DataFrame) -> Iterator[str]:
+    """Yield what to do where a window sees a part of a cycle of reclaim, by the rates of swap-out.
+
+    Reclaim takes pages from the inactive lists, then refills them, so that a gain in less than a
+    cycle depends on where the window begins.
+    """
+    for case in () if rates.is_empty() else cases:
+        machine = case.machine
+        kib = rates.filter(**case.names)["value"].to_list()
+        pages = min(kib) / 4 * machine.duration_ns / 1e9 / machine.nodes
+        wanted = machine.frames / _PARTS
+        if pages < wanted:
+            name = ", ".join(map(str, case.names.values())) or "the machine"
+            yield (
+                f"{name}: in the measured time a node swaps out {pages:,.0f} pages, of "
+                f"{machine.frames:,} frames: a gain depends on where in reclaim's cycle it begins; "
+                f"give duration_ns={math.ceil(machine.duration_ns * wanted / pages):,} or more"
+            )
 
 
 def _with_fields(

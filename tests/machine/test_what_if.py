@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What-ifs gain nothing where nothing changed, and have the range of their fits and seeds."""
 
+import re
 from dataclasses import replace
 
 import polars as pl
@@ -87,6 +88,20 @@ def test_a_gain_is_that_of_the_runs_themselves() -> None:
     assert row["middle"] == pytest.approx(100 * (values[1] - values[0]) / values[0])
     assert row["middle"] > 0
     assert row["patched_waits"] < row["base_waits"]
+
+
+def test_a_window_of_a_part_of_reclaims_cycle_is_named(recwarn: pytest.WarningsRecorder) -> None:
+    """The warning says how long it should be; in twice this time there is none."""
+    usual = replace(SMALL, duration_ns=8_000_000)
+    machine = replace(usual, frames=2**15, slots=2**17)
+    large = case(setting=5)._replace(machine=machine)
+    what_if.gain([case()._replace(machine=usual), large], NO_TAGS, seeds=[1])
+    (said,) = [str(each.message) for each in recwarn]
+    assert said.startswith("5.0, 5 writers: in the measured time a node swaps out ")
+    (wanted,) = re.findall(r"give duration_ns=([\d,]+) or more$", said)
+    longer = replace(machine, duration_ns=2 * int(wanted.replace(",", "")))
+    what_if.gain([large._replace(machine=longer)], NO_TAGS, seeds=[1])
+    assert len(recwarn) == 1
 
 
 def test_what_cannot_gain_is_named() -> None:
