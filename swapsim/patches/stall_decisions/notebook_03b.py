@@ -461,8 +461,8 @@ def verdict_in_lab_guest(standing: pl.DataFrame) -> str:
     return (
         f"Of {figures} figures of {' and '.join(lab_guest.NEW)}, {near} are within a factor of "
         f"{lab_guest.FACTOR} of the lab's, of the {not_trivial} not trivial ones {near_of_these}; "
-        f"the lab's series-2, which was seen, gives {by_seen} and {seen_of_these}. Of {pairs} pairs "
-        f"of sets not seen {right} are in the lab's order.\n"
+        f"the lab's series-2, which was seen, gives {by_seen} and {seen_of_these}. "
+        f"Of {pairs} pairs of sets not seen {right} are in the lab's order.\n"
         f"Of series-3 to 3.11 series-2 gives all {alike_by_seen} figures, the simulation "
         f"{alike_near}."
     )
