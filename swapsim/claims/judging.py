@@ -307,6 +307,7 @@ def _with_reasons(table: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(**columns)
 
 
+@checked
 def range_verdict(
     low: str, high: str, figure: str | None = None, yes: str = "reproduced", no: str = "missed"
 ) -> pl.Expr:

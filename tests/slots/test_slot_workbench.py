@@ -419,7 +419,7 @@ def test_a_metric_without_a_value_has_an_empty_column() -> None:
     found = slots.means(measured.with_columns(value=empty), ["scanned.again", "scanned"])
     assert found["scanned.again"].to_list() == [None]
     assert found["scanned"].null_count() == 0
-    with pytest.raises(InputError, match="no row has 'colour'"):
+    with pytest.raises(InputError, match="has no 'colour'"):
         slots.means(measured, ["colour"])
 
 
