@@ -13,8 +13,8 @@ CONFIDENCE: Final = 0.95
 """Of an interval, unless a caller gives another one."""
 
 FEWEST_RUNS: Final = 5
-"""Runs, below which nothing is said of their median. The interval of five, from the least to the
-greatest, has 93.75 %; four have 87.5 %."""
+"""Fewest runs of which a median and a rank are stated. The interval of five, from the least to the
+greatest, has 93.75 %; that of four has 87.5 %."""
 
 RANKED: Final = {
     "rank": pl.String(),

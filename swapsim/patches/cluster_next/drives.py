@@ -32,7 +32,7 @@ _POLICIES: Final = tuple(_V3.kernels.values())
 _SEEDS: Final = tuple(range(1, 11))
 _FEWER: Final = _SEEDS[:5]  # at the ages that only widen the range
 _P3600_RATE: Final = 0.725
-"""GB/s that the base swaps out to a P3600 with V3's fit, in cluster-next-gain-by-drive."""
+"""GB/s that the base swaps out to a P3600 with V3's fit, about: it sets how long a run is."""
 
 METRICS: Final = Metrics(
     "the drives of the replies",

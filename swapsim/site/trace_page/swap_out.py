@@ -129,19 +129,14 @@ def _moved(ranking: pl.DataFrame) -> list[str]:
     rows = {row["policy"]: row for row in ranking.iter_rows(named=True)}
     shared, merged = rows["shared"], rows[_MERGED]
     better = [name for name, row in rows.items() if _MERGED in row["better_than"]]
-    than_shared = (
-        "which is better"
-        if "shared" in merged["better_than"]
-        else "which is tied"
-        if "shared" in merged["tied_with"]
-        else "which is worse"
-    )
+    lists = {"better": merged["better_than"], "tied": merged["tied_with"]}
+    than_shared = next((word for word, names in lists.items() if "shared" in names), "worse")
     best = [f"{name}, {_percent(rows[name])}" for name in better]
     tied = merged["tied_with"]
     return [
         f"With one base for all (shared) {_percent(shared)} of the additions to the swap cache "
         f"fetch the lock's line from another CPU, with the merged rule ({_MERGED}) "
-        f"{_percent(merged)}, {than_shared}.",
+        f"{_percent(merged)}, which is {than_shared}.",
         f"Better than the merged rule: {blocks.listed(best) if best else 'none'}. Tied with it: "
         f"{blocks.listed(tied) if tied else 'none'}.",
     ]
