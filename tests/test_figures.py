@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures that stay, whatever moves: tests/figures.json against the code and the stores.
+
+An entry is a call of a function below and its value. A rename changes what stands in this file;
+an entry's value changes only in a commit that says why. `python tests/test_figures.py CALL...`
+prints what calls give now, and without calls each entry that differs.
+"""
+
+import json
+import sys
+import warnings
+from functools import cache
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from swapsim import clusters, generations, mapping, reclaim, removal, slots, stall, study
+from swapsim.machine import MachineConfig
+from swapsim.machine import run as machine_run
+from swapsim.machine.costs import change_costs, costs
+from swapsim.slots.workbench import one_at_a_time
+
+DATA = Path(__file__).parents[1] / "data"
+FIGURES = Path(__file__).with_name("figures.json")
+
+VERIFY = {
+    "slots": slots.verify_slots,
+    "stall": stall.verify_stalls,
+    "clusters": clusters.verify_clusters,
+    "mglru": generations.verify_generations,
+}
+
+
+def verify(subject: str, trace: str) -> str:
+    """What the model says of a recording: the last line."""
+    return VERIFY[subject](trace).describe()[-1]
+
+
+def tags(trace: str, kernel: str) -> Any:
+    """Patch A: acquisitions, tree walks, nodes and tag words, by flow, tags and site."""
+    sites = mapping.writeback_tags(trace, kernel=kernel)
+    return table(sites, ["flow", "tags", "site"], "acquisitions", "descents", "nodes", "tag_words")
+
+
+def batches(trace: str) -> Any:
+    """Patch B: lists, pages, locks page by page and batched, the most pages under one lock."""
+    rows = removal.batched_removal(trace)
+    return table(rows, ["kernel"], "lists", "pages", "failed", "page_by_page", "batched", "longest")
+
+
+def stalls(trace: str, rules: str) -> Any:
+    """Patch C: decisions of a set of rules on the lists of a recording."""
+    rows = stall.summed_decisions(_decided(trace), stall.reclaim_rows(trace).rounds, trace=trace)
+    return rows.filter(rules=rules).drop("trace", "rules").row(0, named=True)
+
+
+def sleeps(trace: str) -> Any:
+    """Patch C: requests to sleep, and how many of them can sleep."""
+    rows = stall.requested_sleeps(_decided(trace), stall.reclaim_rows(trace).rounds)
+    return table(rows, ["rules", "reason"], "requests", "can_sleep", "most_us")
+
+
+@cache
+def _decided(trace: str) -> pl.DataFrame:
+    return stall.decided_lists(trace)
+
+
+def slot_policies(trace: str, seeds: int = 2) -> Any:
+    """Patches D and E: the requests of a recording under each policy, mean over seeds."""
+    rows = slots.cluster_next(trace, seeds=seeds, executor=study.SerialExecutor())
+    return _means(rows, "policy")
+
+
+def slot_churn(policy: str, seeds: int = 2, **workload: Any) -> Any:
+    """Patches D and E: generated requests under a policy, mean over seeds."""
+    rows = one_at_a_time(
+        slots.SlotsConfig(),
+        slots.ChurnConfig(**workload),
+        {"used_share": [0.5, 0.9]},
+        policies=[policy],
+        seeds=seeds,
+        executor=study.SerialExecutor(),
+    )
+    return _means(rows, "setting")
+
+
+def _means(rows: pl.DataFrame, by: str) -> Any:
+    return table(
+        rows.filter(pl.col("metric").is_in(["scanned", "run", "lock.moved.add", "lock.met.add"]))
+        .group_by(by, "metric", maintain_order=True)
+        .agg(pl.col("value").mean()),
+        [by, "metric"],
+        "value",
+    )
+
+
+@cache
+def _clusters(trace: str) -> Any:
+    return clusters.replay(trace)
+
+
+def cluster_grants(trace: str) -> Any:
+    """6.12 to 7.3: requests, grants and fallbacks by rules and order."""
+    rows = _clusters(trace).grants
+    return table(rows, ["rules", "order"], "requests", "granted", "fallbacks")
+
+
+def cluster_work(trace: str) -> Any:
+    """6.12 to 7.3: visits, picks, list moves and what is found, by rules."""
+    rows = _clusters(trace).work
+    return table(rows, ["rules"], "grants", "slots", "visits", "picks", "moves", "reclaims")
+
+
+def mglru_flips(trace: str) -> Any:
+    """MGLRU: choices by the base's term and other rules' type and term."""
+    rows = generations.replay(trace).flips
+    keys = ["rules", "base_type", "base_term", "type", "term"]
+    return table(rows, keys, "choices")
+
+
+def mglru_switches(trace: str) -> Any:
+    """MGLRU: choices that flip without a term of the rules."""
+    rows = generations.replay(trace).switches
+    return table(rows, ["rules", "switch"], "flips", "to_anon", "tiers")
+
+
+def machine(changed: dict[str, int] | None = None, **fields: Any) -> Any:
+    """The machine of CPUs and locks: rates, waits and acquisitions of one run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cost = change_costs(costs(), changed or {})
+        rows = machine_run.run(MachineConfig(**fields), cost)
+    wanted = pl.col("metric").str.contains(
+        r"^(swap_out|swap_in|accesses|busy)$|^(cycles|acquisitions|contended|moved)\."
+    )
+    sites = rows.filter(wanted).select(pl.col("metric").str.extract(r"^(\w+(?:\.\w+)?)"), "value")
+    return table(
+        sites.group_by("metric", maintain_order=True).agg(pl.col("value").sum()),
+        ["metric"],
+        "value",
+    )
+
+
+def parallelio(rules: str, share: float = 0.05, seed: int = 1, **where: Any) -> Any:
+    """Patch C's machine of memory and disk: the mail's test, smaller; its vmstat block."""
+    config = reclaim.shrink(reclaim.parallelio(rules, iterations=1, seed=seed, **where), share)
+    return table(reclaim.vmstat(reclaim.run(config)), ["metric"], "value")
+
+
+def lab_guest(rules: str, file_share: float) -> Any:
+    """The same test as in the virtual machine of data/measured/stall-rules."""
+    rows = reclaim.lab_guest_rows(reclaim.run_lab_guest(reclaim.lab_guest(rules, file_share)))
+    return table(rows, ["metric"], "value")
+
+
+def stored(name: str, *by: str, **where: Any) -> Any:
+    """Median of a stored study's values (or of `value=`), by columns; `where` keeps rows."""
+    return _medians(pl.read_parquet(DATA / "simulated" / f"{name}.parquet"), by, where)
+
+
+def measured(experiment: str, *by: str, **where: Any) -> Any:
+    """Median over rounds of what a real kernel counted, by columns; `where` keeps rows."""
+    return _medians(pl.read_parquet(DATA / "measured" / experiment / "results.parquet"), by, where)
+
+
+def _medians(rows: pl.DataFrame, by: tuple[str, ...], where: dict[str, Any]) -> Any:
+    value = where.pop("value", "value")
+    for column, wanted in where.items():
+        text = pl.col(column).cast(pl.String)
+        rows = rows.filter(
+            text.is_in(list(map(str, wanted if isinstance(wanted, list) else [wanted])))
+        )
+    found = rows.group_by(by, maintain_order=True).agg(pl.col(value).median())
+    return table(found.sort(by), list(by), value)
+
+
+def table(rows: pl.DataFrame, keys: list[str], *values: str) -> dict[str, Any]:
+    """Each row's values under its keys."""
+    found: dict[str, Any] = {}
+    for row in rows.select(*keys, *values).iter_rows():
+        name, rest = " | ".join(map(str, row[: len(keys)])), row[len(keys) :]
+        assert name not in found, f"two rows of {name}"
+        found[name] = rest[0] if len(values) == 1 else list(rest)
+    assert found, "no rows"
+    return found
+
+
+def value_of(call: str) -> Any:
+    """Evaluate an entry's call; the value as JSON would store it."""
+    return json.loads(json.dumps(eval(call, globals())))
+
+
+def differs(now: Any, then: Any) -> list[str]:
+    """Where two values differ: integers and words exactly, others beyond rounding."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        return [
+            f"{key}: {line}"
+            for key in dict.fromkeys([*then, *now])
+            for line in differs(now.get(key, "nothing"), then.get(key, "nothing"))
+        ]
+    if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        return [line for pair in zip(now, then, strict=True) for line in differs(*pair)]
+    numbers = isinstance(now, float | int) and isinstance(then, float | int)
+    same = isclose(now, then, rel_tol=1e-9) if numbers else now == then
+    return [] if same else [f"{then} -> {now}"]
+
+
+def changed(calls: dict[str, Any]) -> list[str]:
+    """Lines for the entries whose value is another one now."""
+    lines = []
+    for call, then in calls.items():
+        lines += [f"{call}: {line}" for line in differs(value_of(call), then)[:5]]
+    return lines
+
+
+def test_figures_that_stay() -> None:
+    """Each figure of tests/figures.json comes out again."""
+    figures = json.loads(FIGURES.read_text())
+    assert len(figures) > 100
+    assert not changed(figures)
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:]:
+        print(json.dumps({each: value_of(each)}, indent=1))
+    if not sys.argv[1:]:
+        print(*changed(json.loads(FIGURES.read_text())), sep="\n")
