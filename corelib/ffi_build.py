@@ -2,9 +2,8 @@
 """Generate the cffi extension from the marked regions of the headers.
 
 The API is written once, in ``include/swapsim``. Python sees the declarations between
-``/* ffi: begin */`` and ``/* ffi: end */``, and two texts: ``sws_code_digests``, a line for each of
-their names, with the digest of the code that was compiled for it, and ``sws_comments``, a line for
-each enumerator and each field of a struct, with the comment above it.
+``/* ffi: begin */`` and ``/* ffi: end */``, and a text, ``sws_comments``: a line for each
+enumerator and each field of a struct, with the comment above it.
 """
 
 import json
@@ -14,7 +13,6 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from cffi import FFI
-from code_digests import digests
 
 CORELIB = Path(__file__).parent
 INCLUDE = CORELIB / "include" / "swapsim"
@@ -49,17 +47,10 @@ def builder() -> FFI:
     """Return the FFI that declares and compiles the whole API."""
     ffi = FFI()
     api = "\n".join(declarations(header) for header in headers())
-    ffi.cdef(f"{api}\nextern const char sws_code_digests[], sws_comments[];")
+    ffi.cdef(f"{api}\nextern const char sws_comments[];")
     includes = "\n".join(f'#include "swapsim/{header.name}"' for header in headers())
-    ffi.set_source("swapsim._core", f"{includes}\n{digests_as_data(api)}\n{comments_as_data(api)}")
+    ffi.set_source("swapsim._core", f"{includes}\n{comments_as_data(api)}")
     return ffi
-
-
-def digests_as_data(api: str) -> str:
-    """Return the C definition of ``sws_code_digests``."""
-    names = sorted(set(NAME.findall(api)))
-    lines = (f'\t"{name} {digest}\\n"' for name, digest in digests(CORELIB, names).items())
-    return "\n".join(("const char sws_code_digests[] =", *lines, ";"))
 
 
 def comments(api: str) -> dict[str, str]:

@@ -172,7 +172,7 @@ def machine_gain(metric: str = "swap_out", seeds: Any = (1,), constants: Any = N
 
 def serial(task: Any, points: Any) -> list[Any]:
     """Run a sweep in this process."""
-    return study.run(task, points, executor=study.SerialExecutor())
+    return study.run(task, points)
 
 
 class Frame:
@@ -208,8 +208,6 @@ WRONG: tuple[tuple[Callable[[], object], str], ...] = (
     (partial(MachineConfig, kernel="6.1", slots=3), "slots=3: walkers=1 of pages=16384 need 192"),
     # Lists and dictionaries, and what is in them.
     (partial(serial, machine_run.run, MachineConfig()), "points=[MachineConfig(walkers=1, "),
-    (partial(study.run, lambda config: config, [1]), "processes need a function of a module"),
-    (partial(study.run, print, [1], batch_points="2"), "write batch_points=2"),
     (partial(machine_run.run_policies, MachineConfig, "percpu"), "policies=['percpu']"),
     (partial(machine_run.run_policies, MachineConfig, []), "give at least one"),
     (partial(machine_run.run_policies, MachineConfig, ["percpu", 3]), "policies[1]=3"),

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from swapsim.machine import MachineConfig
 from swapsim.patches.writeback_tags.prediction import TAG_SHARE
 from swapsim.reclaim import ReclaimConfig
 from swapsim.site import bench
 
 HERE = Path(__file__).parent / "bench"
-MACHINES = [MachineConfig(walkers=2, frames=2**12, duration_ns=10**6)]
 
 
 def small_reclaim(seed: int) -> ReclaimConfig:
@@ -24,7 +22,6 @@ def small_reclaim(seed: int) -> ReclaimConfig:
 
 
 SMALL: dict[str, dict[str, Any]] = {
-    "cluster": {"WORKERS": (1,), "EMPTY_POINTS": 8, "MACHINES": MACHINES},
     "clusters": {"AGAIN": 1},
     "des": {"OURS": 2000, "THEIRS": 100},
     "generations": {"AGAIN": 1, "TRACE": "generations-6.12-mixed-1"},
@@ -60,7 +57,7 @@ def test_a_benchmark_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "panels" and not rows:
         pytest.skip("Chromium is not installed")
     names = {row["name"] for row in rows}
-    left_out = {each for each in module.NAMES if each.startswith(("live/", "cluster/"))}
+    left_out = {each for each in module.NAMES if each.startswith(("live/",))}
     assert names <= {*module.NAMES}
     assert {*module.NAMES} - left_out <= names
     assert all(row["ours"] is not None and row["unit"] for row in rows)

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from swapsim import clusters, generations, mapping, reclaim, removal, slots, stall, study
+from swapsim import clusters, generations, mapping, reclaim, removal, slots, stall
 from swapsim.machine import MachineConfig
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
@@ -69,7 +69,7 @@ def _decided(trace: str) -> pl.DataFrame:
 
 def slot_policies(trace: str, seeds: int = 2) -> Any:
     """Patches D and E: the requests of a recording under each policy, mean over seeds."""
-    rows = slots.cluster_next(trace, seeds=seeds, executor=study.SerialExecutor())
+    rows = slots.cluster_next(trace, seeds=seeds)
     return _means(rows, "policy")
 
 
@@ -81,7 +81,6 @@ def slot_churn(policy: str, seeds: int = 2, **workload: Any) -> Any:
         {"used_share": [0.5, 0.9]},
         policies=[policy],
         seeds=seeds,
-        executor=study.SerialExecutor(),
     )
     return _means(rows, "setting")
 

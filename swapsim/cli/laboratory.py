@@ -170,19 +170,23 @@ def claims(which: str | None, verdicts: Sequence[str], unseen: bool, metrics: bo
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=offering(_studies))
 @click.option(
-    "--check", is_flag=True, help="List stale results and run nothing; exit 1 if there are any."
+    "--check",
+    is_flag=True,
+    help="Compare with what is stored, and store nothing; exit 1 if any differs.",
 )
 def simulate(names: Sequence[str], check: bool) -> int:
     from swapsim.site import simulated
 
+    progress = sys.stderr.isatty()
     if check:
-        stale = simulated.stale(names)
-        for name, why in stale.items():
+        found = 0
+        for name, why in simulated.differing(names, progress=progress):
+            found = 1
             say(f"{name}: {why}")
-        if not stale:
-            click.echo("all stored results are current")
-        return 1 if stale else 0
-    for name, changed in simulated.simulate(names, progress=sys.stderr.isatty()):
+        if not found:
+            click.echo("all stored results come out again")
+        return found
+    for name, changed in simulated.simulate(names, progress=progress):
         click.echo(f"{name}: {'written' if changed else 'unchanged'}")
     return 0
 

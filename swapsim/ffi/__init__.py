@@ -8,7 +8,6 @@ not repeat them.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, Final
 
 from swapsim._core import ffi, lib
@@ -187,10 +186,3 @@ SLOTS_KEPT: Final[int] = lib.SWS_MACHINE_SLOTS_KEPT
 def watermark_high(frames: int) -> int:
     """Return how many of a node's pages kswapd leaves free."""
     return int(lib.sws_machine_watermark_high(frames))
-
-
-@cache
-def code_digests() -> dict[str, str]:
-    """Return the digest of the code behind each name of the API, as it was compiled in."""
-    lines = ffi.string(lib.sws_code_digests).decode().splitlines()
-    return dict(line.split() for line in lines)

@@ -31,7 +31,6 @@ patch D? `slots.measure` runs one setting, and `slots.one_at_a_time` many with s
 >>> rules = ("shared", "percpu-rerandomise", next_but_one)
 >>> measured = slots.one_at_a_time(
 ...     device, churn, {"warm_up_pages": [2**14, 2**16]}, policies=rules, seeds=6,
-...     executor=swapsim.study.SerialExecutor(),
 ... )
 >>> frames.show(slots.means(measured, ["trunk.pairs", "run"]))
 factor: warm_up_pages

@@ -77,20 +77,15 @@ viewer; the file has a field of `MachineConfig` on each line, and a table ``[cos
 
 ## Many machines
 
-`study.run` runs a function on many points, on any executor of ``concurrent.futures``, shows
-progress, and stores what is complete in a folder, from which an interrupted run continues. The
-folder is for these points and this function: other or more points need a new folder.
+`study.run` runs a function on many points, on threads or on any executor of
+``concurrent.futures``, shows progress, and stores what is complete in a folder, from which an
+interrupted run continues.
 
->>> from concurrent.futures import ThreadPoolExecutor
 >>> from swapsim import study
 >>> machines = [machine.MachineConfig(kernel="6.1", walkers=tasks) for tasks in (2, 4)]
->>> with ThreadPoolExecutor() as pool:
-...     tables = study.run(run, machines, executor=pool, folder="mystudy")
+>>> tables = study.run(run, machines, folder="mystudy")
 >>> [table.filter(metric="swap_out")["value"].item() for table in tables]
 [560316.8377749374, 903596.1326085525]
-
-Without an executor it starts processes of its own, which import the script: then the script's work
-has to stand below ``if __name__ == "__main__":``.
 
 ## What the machine is not
 

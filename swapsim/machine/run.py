@@ -151,7 +151,7 @@ def run_policies(
         raise ConfigError(f"seeds={seeds}: choose at least 1")
     task = partial(run_policy, machine, constants=constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
-    return study.table(task, points, batch_points=2, **how)
+    return study.table(task, points, **how)
 
 
 def run_policy(

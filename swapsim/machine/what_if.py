@@ -151,7 +151,7 @@ def run(
     """Return the metric and the waits of each case under each policy, with each fit and seed."""
     check_choice("metric", metric, GAINS)
     points = trials(cases, fits, _with_fields(policies), seeds)
-    return study.table(partial(report, metric), points, batch_points=2, **how)
+    return study.table(partial(report, metric), points, **how)
 
 
 @checked
@@ -227,7 +227,6 @@ def gain(
     if len(fields) < 2:
         raise InputError("a gain is that of one policy over another: give the base and others")
     fits = {"costs": costs() if constants is None else constants}
-    how = study.How(executor=study.SerialExecutor()) | how
     rows = run(cases, fits, fields, metric=metric, seeds=seeds, **how)
     for each in _too_short(cases, rows.filter(metric="swap_out")):
         warnings.warn(each, stacklevel=3)
@@ -343,7 +342,6 @@ def gains(
     >>> eight = what_if.Case({"tasks": 8}, machine.MachineConfig(walkers=8, fragmented=True))
     >>> rows = what_if.run(
     ...     [eight], {"as they are": machine.costs.costs()}, ["shared", "avoid"],
-    ...     executor=study.SerialExecutor(),
     ... )
     >>> frames.show(what_if.gains(rows), "%")
     tasks  policy  middle   low  high  base_waits  patched_waits  flips

@@ -34,10 +34,15 @@ def studies(names: Sequence[str] = ()) -> list[Study]:
     return [each for name, each in found.items() if name in names or not names]
 
 
-def stale(names: Sequence[str] = ()) -> dict[str, str]:
-    """Return the studies whose stored rows cannot be used, and why; the names as for `studies`."""
-    why = {each.name: each.stale() for each in studies(names)}
-    return {name: reason for name, reason in why.items() if reason is not None}
+def differing(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[tuple[str, str]]:
+    """Compute the results of studies again; yield those that are not as stored, and why."""
+    with TextBar(studies(names), desc="check", unit=" results", disable=not progress) as bar:
+        for each in bar:
+            why = each.stale()
+            if why is None and not each.is_reproduced(progress=progress):
+                why = "other rows come out"
+            if why is not None:
+                yield each.name, why
 
 
 def prove(*, progress: bool = False) -> dict[str, int]:

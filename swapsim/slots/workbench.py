@@ -259,7 +259,7 @@ def one_at_a_time(
     >>> from swapsim import frames, slots, study
     >>> measures = slots.one_at_a_time(
     ...     slots.SlotsConfig(), slots.ChurnConfig(), {"used_share": [0.5, 0.9]},
-    ...     policies=["shared", "percpu"], seeds=2, executor=study.SerialExecutor(),
+    ...     policies=["shared", "percpu"], seeds=2,
     ... )
     >>> frames.show(slots.means(measures, ["scanned", "lock.moved.add"]))
     factor: used_share
@@ -305,7 +305,6 @@ def cluster_next(
     >>> from swapsim import frames, slots, study
     >>> rows = slots.cluster_next(
     ...     "slots-1-percpu-rerandomise", policies=["shared"], seeds=1,
-    ...     executor=study.SerialExecutor(),
     ... )
     >>> frames.show(rows.filter(rows["metric"].is_in(["scanned", "run"])))
     factor: skipped_share, setting: 0.339205, policy: shared
@@ -342,7 +341,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDEN
     >>> from swapsim import frames, slots, study
     >>> measures = slots.one_at_a_time(
     ...     slots.SlotsConfig(), slots.ChurnConfig(), {"cpus": [8]}, seeds=5,
-    ...     policies=["shared", "percpu"], executor=study.SerialExecutor(),
+    ...     policies=["shared", "percpu"],
     ... )
     >>> ranking = slots.ranking(measures, "lock.moved.add")
     >>> frames.show(ranking.select("rank", "policy", "median", "low", "high"))
@@ -393,7 +392,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     >>> from swapsim import frames, slots, study
     >>> measures = slots.one_at_a_time(
     ...     slots.SlotsConfig(), slots.ChurnConfig(), {"cpus": [2, 8]}, policies=["percpu"],
-    ...     seeds=2, executor=study.SerialExecutor(),
+    ...     seeds=2,
     ... )
     >>> frames.show(slots.means(measures, ["trunk.pairs", "run"]))
     factor: cpus, policy: percpu

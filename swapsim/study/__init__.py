@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One engine for all that runs a function over many points.
 
-Points are plain data and the task is a function of a module, so that both travel to another process
-or machine. Results are those of a serial run, because all that a task draws comes from its point's
-seed. A ``Study`` is a result of that kind which is stored in data/simulated.
+Results are those of a serial run, because all that a task draws comes from its point's seed. A
+``Study`` is a result of that kind which is stored in data/simulated.
 """
 
 from typing import TYPE_CHECKING
@@ -13,15 +12,13 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.study import constants as constants
     from swapsim.study import ranking as ranking
-    from swapsim.study import store as store
     from swapsim.study import summary as summary
     from swapsim.study import tables as tables
-    from swapsim.study.processes import SerialExecutor as SerialExecutor
+    from swapsim.study.study import How as How
     from swapsim.study.study import Study as Study
     from swapsim.study.study import picked as picked
     from swapsim.study.study import recap as recap
-    from swapsim.study.sweep import How as How
-    from swapsim.study.sweep import run as run
-    from swapsim.study.sweep import table as table
+    from swapsim.study.study import run as run
+    from swapsim.study.study import table as table
 else:
     lazy.export(__name__)

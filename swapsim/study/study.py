@@ -1,47 +1,204 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Studies: results that take long, stored in data/simulated together with what decides them.
+"""Many runs of one function, and results that take long, stored in data/simulated.
 
 ::
 
     data/simulated/NAME.parquet    the rows, and in the file's metadata
-        code     digest of the settings and of all code that they reach, in Python and in C
-        data     digest of the data that it reads
+        inputs   digest of what the study is given: its settings, costs and data
         rows     digest of the rows: a file with a flipped bit is damaged
 
-A caller of a study gets the stored rows if code and data are still the same; otherwise they are
-computed. `make test` proves each study once: a sample is computed again, which has to be the same,
-bit for bit.
+A caller of a study gets the stored rows if its inputs are still the same; otherwise they are
+computed. That the present code gives these rows is proved by computing them again: `make test` does
+so with a sample of each study, `swapsim simulate --check` with all, and both compare bit for bit.
 """
 
 import hashlib
 import io
+import os
+import pickle
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim import io as swapsim_io
 from swapsim.checks import checked
-from swapsim.errors import ConfigError, InputError, SwapsimError
+from swapsim.errors import ConfigError, InputError, SwapsimError, require_some
 from swapsim.io.paths import data_root
-from swapsim.study.code import code_digest
-from swapsim.study.processes import SerialExecutor
-from swapsim.study.sweep import table
+from swapsim.progress import bar
 from swapsim.version import __version__
 
+Point = TypeVar("Point")
+Result = TypeVar("Result")
+Reduce = Callable[[pl.DataFrame], pl.DataFrame]
+
 FOLDER: Final = "simulated"
+
+_WAIT_SECONDS: Final = 0.2  # A Ctrl-C that comes just before a wait does not end it
 
 _READ: Final[dict[str, int]] = {}
 """Numbers of rows by the names of the studies whose stored rows were used since the last recap."""
 
-Reduce = Callable[[pl.DataFrame], pl.DataFrame]
+
+class How(TypedDict, total=False):
+    """Keywords of `run` that its callers pass on."""
+
+    executor: Executor | None
+    progress: bool
+    folder: Path | str | None
+
+
+@checked
+def run(
+    task: Callable[[Point], Result],
+    points: Sequence[Point],
+    *,
+    executor: Executor | None = None,
+    progress: bool = False,
+    folder: Path | str | None = None,
+) -> list[Result]:
+    """Call a task with each point and return the results, in the order of the points.
+
+    Parameters
+    ----------
+    task : callable
+    points : sequence
+        The arguments of the calls.
+    executor : concurrent.futures.Executor, optional
+        Where to run; it stays open. Default: as many threads as this process may use CPUs, since a
+        call into the C core releases the GIL. Processes, and ``client.get_executor()`` of a Dask
+        client, need a task of a module and points that can be pickled.
+    progress : bool
+        Show a progress bar on stderr; a notebook shows one anyway if it takes long.
+    folder : Path or str, optional
+        Where to keep each point's frame, so that a run that was interrupted continues there. The
+        task has to be a function of a module that returns polars DataFrames; delete the folder
+        after a change of code.
+
+    Raises
+    ------
+    Exception
+        The first that a task raises, with a note that names the point. Then, and on Ctrl-C, no
+        other point is begun; those that are stored stay.
+
+    Examples
+    --------
+    >>> from swapsim import study
+    >>> study.run(str.upper, ["shared", "percpu"])
+    ['SHARED', 'PERCPU']
+    """
+    results: dict[int, Any] = {}
+    files = {} if folder is None else _files(task, points, Path(folder))
+    ended: SimpleQueue[Future[Result]] = SimpleQueue()
+    with (
+        interrupt.recording(),
+        bar(len(points), "sweep", "runs", shown=progress) as shown,
+        _workers(executor) as workers,
+    ):
+        for number, file in files.items():
+            if (kept := _undamaged(file)) is not None:
+                results[number] = kept[0]
+                shown.update()
+        with interrupt.delaying():  # a thread that is half started would not be waited for
+            numbers = {
+                workers.submit(_at, task, point): number
+                for number, point in enumerate(points)
+                if number not in results
+            }
+        try:
+            for future in numbers:
+                future.add_done_callback(ended.put)
+            while len(results) < len(points):
+                shown.update(0)
+                interrupt.check()
+                with suppress(Empty):
+                    future = ended.get(timeout=_WAIT_SECONDS)
+                    result, number = future.result(), numbers[future]
+                    if files:
+                        _store(files[number], result)
+                    results[number] = result
+                    shown.update()
+        except BaseException:
+            for future in numbers:
+                future.cancel()
+            raise
+    return [results[number] for number in range(len(points))]
+
+
+@checked
+def table(
+    task: Callable[[Point], pl.DataFrame], points: Sequence[Point], **how: Unpack[How]
+) -> pl.DataFrame:
+    """Run the task as `run` does and return its frames as one; at least one point is needed."""
+    require_some(points, "points")
+    return pl.concat(run(task, points, **how))
+
+
+@contextmanager
+def _workers(executor: Executor | None) -> Iterator[Executor]:
+    """Yield the caller's executor, or threads that end with the body."""
+    if executor is not None:
+        yield executor
+        return
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        yield threads
+
+
+def _at(task: Callable[[Point], Result], point: Point) -> Result:
+    try:
+        return task(point)
+    except Exception as error:
+        error.add_note(f"at the point {point}")
+        raise
+
+
+def _files(task: Callable[..., object], points: Sequence[object], folder: Path) -> dict[int, Path]:
+    """Return the file of each point, named by the task and the point."""
+    try:
+        names = [hashlib.sha256(pickle.dumps((task, point))).hexdigest() for point in points]
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            f"folder={str(folder)!r} needs a task of a module and points that can be pickled "
+            f"({error}): define the task in a file, or give no folder"
+        ) from None
+    folder.mkdir(parents=True, exist_ok=True)
+    return {number: folder / f"{name}.parquet" for number, name in enumerate(names)}
+
+
+def _store(file: Path, rows: object, **metadata: str) -> bool:
+    """Write rows with their digest; return whether the file has changed."""
+    if not isinstance(rows, pl.DataFrame):
+        raise ConfigError(
+            f"the task returned {type(rows).__name__}: return polars DataFrames, or give no folder"
+        )
+    made = io.BytesIO()
+    rows.write_parquet(made, metadata=metadata | {"rows": _digest_of(rows)})
+    if file.is_file() and file.read_bytes() == made.getvalue():
+        return False
+    swapsim_io.write_atomically(file, made.getvalue())
+    return True
+
+
+def _undamaged(file: Path) -> tuple[pl.DataFrame, dict[str, str]] | None:
+    """Return the rows of a file and its metadata; None if it is missing or damaged."""
+    try:
+        data = swapsim_io.read_bytes(file)
+        swapsim_io.validate(data, file)
+        metadata = swapsim_io.decode_metadata(data, file)
+        rows = swapsim_io.decode(data, file)
+    except InputError:
+        return None
+    return (rows, metadata) if metadata.get("rows") == _digest_of(rows) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +222,8 @@ def recap() -> Recap:
     if not names:
         return Recap("Stored results: none.")
     return Recap(
-        f"Stored results: {names}. By their fingerprints, the present code and data made them; "
-        "'make test' computes a sample of each again."
+        f"Stored results: {names}. They are of the present costs and data; 'make test' computes a "
+        "sample of each again."
     )
 
 
@@ -81,7 +238,7 @@ class Study:
     points : sequence or callable
         Plain data, or a function without arguments that returns them.
     run : callable
-        Takes a point and returns its rows, in any process.
+        Takes a point and returns its rows.
     reduce : callable, optional
         Makes the stored rows of those of all points, each group apart; it may sort. It needs
         ``group`` or ``sample``.
@@ -141,16 +298,9 @@ class Study:
         rows, why = self._stored()
         return why if rows is None else None
 
-    def compute(
-        self,
-        *,
-        executor: Executor | None = None,
-        progress: bool = False,
-        folder: Path | str | None = None,
-    ) -> pl.DataFrame:
+    def compute(self, **how: Unpack[How]) -> pl.DataFrame:
         """Compute the rows; the parameters are those of `study.run`."""
-        how = partial(table, executor=executor, progress=progress, folder=folder)
-        return self._of_points(self._points(), how)
+        return self._of_points(self._points(), **how)
 
     def check(self, rows: pl.DataFrame, pick: int = 0) -> int:
         """Compute the sample that a number selects, compare it with the rows, return its height.
@@ -169,58 +319,40 @@ class Study:
             f"run 'swapsim simulate {self.name}' and look for what differs"
         )
 
+    def is_reproduced(self, **how: Unpack[How]) -> bool:
+        """Whether all rows come out as they are stored, to the last bit and in their order."""
+        found, computed = _undamaged(self.path), self.compute(**how)
+        if found is None or found[0].schema != computed.schema:
+            return False
+        return _text(found[0]) == _text(computed)
+
     def update(self, *, folder: Path | None = None, progress: bool = False) -> bool:
         """Compute the rows, store them, and return whether the file has changed.
 
         The rows of each point are stored in `folder` at once: an update that was interrupted
-        continues there, as long as code and data are the same.
+        continues there, as long as the inputs are the same.
         """
-        # Read first: the sources may be edited while the rows are computed.
-        decides = self._decides()
-        points = folder and folder / self.name / _digest(decides.values())[:16]
-        return self.store(self.compute(progress=progress, folder=points), decides)
-
-    def store(self, rows: pl.DataFrame, decides: dict[str, str] | None = None) -> bool:
-        """Store rows as those of the current code and data; return whether the file has changed."""
-        metadata = {
-            "result": self.name,
-            "swapsim": __version__,
-            **(self._decides() if decides is None else decides),
-            "rows": _digest_of(rows),
-        }
-        file = io.BytesIO()
-        rows.write_parquet(file, metadata=metadata)
-        data = file.getvalue()
-        if self.path.is_file() and self.path.read_bytes() == data:
-            return False
+        inputs = self._inputs()
+        points = folder and folder / self.name / inputs[:16]
+        rows = self.compute(progress=progress, folder=points)
         self.path.parent.mkdir(exist_ok=True)
-        swapsim_io.write_atomically(self.path, data)
-        return True
+        return _store(self.path, rows, study=self.name, swapsim=__version__, inputs=inputs)
 
     def _stored(self) -> tuple[pl.DataFrame | None, str]:
         """Return the stored rows, or None and why they cannot be used."""
-        try:
-            data = swapsim_io.read_bytes(self.path)
-            swapsim_io.validate(data, self.path)
-            metadata = swapsim_io.decode_metadata(data, self.path)
-            rows = swapsim_io.decode(data, self.path)
-        except InputError:
+        found = _undamaged(self.path)
+        if found is None:
             return None, "its file is damaged" if self.path.exists() else "not stored yet"
-        for what, digest in self._decides().items():
-            if metadata.get(what) != digest:
-                return None, f"its {what} {'has' if what == 'code' else 'have'} changed"
-        if metadata.get("rows") != _digest_of(rows):
-            return None, "its file is damaged"
-        return rows, ""
+        if found[1].get("inputs") != self._inputs():
+            return None, "its inputs have changed"
+        return found[0], ""
 
-    def _decides(self) -> dict[str, str]:
-        """Return the digests of code and data that decide the result."""
-        parts = (self.points, self.run, self.reduce)
-        settings = [_setting(part) for part in parts]
-        data: list[str] = []
+    def _inputs(self) -> str:
+        """Return the digest of the settings and of the data that decide the result."""
+        found = [_setting(part) for part in (self.points, self.run, self.reduce)]
         for source in self.reads:
             if callable(source):
-                data += map(_digest_of, source())
+                found += map(_digest_of, source())
             else:
                 files = sorted(data_root().glob(source))
                 if not files:
@@ -228,14 +360,14 @@ class Study:
                         f"study {self.name!r} reads {source!r}, but no file in {data_root()} has "
                         "such a name: a change of its data would not be noticed"
                     )
-                data += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-        return {"code": _digest([code_digest(*parts), *settings]), "data": _digest(data)}
+                found += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+        return _digest(found)
 
     def _points(self) -> Sequence[Any]:
         return self.points() if callable(self.points) else self.points
 
-    def _of_points(self, points: Sequence[Any], how: Callable[..., pl.DataFrame]) -> pl.DataFrame:
-        rows = how(self.run, points, batch_points=1)
+    def _of_points(self, points: Sequence[Any], **how: Unpack[How]) -> pl.DataFrame:
+        rows = table(self.run, points, **how)
         return rows if self.reduce is None else self.reduce(rows)
 
     def _sample(self, rows: pl.DataFrame, pick: int) -> pl.DataFrame:
@@ -245,8 +377,9 @@ class Study:
         groups = [self.group(each) if self.group else n for n, each in enumerate(points)]
         distinct = list(dict.fromkeys(groups))
         chosen = distinct[pick % len(distinct)]
-        own = [each for each, group in zip(points, groups, strict=True) if group == chosen]
-        return self._of_points(own, partial(table, executor=SerialExecutor()))
+        return self._of_points(
+            [each for each, group in zip(points, groups, strict=True) if group == chosen]
+        )
 
 
 @checked

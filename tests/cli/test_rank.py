@@ -16,7 +16,7 @@ from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import ranking
 from swapsim.policies.policy import policies_in
-from swapsim.study import SerialExecutor, summary
+from swapsim.study import summary
 from swapsim.study.tables import RANKING
 
 HEAD = "import swapsim\n\n\n"
@@ -63,7 +63,7 @@ def test_readmes_policy_is_ranked_among_the_others(
 ) -> None:
     """A table per metric, each with all policies; the file, which runs once, has them all."""
     monkeypatch.setattr(ranking, "CHURN", replace(ranking.CHURN, warm_up_pages=2**13))
-    monkeypatch.setattr(patch, "rank", partial(patch.rank, executor=SerialExecutor()))
+    monkeypatch.setattr(patch, "rank", partial(patch.rank))
     path, log, out = tmp_path / "only_once.py", tmp_path / "log", tmp_path / "ranks.parquet"
     block = blocks("python", "@swapsim.policy")
     path.write_text(f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n{block}")

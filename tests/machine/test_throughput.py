@@ -15,7 +15,6 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import PAGES_MOVED, run, run_policies
 from swapsim.patches import cluster_next as patch
 from swapsim.policies.policy import Policy
-from swapsim.study import SerialExecutor
 
 
 def run_on(next: int) -> int:
@@ -50,7 +49,7 @@ def test_a_users_rule_does_what_the_built_in_one_does() -> None:
     """The same rule gives the same bits, and another rule others."""
     first = swapsim.policy(base_of="device", initial="first")(from_the_start)
     rules = ["percpu", swapsim.policy(base_of="cpu")(run_on), first]
-    results = run_policies(small, rules, seeds=2, executor=SerialExecutor())
+    results = run_policies(small, rules, seeds=2)
     assert results.schema == RESULTS.schema
     policies = results["policy"].unique(maintain_order=True).to_list()
     assert policies == ["percpu", "run_on", "from_the_start"]
@@ -61,7 +60,7 @@ def test_a_users_rule_does_what_the_built_in_one_does() -> None:
 
 def test_results_are_those_of_the_machine() -> None:
     """Pages out and in a second, all waits, and all tests of slots, of the run at each seed."""
-    results = run_policies(small, ["shared"], seeds=2, executor=SerialExecutor())
+    results = run_policies(small, ["shared"], seeds=2)
     assert results["seed"].unique(maintain_order=True).to_list() == [1, 2]
     for seed in (1, 2):
         ran = run(small(policy="shared", seed=seed))
@@ -82,7 +81,7 @@ def test_constants_are_those_given() -> None:
     """A longer hold of the swap cache's lock moves fewer pages."""
     slow = change_costs(costs(), {"tree_ns": 5000})
     moved = [
-        run_policies(small, ["shared"], seeds=1, constants=table, executor=SerialExecutor())
+        run_policies(small, ["shared"], seeds=1, constants=table)
         .filter(metric=PAGES_MOVED)["value"]
         .item()
         for table in (costs(), slow)
@@ -97,4 +96,4 @@ def test_constants_are_those_given() -> None:
 def test_nothing_to_run_is_named(policies: list[str], seeds: int, word: str) -> None:
     """No policy, no seed and an unknown policy are one line each."""
     with pytest.raises((ConfigError, InputError), match=word):
-        run_policies(small, policies, seeds=seeds, executor=SerialExecutor())
+        run_policies(small, policies, seeds=seeds)

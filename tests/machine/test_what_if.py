@@ -14,10 +14,7 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
 from swapsim.machine.what_if import Case
 from swapsim.policies.policy import Policy, policy
-from swapsim.study import SerialExecutor
 from swapsim.study.summary import against
-
-SERIAL = SerialExecutor()
 
 SMALL = MachineConfig(
     kernel="4.8",
@@ -65,7 +62,7 @@ def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
     """Exactly 0 %, with the same waits on both sides, for each fit and seed."""
     fits = {"as it is": costs(), "slow": change_costs(costs(), {"tree_ns": 3000})}
     policies: dict[str, dict[str, object]] = {"base": {}, "patched": {}}
-    found = what_if.run([case()], fits, policies, executor=SERIAL)
+    found = what_if.run([case()], fits, policies)
     changes = against(found, {"policy": "base"})
     assert changes.filter(metric="waits").select("fit", "seed").rows() == [
         (fit, seed) for fit in fits for seed in (1, 2)
@@ -76,7 +73,7 @@ def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
 
 def test_a_gain_is_that_of_the_runs_themselves() -> None:
     """The rates are those of run.run at the same seed, the waits the sum of all locks'."""
-    found = what_if.run([case()], {"a": costs()}, NO_TAGS, seeds=[5], executor=SERIAL)
+    found = what_if.run([case()], {"a": costs()}, NO_TAGS, seeds=[5])
     row = what_if.gains(found).row(0, named=True)
     values = []
     for side, fields in NO_TAGS.items():
@@ -113,7 +110,7 @@ def test_what_cannot_gain_is_named() -> None:
         ("seeds", [case()], fits, []),
     ):
         with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
-            what_if.run(cases, constants, NO_TAGS, seeds=seeds, executor=SERIAL)
+            what_if.run(cases, constants, NO_TAGS, seeds=seeds)
     for metric, why in (
         ("tides", "choose one of accesses, swap_out, written$"),
         ("waits", "choose one of accesses, swap_out, written$"),
@@ -212,7 +209,7 @@ def test_what_is_no_constant_brings_its_own_ends() -> None:
 def test_the_costs_of_a_case_stand_in_for_a_fits() -> None:
     """A drive's latency is the case's, whatever the fit says."""
     fits = {"a": costs(), "b": change_costs(costs(), {"copy_ns": 900})}
-    found = what_if.run([case(copy_ns=700)], fits, ["shared"], seeds=[1], executor=SERIAL)
+    found = what_if.run([case(copy_ns=700)], fits, ["shared"], seeds=[1])
     assert found.filter(metric="swap_out")["value"].n_unique() == 1
 
 

@@ -18,7 +18,6 @@ from swapsim.patches.batched_removal import notebook, prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
 from swapsim.patches.batched_removal.workload import lock_fits
 from swapsim.patches.writeback_tags import prediction as of_a
-from swapsim.study import SerialExecutor
 
 SHARES = sorted(set(lock_fits()["tag_share"]))
 
@@ -117,8 +116,7 @@ def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def gained(cases: list[Case], policies: Mapping[str, Mapping[str, Any]]) -> list[float]:
     """Return the gains of cases with one set of constants and one seed."""
     fits = studies.fits_by_next_share([0.3])
-    serial = SerialExecutor()
-    rows = run(cases, fits, policies, metric="written", seeds=[1], executor=serial)
+    rows = run(cases, fits, policies, metric="written", seeds=[1])
     return gains(rows)["middle"].to_list()
 
 

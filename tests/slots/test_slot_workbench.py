@@ -22,7 +22,6 @@ from swapsim.slots._native import _flat
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import request_streams, traced_device
 from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_SWEEP
-from swapsim.study import SerialExecutor
 
 METER = ("overlap_calls", "lock_window", "span_window")
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -273,7 +272,6 @@ def test_a_user_policy_that_copies_a_built_in_one_measures_the_same() -> None:
         {"kernel": ["6.1", "5.7+scan-more"]},
         policies=["percpu-rerandomise", swapsim.policy(base_of="cpu")(twin)],
         seeds=2,
-        executor=SerialExecutor(),
     )
     built_in, ours = (
         found.filter(policy=policy).drop("policy") for policy in ("percpu-rerandomise", "twin")
@@ -310,7 +308,7 @@ def small_sweep(**more: Any) -> pl.DataFrame:
 
 def test_a_sweep_over_processes_is_the_serial_sweep() -> None:
     """Other processes give the same rows in the same order."""
-    serial = small_sweep(executor=SerialExecutor())
+    serial = small_sweep()
     assert serial.schema == SLOT_SWEEP.schema
     assert serial.equals(small_sweep())
     order = serial.select("factor", "setting", "policy", "seed").unique(maintain_order=True)
@@ -342,7 +340,6 @@ def test_a_factor_changes_what_it_names(factor: str, value: object, cpus: int) -
         {factor: [value]},
         policies=["percpu"],
         seeds=1,
-        executor=SerialExecutor(),
     )
     assert frame.select("n_cpus", "setting").unique().rows() == [(cpus, str(value))]
 

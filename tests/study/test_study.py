@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Studies: stored rows are used while code and data are the same, and a sample can prove them."""
+"""Runs of one function on any executor, and studies: stored rows and their proof."""
 
-from collections.abc import Callable
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from swapsim import study as studies
 from swapsim.errors import ConfigError, SwapsimError
+from swapsim.machine import MachineConfig
+from swapsim.machine.run import run as run_machine
 from swapsim.study import Study, recap
 from swapsim.study import study as engine
 from swapsim.study.constants import Moved, ends
@@ -34,11 +45,6 @@ def rows(seed: int) -> pl.DataFrame:
     )
 
 
-def other_rows(seed: int) -> pl.DataFrame:
-    """Return the same rows by other code."""
-    return rows(seed)
-
-
 def odd(seed: int) -> bool:
     """Return the group of a seed."""
     return seed % 2 == 1
@@ -57,14 +63,16 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of data with one table, and no stored result; run all points here."""
     (tmp_path / "costs.csv").write_text("name,value\nmap_ns,3\n")
     monkeypatch.setattr(engine, "data_root", lambda: tmp_path)
-    monkeypatch.setattr(engine, "table", partial(here, engine.table))
+    monkeypatch.setattr(engine, "_workers", in_turn)
     computed.clear()
     return tmp_path
 
 
-def here(table: Callable[..., pl.DataFrame], *given: Any, **how: Any) -> pl.DataFrame:
-    """Run in this process, whose list says what was computed."""
-    return table(*given, **how | {"executor": engine.SerialExecutor(), "progress": False})
+@contextmanager
+def in_turn(executor: Executor | None) -> Iterator[Executor]:
+    """Run in one thread by default, so that `computed` has an order."""
+    with ThreadPoolExecutor(1) as threads:
+        yield executor or threads
 
 
 def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,11 +131,6 @@ def other_data(data: Path) -> None:
     (data / "costs.csv").write_text("name,value\nmap_ns,4\n")
 
 
-def other_code(_data: Path) -> None:
-    """Store what other code computed."""
-    replace(toy, run=other_rows).update()
-
-
 def other_points(_data: Path) -> None:
     """Store the rows of other points."""
     replace(toy, points=(0, 1)).update()
@@ -152,10 +155,9 @@ def wrong_rows(_data: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (other_data, "its data have changed"),
-        (other_frames, "its data have changed"),
-        (other_code, "its code has changed"),
-        (other_points, "its code has changed"),
+        (other_data, "its inputs have changed"),
+        (other_frames, "its inputs have changed"),
+        (other_points, "its inputs have changed"),
         (cut, "its file is damaged"),
         (wrong_rows, "its file is damaged"),
     ],
@@ -173,7 +175,8 @@ def test_a_stale_result_is_computed(
     assert toy.load().equals(wanted)
     assert computed == [0, 1, 2, 3, 4] * 2
     line = f"toy: {why}: computed here\n"
-    assert capsys.readouterr() == (line, line)
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()[-1]) == (line, line.strip())
 
 
 def test_a_sample_that_differs_is_an_error() -> None:
@@ -220,9 +223,179 @@ def test_a_pattern_that_matches_no_file_is_an_error() -> None:
         replace(toy, reads=("costs.csv", "cots.csv"))()
 
 
+def test_all_rows_are_compared_with_those_that_are_stored() -> None:
+    """The last bit counts, and so does the order."""
+    toy.update()
+    assert toy.is_reproduced()
+    assert not replace(toy, run=nearly).is_reproduced()
+    assert not replace(toy, reduce=pl.DataFrame.reverse, group=odd).is_reproduced()
+
+
+def nearly(seed: int) -> pl.DataFrame:
+    """Return the rows with a bit that differs."""
+    return rows(seed).with_columns(pl.col("value") * (1 + 2**-52))
+
+
 def test_a_constant_is_moved_alone_to_both_ends() -> None:
     """Without names, to each end that is not its value."""
     constants = pl.DataFrame({"name": ["a", "b"], "value": [1, 5], "low": [1, 2], "high": [3, 9]})
     moved = [Moved("a", "high", 3), Moved("b", "low", 2), Moved("b", "high", 9)]
     assert ends(constants) == moved
     assert [each.label for each in ends(constants, ["a"])] == ["a, low", "a, high"]
+
+
+def square(point: int) -> int:
+    """Return the square; the first points take the longest."""
+    time.sleep(0.02 if point < 3 else 0)
+    return point * point
+
+
+def fail_at(bad: int, point: int) -> int:
+    """Raise at one point."""
+    if point == bad:
+        raise ValueError(f"{point} is bad")
+    return point
+
+
+def processes() -> Executor:
+    """Return a pool of processes, as a caller may bring one."""
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+
+
+def dask() -> Executor:
+    """Return the executor of a Dask client, whose workers are processes of this machine."""
+    from distributed import Client
+
+    client = Client(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
+    executor: Executor = client.get_executor()
+    executor.close = client.close  # type: ignore[attr-defined]
+    return executor
+
+
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(4), processes, dask])
+def test_any_executor_gives_the_same_results_in_order(make: Callable[[], Executor]) -> None:
+    """Runs that end out of order are put in order; the executor stays its owner's."""
+    machines = [
+        MachineConfig(walkers=2, frames=4096, seed=seed, duration_ns=2_000_000)
+        for seed in (3, 1, 2)
+    ]
+    here = studies.run(run_machine, machines)
+    with make() as executor:
+        assert studies.run(square, range(20), executor=executor) == [n * n for n in range(20)]
+        there = studies.run(run_machine, machines, executor=executor)
+        assert executor.submit(square, 3).result() == 9
+    getattr(executor, "close", int)()
+    assert [each.rows() for each in there] == [each.rows() for each in here]
+
+
+def test_an_error_names_its_point() -> None:
+    """The error of a task is raised with a note of the point, and no other point is begun."""
+    with pytest.raises(ValueError, match="5 is bad") as caught:
+        studies.run(partial(fail_at, 5), list(range(30)))
+    assert caught.value.__notes__ == ["at the point 5"]
+
+
+def test_progress_counts_points_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    """A bar is shown only on request; nothing to do is valid."""
+    assert studies.run(square, []) == []
+    studies.run(square, [1, 2, 3])
+    assert capsys.readouterr().err == ""
+    studies.run(square, [1, 2, 3], progress=True)
+    assert "3/3" in capsys.readouterr().err
+
+
+def test_a_stored_run_takes_more_points_and_leaves_out_damaged_ones(tmp_path: Path) -> None:
+    """Files of points that are there are read, a damaged one is computed again."""
+    folder = tmp_path / "points"
+    first = studies.table(rows, [1, 2], folder=folder)
+    (one, _) = sorted(folder.iterdir())
+    one.write_bytes(one.read_bytes()[:-9])
+    computed.clear()
+    found = studies.table(rows, [1, 2, 3], folder=folder)
+    assert len(computed) == 2
+    assert found[:2].equals(first)
+    assert studies.table(rows, [1, 2, 3], folder=folder).equals(found)
+    assert len(computed) == 2
+
+
+def test_a_task_that_cannot_be_stored_is_refused(tmp_path: Path) -> None:
+    """A lambda has no name to store under, and a number is no frame."""
+    with pytest.raises(ConfigError, match="define the task in a file"):
+        studies.run(lambda point: rows(point), [1], folder=tmp_path)
+    with pytest.raises(ConfigError, match="returned int: return polars DataFrames"):
+        studies.run(square, [1], folder=tmp_path)
+
+
+PLAIN = """
+import swapsim
+from swapsim import slots
+from swapsim.slots import ChurnConfig, SlotsConfig
+
+@swapsim.policy(base_of="cpu", initial="random")
+def next_but_one(base, next, highest, trunk_size):
+    return 1 + (next + trunk_size) % highest
+
+device, churn = SlotsConfig(slots=4096), ChurnConfig(pages=512)
+print(slots.one_at_a_time(
+    device, churn, {"cpus": [2]}, policies=[next_but_one, "percpu"], seeds=2
+).height)
+"""
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_plain_script_can_sweep(tmp_path: Path, by_name: bool) -> None:
+    """It needs no guard for __main__, and may come from standard input."""
+    script = tmp_path / "plain.py"
+    script.write_text(PLAIN)
+    command, text = ([sys.executable, script], None) if by_name else ([sys.executable, "-"], PLAIN)
+    run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert int(run.stdout) > 0
+
+
+class Losing(Executor):
+    """Loses a Ctrl-C at each call; the calls do not end."""
+
+    def submit(self, *_: Any, **__: Any) -> "Future[Any]":
+        """Take a call and leave it."""
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0)
+        return Future()
+
+
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_an_interrupt_that_was_lost_ends_a_sweep() -> None:
+    """A library may drop a KeyboardInterrupt."""
+    with pytest.raises(KeyboardInterrupt):
+        studies.run(square, [1, 2, 3], executor=Losing())
+
+
+LONG = """
+import sys
+from pathlib import Path
+from swapsim import study
+from swapsim.machine import MachineConfig
+from swapsim.machine.run import run
+
+def rest(seed):
+    Path(sys.argv[1]).touch()
+    run(MachineConfig(walkers=4, seed=seed, duration_ns=10**15))
+
+study.run(rest, list(range(1, 50)))
+"""
+
+
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_ctrl_c_ends_long_runs(tmp_path: Path) -> None:
+    """Runs end in the middle, and there is one error."""
+    script, begun = tmp_path / "long.py", tmp_path / "begun"
+    script.write_text(LONG)
+    process = subprocess.Popen([sys.executable, script, begun], stderr=subprocess.PIPE, text=True)
+    while not begun.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=300)
+    assert process.returncode
+    assert complaint.splitlines().count("KeyboardInterrupt") == 1

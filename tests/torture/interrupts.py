@@ -147,9 +147,8 @@ _SCRIPT: Final = """
 from swapsim import study
 from swapsim.machine import MachineConfig
 from swapsim.machine.run import run
-if __name__ == "__main__":
-    open({mark!r}, "w").close()
-    study.run(run, [MachineConfig(kernel="6.1", walkers=2, seed=n + 1) for n in range(9999)])
+open({mark!r}, "w").close()
+study.run(run, [MachineConfig(kernel="6.1", walkers=2, seed=n + 1) for n in range(9999)])
 """
 """A user's script: Python ends it by the signal, with one traceback."""
 

@@ -55,15 +55,15 @@ def test_imports(small_disk: Path, seeds: Iterator[int]) -> None:
 
 def test_stored_sweeps(small_disk: Path, seeds: Iterator[int]) -> None:
     """A sweep whose store is full ends with an error, and continues once there is space."""
-    run = partial(study.run, cubes, list(range(40)), executor=study.SerialExecutor())
+    run = partial(study.run, cubes, list(range(40)))
     whole = run()
     for seed in seeds:
         filled(small_disk, random.Random(seed))
         store = small_disk / "store"
         try:
-            found = run(folder=store, batch_points=1)
+            found = run(folder=store)
         except (SwapsimError, OSError):
             (small_disk / "taken").unlink()
-            found = run(folder=store, batch_points=1)
+            found = run(folder=store)
         assert all(one.equals(other) for one, other in zip(found, whole, strict=True))
         shutil.rmtree(store)

@@ -159,10 +159,10 @@ def test_results_of_a_user(name: str, tmp_path: Path, seeds: Iterator[int]) -> N
 
 
 def test_stored_sweeps(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A damaged batch or identity of a stored sweep is computed again or refused."""
+    """A damaged point of a stored sweep is computed again."""
     good = tmp_path / "good"
     points = list(range(8))
-    run = partial(study.run, cubes, points, executor=study.SerialExecutor(), batch_points=4)
+    run = partial(study.run, cubes, points)
     whole = run(folder=good)
     files = sorted(path.name for path in good.iterdir() if path.is_file())
 

@@ -8,7 +8,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Final
 
-from swapsim import ffi
+from swapsim import _core
 from swapsim.io.paths import PACKAGE, data_root, laboratory_root, notebooks_root, patches_root
 
 MARK: Final = "swapsim-report"
@@ -23,8 +23,8 @@ def surroundings() -> bytes:
     kinds = ("*.py", "templates/notebook/*.j2")
     files = [path for kind in kinds for path in sorted(PACKAGE.rglob(kind))]
     versions = sorted((each.name, each.version) for each in distributions())
-    made_with = repr((ffi.code_digests(), versions))
-    return _digest(made_with, [*files, *sorted(data_root().rglob("*.*"))])
+    core = Path(str(_core.__file__))
+    return _digest(repr(versions), [core, *files, *sorted(data_root().rglob("*.*"))])
 
 
 def git(*arguments: str) -> str:
