@@ -373,6 +373,47 @@ static void a_slot_is_granted_once_and_not_more_often_than_wanted(void)
 	sws_cluster_replay_free(self);
 }
 
+/* Feeds calls of new tasks, each of which ends at once; returns the allocations so far. */
+static uint64_t feed_new_tasks(struct sws_cluster_replay *self,
+			       const struct failing_allocator *memory, uint32_t first, uint32_t n)
+{
+	const uint64_t from = trace.n;
+
+	for (uint32_t task = first; task < first + n; task++) {
+		write_op(task, SWS_CLUSTER_CALL, 0, 0, 1);
+		write_op(task, SWS_CLUSTER_DONE, 0, 0, 0);
+		trace.cpu[trace.n - 2] = trace.cpu[trace.n - 1] = 0;
+	}
+	CHECK(feed(self, from, trace.n) == SWS_OK);
+	return memory->requests;
+}
+
+/*
+ * A row must not cost more in a trace of more tasks. Those that ended take no memory, so no walk
+ * over tasks can meet them; one whose call is open stays, however many come after it.
+ */
+static void tasks_without_a_call_are_forgotten(void)
+{
+	struct failing_allocator memory = { 0 };
+	const struct sws_allocator seam = failing_allocator_seam(&memory);
+	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3);
+	struct sws_cluster_replay *self = NULL;
+	uint64_t requests = 0;
+
+	config.allocator = &seam;
+	CHECK(sws_cluster_replay_new(&config, &self) == SWS_OK);
+	trace.n = 0;
+	write_op(0, SWS_CLUSTER_CALL, 0, 0, 1);
+	CHECK(feed(self, 0, 1) == SWS_OK);
+	requests = feed_new_tasks(self, &memory, 1, 1000);
+	CHECK(feed_new_tasks(self, &memory, 1001, 20000) == requests);
+	CHECK(sws_cluster_replay_open(self) == 1);
+	write_op(0, SWS_CLUSTER_DONE, 0, 0, 0);
+	CHECK(feed(self, trace.n - 1, trace.n) == SWS_OK);
+	CHECK(sws_cluster_replay_open(self) == 0 && totals_of(self).calls == 21001);
+	sws_cluster_replay_free(self);
+}
+
 static void names_and_texts_are_total(void)
 {
 	for (uint32_t i = 0; i < SWS_CLUSTER_REPLAY_FAULTS; i++)
@@ -411,6 +452,7 @@ int main(void)
 	RUN(a_missing_row_is_noticed);
 	RUN(a_row_out_of_range_ends_the_replay);
 	RUN(a_slot_is_granted_once_and_not_more_often_than_wanted);
+	RUN(tasks_without_a_call_are_forgotten);
 	RUN(names_and_texts_are_total);
 	RUN(each_failed_allocation_is_reported);
 	return 0;

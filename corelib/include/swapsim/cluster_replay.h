@@ -31,8 +31,9 @@
  * All else is compared. After a mismatch the replay follows the rows of that call until its end, and
  * its grants, visits and moves count as different.
  *
- * Locks: those of clusters.h. Memory: that of clusters.h and 200 bytes for each task. Modelled: all
- * of clusters.h. Left out: swapon and swapoff within the rows; all devices are empty at the start.
+ * Locks: those of clusters.h. Memory: that of clusters.h, 12 bytes for each cluster, and 256 bytes
+ * for each of 256 tasks, and for each call that is open beyond them; a task without a call may be
+ * forgotten, so the number of tasks of a trace does not matter. Modelled: all of clusters.h. Left out: swapon and swapoff within the rows; all devices are empty at the start.
  */
 #ifndef SWAPSIM_CLUSTER_REPLAY_H
 #define SWAPSIM_CLUSTER_REPLAY_H
@@ -224,7 +225,8 @@ int sws_cluster_replay_new(const struct sws_clusters_config *config,
 void sws_cluster_replay_free(struct sws_cluster_replay *self);
 
 /*
- * Replays count rows. Complexity: O(1) per row, and O(cluster) for each visit. Returns SWS_OK;
+ * Replays count rows. Complexity: O(1) per row, O(cluster) for each visit, and O(open calls in the
+ * cluster of the row). Returns SWS_OK;
  * SWS_ERROR_BAD_ARGUMENT for a row that cannot be replayed, after which the replay is over and
  * sws_cluster_replay_problem returns the reason; or SWS_ERROR_NO_MEMORY, likewise.
  */

@@ -21,6 +21,11 @@ int sws_cluster_replay_new(const struct sws_clusters_config *config,
 	self->freeing = INT64_MIN;
 	self->clusters = clusters;
 	clusters = NULL;
+	error = SWS_ERROR_NO_MEMORY;
+	self->heads = sws_allocate_zeroed(allocator, self->clusters->n_clusters,
+					  PLACE_KINDS * sizeof(*self->heads));
+	if (!self->heads)
+		goto out;
 	error = sws_index_map__init(&self->by_pid, &self->allocator);
 	if (error)
 		goto out;
@@ -43,29 +48,60 @@ void sws_cluster_replay_free(struct sws_cluster_replay *self)
 	if (self->by_pid.allocator)
 		sws_index_map__clear(&self->by_pid);
 	sws_release(&allocator, self->tasks);
+	sws_release(&allocator, self->heads);
 	sws_release(&allocator, self);
+}
+
+static uint64_t key_of(int32_t pid)
+{
+	return (UINT64_C(1) << 32) | (uint32_t)pid;
+}
+
+/*
+ * Returns the number of a task for a new pid: of one that is forgotten, because it has no call, or
+ * the next one. A trace may have any number of tasks, of which few have a call at a time; the
+ * memory of the others would only be cold.
+ */
+static uint32_t number_for_new(struct sws_cluster_replay *self)
+{
+	for (uint32_t i = 0; i < REPLAY_PROBES && self->n_tasks >= REPLAY_IDLE; i++) {
+		self->hand = self->hand + 1 < self->n_tasks ? self->hand + 1 : 0;
+		if (!self->tasks[self->hand].open && !self->tasks[self->hand].pending)
+			return self->hand;
+	}
+	return self->n_tasks;
+}
+
+static int add_task(struct sws_cluster_replay *self, int32_t pid, uint32_t *index)
+{
+	const uint32_t number = number_for_new(self);
+	int error = sws_reserve(&self->allocator, &self->tasks, &self->room, (size_t)number + 1,
+				sizeof(*self->tasks));
+
+	if (!error)
+		error = sws_index_map__put(&self->by_pid, key_of(pid), number);
+	if (error)
+		return error;
+	if (number < self->n_tasks)
+		sws_index_map__remove(&self->by_pid, key_of(self->tasks[number].pid));
+	else
+		self->n_tasks++;
+	self->tasks[number] = (struct task){ .pid = pid };
+	*index = number;
+	return SWS_OK;
 }
 
 /* Finds a task, or adds it. The pointer is valid until the next task is added. */
 int sws_cluster_replay__task(struct sws_cluster_replay *self, int32_t pid, struct task **out)
 {
-	const uint64_t key = (UINT64_C(1) << 32) | (uint32_t)pid;
 	uint32_t index = 0;
 	int error = SWS_OK;
 
-	if (!sws_index_map__find(&self->by_pid, key, &index)) {
-		index = self->n_tasks;
-		error = sws_reserve(&self->allocator, &self->tasks, &self->room, (size_t)index + 1,
-				    sizeof(*self->tasks));
-		if (!error)
-			error = sws_index_map__put(&self->by_pid, key, index);
-		if (error)
-			return error;
-		self->tasks[index] = (struct task){ .pid = pid };
-		self->n_tasks++;
-	}
-	*out = &self->tasks[index];
-	return SWS_OK;
+	if (!sws_index_map__find(&self->by_pid, key_of(pid), &index))
+		error = add_task(self, pid, &index);
+	if (!error)
+		*out = &self->tasks[index];
+	return error;
 }
 
 /* Ends the call of a task. */
@@ -80,6 +116,7 @@ void sws_cluster_replay__close(struct sws_cluster_replay *self, struct task *tas
 	}
 	task->open = false;
 	self->n_open--;
+	self->wanted -= replay_wanted(task);
 }
 
 static void copy_lists(const struct sws_cluster_replay *self,

@@ -6,6 +6,7 @@
  *   window.c    the rows of windows and of reclaim
  *   expect.c    a row, compared with the next point of its call
  *   taken.c     what a row may explain                     make.c   tasks, totals
+ *   places.c    open calls by cluster and by device
  */
 #ifndef SWAPSIM_CLUSTERS_REPLAY_PARTS_H
 #define SWAPSIM_CLUSTERS_REPLAY_PARTS_H
@@ -17,6 +18,10 @@
 enum {
 	/* Ranges that other tasks freed in a visited cluster; more explain every grant. */
 	REPLAY_FREED = 8,
+	/* Tasks that are remembered without a call; beyond them a new task takes the place of one. */
+	REPLAY_IDLE = 256,
+	/* Tasks of which one without a call is searched. */
+	REPLAY_PROBES = 8,
 };
 
 /* One row; point has its op, device, slot, n, order and list. */
@@ -27,9 +32,26 @@ struct replay_row {
 	struct sws_clusters_point point;
 };
 
+/*
+ * Where an open call is found by rows of other tasks: in the cluster that it visits, in the full
+ * cluster that it reclaims, and in the device whose full clusters it reclaims as a worker.
+ */
+enum place_kind { VISITS, RECLAIMS, WORKS, PLACE_KINDS };
+
+/*
+ * A call in the list of its place. All numbers are 1 more than those of the cluster or device and
+ * of the neighbours in tasks[], and 0 for none.
+ */
+struct place {
+	uint32_t at;
+	uint32_t prev;
+	uint32_t next;
+};
+
 /* A task with its call. */
 struct task {
 	struct sws_clusters_call call;
+	struct place places[PLACE_KINDS];
 	uint64_t call_seq;
 	/* Numbers of rows: of the call, and of its last row. */
 	uint32_t began;
@@ -67,14 +89,22 @@ struct task {
 	uint32_t freed[REPLAY_FREED][2];
 };
 
+_Static_assert(sizeof(struct task) <= 256, "cluster_replay.h says how much memory a task takes");
+
 struct sws_cluster_replay {
 	struct sws_clusters *clusters;
 	struct sws_allocator allocator;
 	struct task *tasks;
 	size_t room;
 	uint32_t n_tasks;
+	/* The task that was tested last for whether it can be forgotten. */
+	uint32_t hand;
 	struct sws_index_map by_pid;
 	uint32_t n_open;
+	/* The slots that open calls want, granted ones included. */
+	int64_t wanted;
+	/* The first call of each place: [kind][cluster or device], 1 + its number in tasks[]. */
+	uint32_t *heads;
 	/* The number of the row, modulo 2^32. */
 	uint32_t row;
 	uint64_t seq;
@@ -112,6 +142,27 @@ static inline int replay_refuse(struct sws_cluster_replay *self,
 	self->problem = problem;
 	self->problem_seq = seq;
 	return SWS_ERROR_BAD_ARGUMENT;
+}
+
+/* places.c */
+void sws_cluster_replay__place(struct sws_cluster_replay *self, struct task *task);
+
+/* Returns the first or the next call of a list of a place; NULL at its end. */
+static inline struct task *replay_at(const struct sws_cluster_replay *self, uint32_t number)
+{
+	return number ? &self->tasks[number - 1] : NULL;
+}
+
+static inline struct task *replay_first(const struct sws_cluster_replay *self, enum place_kind kind,
+					uint32_t index)
+{
+	return replay_at(self, self->heads[(size_t)kind * self->clusters->n_clusters + index]);
+}
+
+/* Returns the slots that a call wants, granted ones included. */
+static inline int64_t replay_wanted(const struct task *task)
+{
+	return (int64_t)task->call.wanted << task->call.order;
 }
 
 /* taken.c */

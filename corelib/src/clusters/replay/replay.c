@@ -84,6 +84,7 @@ static int begin_call(struct sws_cluster_replay *self, struct task *task,
 		return replay_refuse(self, SWS_CLUSTER_REPLAY_BAD_N, row->seq);
 	task->open = true;
 	self->n_open++;
+	self->wanted += replay_wanted(task);
 	task->lost = false;
 	task->faulty = false;
 	task->computed = false;
@@ -296,6 +297,7 @@ static int take_row(struct sws_cluster_replay *self, const struct replay_row *ro
 	else
 		error = row_of_call(self, task, row);
 	task->last = self->row;
+	sws_cluster_replay__place(self, task);
 	return error;
 }
 

@@ -14,18 +14,10 @@ void sws_cluster_replay__hint(struct sws_cluster_replay *self, const struct task
 {
 	struct sws_clusters *clusters = self->clusters;
 	const int64_t twice = clusters->available * 2 - (int64_t)clusters->total;
-	int64_t margin = IN_FLIGHT * (clusters->cpus - 1);
+	const int64_t margin =
+		IN_FLIGHT * (clusters->cpus - 1) + self->wanted - replay_wanted(task);
 
-	clusters->hint = -1;
-	/* Most rows are far from half, and need no sum. */
-	if (twice > 2 * (margin + SWS_CLUSTERS_BATCH * IN_FLIGHT * self->n_open) ||
-	    -twice > 2 * (margin + SWS_CLUSTERS_BATCH * IN_FLIGHT * self->n_open))
-		return;
-	for (uint32_t i = 0; i < self->n_tasks; i++)
-		if (self->tasks[i].open && &self->tasks[i] != task)
-			margin += (int64_t)self->tasks[i].call.wanted << self->tasks[i].call.order;
-	if (twice <= 2 * margin && -twice <= 2 * margin)
-		clusters->hint = full;
+	clusters->hint = twice <= 2 * margin && -twice <= 2 * margin ? full : -1;
 }
 
 /* Returns whether other tasks freed a slot of a range during the visit. */
@@ -103,6 +95,20 @@ bool sws_cluster_replay__explains_turn(const struct sws_cluster_replay *self,
 	       devices[ours->device].listed;
 }
 
+/* Notes in a call that a row changed the cluster that it visits. */
+static void disturb_visit(struct task *task, const struct sws_clusters_point *point, bool stays)
+{
+	task->over = task->over || stays;
+	task->disturbed = true;
+	if (point->op != SWS_CLUSTER_FREE)
+		return;
+	if (task->n_freed < REPLAY_FREED) {
+		task->freed[task->n_freed][0] = point->slot;
+		task->freed[task->n_freed][1] = point->slot + point->n;
+	}
+	task->n_freed += task->n_freed <= REPLAY_FREED;
+}
+
 /*
  * A row changes a cluster that another task visits: that one must have dropped the locks. If the
  * cluster is on the list where the visit would leave it, the visit may be over, and shows no move;
@@ -120,23 +126,13 @@ void sws_cluster_replay__disturb(struct sws_cluster_replay *self, const struct r
 	const uint32_t index = cluster_of(clusters, device, point->slot);
 	const bool stays = sws_clusters__target(clusters, device, index) == SWS_CLUSTER_LIST_NONE;
 
-	for (uint32_t i = 0; i < self->n_tasks; i++) {
-		struct task *task = &self->tasks[i];
-
-		if (!task->open || task->pid == row->pid)
-			continue;
-		task->over =
-			task->over || (point->op == SWS_CLUSTER_PICKED && task->call.full == index);
-		if (task->call.visiting != index)
-			continue;
-		task->over = task->over || stays;
-		task->disturbed = true;
-		if (point->op != SWS_CLUSTER_FREE)
-			continue;
-		if (task->n_freed < REPLAY_FREED) {
-			task->freed[task->n_freed][0] = point->slot;
-			task->freed[task->n_freed][1] = point->slot + point->n;
-		}
-		task->n_freed += task->n_freed <= REPLAY_FREED;
-	}
+	for (struct task *task = replay_first(self, VISITS, index); task;
+	     task = replay_at(self, task->places[VISITS].next))
+		if (task->pid != row->pid)
+			disturb_visit(task, point, stays);
+	if (point->op != SWS_CLUSTER_PICKED)
+		return;
+	for (struct task *task = replay_first(self, RECLAIMS, index); task;
+	     task = replay_at(self, task->places[RECLAIMS].next))
+		task->over = task->over || task->pid != row->pid;
 }

@@ -69,28 +69,32 @@ static void try_in_visit(struct sws_cluster_replay *self, struct task *task,
 /* Gives the full cluster of a call that has tried nothing in it to a worker. */
 static bool take_over(struct sws_cluster_replay *self, struct task *worker, uint32_t index)
 {
-	for (uint32_t i = 0; worker->call.worker && i < self->n_tasks; i++) {
-		struct task *other = &self->tasks[i];
+	struct task *found = NULL;
 
-		if (other == worker || !other->open || other->tried_full ||
-		    other->call.full != index)
-			continue;
-		sws_clusters__rotate_full(self->clusters, &other->call);
-		worker->call.full = index;
-		worker->call.left -= worker->call.left > 0;
-		return true;
-	}
-	return false;
+	if (!worker->call.worker)
+		return false;
+	for (struct task *other = replay_first(self, RECLAIMS, index); other;
+	     other = replay_at(self, other->places[RECLAIMS].next))
+		if (other != worker && !other->tried_full && (!found || other < found))
+			found = other;
+	if (!found)
+		return false;
+	sws_clusters__rotate_full(self->clusters, &found->call);
+	sws_cluster_replay__place(self, found);
+	worker->call.full = index;
+	worker->call.left -= worker->call.left > 0;
+	return true;
 }
 
 /* Returns the worker that reclaims the full clusters of a device, NULL for none. */
-static struct task *worker_of(struct sws_cluster_replay *self, uint32_t device)
+static struct task *worker_of(const struct sws_cluster_replay *self, uint32_t device)
 {
-	for (uint32_t i = 0; i < self->n_tasks; i++)
-		if (self->tasks[i].open && self->tasks[i].call.worker &&
-		    self->tasks[i].call.device == device && self->tasks[i].call.left)
-			return &self->tasks[i];
-	return NULL;
+	struct task *found = NULL;
+
+	for (struct task *worker = replay_first(self, WORKS, device); worker;
+	     worker = replay_at(self, worker->places[WORKS].next))
+		found = !found || worker < found ? worker : found;
+	return found;
 }
 
 /*
@@ -113,6 +117,7 @@ static bool finds_full(struct sws_cluster_replay *self, struct task *task, uint3
 	while (!call->worker && !task->tried_full && index != call->full &&
 	       (worker = worker_of(self, call->device))) {
 		worker->call.left--;
+		sws_cluster_replay__place(self, worker);
 		sws_clusters__rotate_full(clusters, call);
 		self->totals.taken_yields++;
 	}

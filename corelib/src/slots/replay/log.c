@@ -91,8 +91,11 @@ int sws_slot_replay__log(struct sws_slot_replay *self, const struct replay_chang
 		int error = SWS_OK;
 
 		shorten(self);
-		/* Less than half was freed, so it would soon be shortened again. */
-		if (2 * log->n >= log->room)
+		/*
+		 * Less than half was freed, so it would soon be shortened again; or there are more
+		 * calls than changes, so the walk over them costs more than the changes did.
+		 */
+		if (2 * log->n >= log->room || log->room < self->rooms)
 			error = grow(self);
 		if (error)
 			return error;
