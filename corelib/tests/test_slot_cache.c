@@ -90,6 +90,53 @@ static void a_slot_in_use_cannot_be_put_back(void)
 	sws_slot_cache_free(cache);
 }
 
+/* A second put would make the flush of 64 slots fail at one that is free already, and lose the rest. */
+static void a_slot_in_a_cache_cannot_be_put_again(void)
+{
+	struct sws_slot_cache *cache = make(4096, 2, true);
+	struct sws_slot_cache_work work = { 0 };
+	uint32_t offsets[64];
+
+	for (unsigned int i = 0; i < 64; i++)
+		offsets[i] = get(cache, 0, &work);
+	put(cache, 0, offsets[0], &work);
+	CHECK(sws_slot_cache_put(cache, 0, offsets[0], &work) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_slot_cache_put(cache, 1, offsets[0], &work) == SWS_ERROR_BAD_ARGUMENT);
+	/* After one of the next 64 was taken, the others are ready. */
+	CHECK(sws_slot_cache_put(cache, 0, get(cache, 0, &work) + 1, &work) ==
+	      SWS_ERROR_BAD_ARGUMENT);
+	for (unsigned int i = 1; i < 64; i++)
+		put(cache, 0, offsets[i], &work);
+	CHECK(work.puts == 64 && sws_slot_cache_returned(cache, 0) == 64);
+	sws_slot_cache_free(cache);
+}
+
+static bool is_broken(const struct sws_slot_cache *cache)
+{
+	const char *reason = NULL;
+
+	return sws_slot_cache_verify(cache, &reason) == SWS_ERROR_BROKEN && reason;
+}
+
+/* A caller can reach a slot of a cache through the device; that does not go unnoticed. */
+static void a_slot_that_leaves_a_cache_by_the_device_is_found(void)
+{
+	struct sws_slot_cache *cache = make(4096, 1, true);
+	struct sws_slots *device = sws_slot_cache_device(cache);
+	struct sws_slot_cache_work work = { 0 };
+	const uint32_t ready = get(cache, 0, &work) + 1;
+	uint8_t usage = 0;
+
+	CHECK(sws_slots_duplicate(device, ready, &usage, &work.device) == SWS_OK);
+	CHECK(is_broken(cache));
+	CHECK(sws_slots_drop(device, ready, &usage, &work.device) == SWS_OK);
+	CHECK(sws_slots_uncache(device, ready, &usage, &work.device) == SWS_OK);
+	verify(cache);
+	CHECK(sws_slots_free_entries(device, &ready, 1, &work.device) == SWS_OK);
+	CHECK(is_broken(cache));
+	sws_slot_cache_free(cache);
+}
+
 static void caches_stop_and_empty_themselves_when_few_slots_are_free(void)
 {
 	struct sws_slot_cache *cache = make(1000, 2, true);
@@ -153,6 +200,8 @@ int main(void)
 	RUN(a_cache_asks_the_device_once_for_64_slots);
 	RUN(returned_slots_go_home_when_the_65th_comes);
 	RUN(a_slot_in_use_cannot_be_put_back);
+	RUN(a_slot_in_a_cache_cannot_be_put_again);
+	RUN(a_slot_that_leaves_a_cache_by_the_device_is_found);
 	RUN(caches_stop_and_empty_themselves_when_few_slots_are_free);
 	RUN(a_small_device_never_starts_them);
 	RUN(without_caches_each_slot_is_a_call);

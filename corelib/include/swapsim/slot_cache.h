@@ -95,7 +95,10 @@ int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_sl
 /* Frees the caches and the device; accepts NULL. */
 void sws_slot_cache_free(struct sws_slot_cache *self);
 
-/* Returns the device, which the caches own. */
+/*
+ * Returns the device, which the caches own. A slot that waits in a cache belongs to it: a caller that
+ * frees or uses it directly breaks the caches, and sws_slot_cache_verify says so.
+ */
 struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self);
 
 /*
@@ -110,8 +113,8 @@ int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, ui
 
 /*
  * Puts back a slot without references. Models: free_swap_slot. Complexity: amortised O(1). Locks:
- * see the table above. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for an unknown CPU or a slot in
- * use.
+ * see the table above. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for an unknown CPU, or a slot that is
+ * in use, is free, or waits in a cache already.
  */
 int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offset,
 		       struct sws_slot_cache_work *work);
@@ -122,7 +125,7 @@ uint32_t sws_slot_cache_ready(const struct sws_slot_cache *self, uint32_t cpu);
 uint32_t sws_slot_cache_returned(const struct sws_slot_cache *self, uint32_t cpu);
 
 /*
- * Recomputes every invariant, those of the device included. Complexity: O(slots). Returns SWS_OK,
+ * Recomputes every invariant, those of the device included; each slot is in one cache at most, once. Complexity: O(slots). Returns SWS_OK,
  * or SWS_ERROR_BROKEN and the *reason, a constant string.
  */
 int sws_slot_cache_verify(const struct sws_slot_cache *self, const char **reason);

@@ -10,6 +10,12 @@ struct sws_slot_cache {
 	struct sws_slot_cache_observer observer;
 	struct sws_slots *device;
 	struct slots_cpu_cache *cpus;
+	/*
+	 * One bit for each slot: set while the slot is in a cache. By its map byte it looks like one
+	 * that a get has handed out, so a second put would not be noticed.
+	 */
+	uint64_t *in_cache;
+	uint32_t n_words;
 	uint32_t online_cpus;
 	uint32_t address_spaces;
 	bool enabled;
@@ -42,7 +48,9 @@ int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_sl
 	if (error)
 		goto out;
 	self->cpus = sws_allocate_zeroed(allocator, self->online_cpus, sizeof(*self->cpus));
-	if (!self->cpus) {
+	self->n_words = config->device.slots / 64 + 1;
+	self->in_cache = sws_allocate_zeroed(allocator, self->n_words, sizeof(*self->in_cache));
+	if (!self->cpus || !self->in_cache) {
 		error = SWS_ERROR_NO_MEMORY;
 		goto out;
 	}
@@ -62,12 +70,25 @@ void sws_slot_cache_free(struct sws_slot_cache *self)
 	allocator = self->allocator;
 	sws_slots_free(self->device);
 	sws_release(&allocator, self->cpus);
+	sws_release(&allocator, self->in_cache);
 	sws_release(&allocator, self);
 }
 
 struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self)
 {
 	return self->device;
+}
+
+static bool is_in_cache(const struct sws_slot_cache *self, uint32_t offset)
+{
+	return self->in_cache[offset / 64] >> offset % 64 & 1;
+}
+
+/* Notes that slots enter a cache, or leave it. */
+static void note_moves(struct sws_slot_cache *self, const uint32_t *offsets, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		self->in_cache[offsets[i] / 64] ^= UINT64_C(1) << offsets[i] % 64;
 }
 
 /* Frees slots and calls the observer. */
@@ -87,6 +108,7 @@ static int give_back_returned(struct sws_slot_cache *self, struct slots_cpu_cach
 	const uint32_t *slots = NULL;
 	const uint32_t n = slots_cpu_cache_hand_over(cache, &slots);
 
+	note_moves(self, slots, n);
 	return give_back(self, slots, n, work);
 }
 
@@ -96,6 +118,7 @@ static int give_back_ready(struct sws_slot_cache *self, struct slots_cpu_cache *
 	const uint32_t *slots = NULL;
 	const uint32_t n = slots_cpu_cache_drain(cache, &slots);
 
+	note_moves(self, slots, n);
 	return give_back(self, slots, n, work);
 }
 
@@ -182,9 +205,11 @@ static int refill(struct sws_slot_cache *self, uint32_t cpu, int64_t mm,
 {
 	const int error = call_device(self, cpu, mm, SWS_SLOT_CACHE_SIZE, call, work);
 
-	if (!error)
-		slots_cpu_cache_fill(&self->cpus[cpu], call);
-	return error;
+	if (error)
+		return error;
+	slots_cpu_cache_fill(&self->cpus[cpu], call);
+	note_moves(self, call->slots, call->given);
+	return SWS_OK;
 }
 
 static int take_ready(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
@@ -196,9 +221,11 @@ static int take_ready(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uin
 	work->cache_mutex++;
 	if (!cache->n_ready)
 		error = refill(self, cpu, mm, call, work);
-	if (!error)
-		*offset = slots_cpu_cache_take(cache);
-	return error;
+	if (error || !cache->n_ready)
+		return error;
+	*offset = slots_cpu_cache_take(cache);
+	note_moves(self, offset, 1);
+	return SWS_OK;
 }
 
 /*
@@ -235,7 +262,8 @@ int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offse
 	int error = SWS_OK;
 
 	if (cpu >= self->online_cpus ||
-	    sws_slots_usage(self->device, offset) != (SWS_SLOT_CACHED | SWS_SLOT_IDLE))
+	    sws_slots_usage(self->device, offset) != (SWS_SLOT_CACHED | SWS_SLOT_IDLE) ||
+	    is_in_cache(self, offset))
 		return SWS_ERROR_BAD_ARGUMENT;
 	cache = &self->cpus[cpu];
 	work->puts++;
@@ -246,9 +274,11 @@ int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offse
 		error = give_back_returned(self, cache, work);
 		work->flushes++;
 	}
-	if (!error)
-		slots_cpu_cache_put(cache, offset);
-	return error;
+	if (error)
+		return error;
+	slots_cpu_cache_put(cache, offset);
+	note_moves(self, &offset, 1);
+	return SWS_OK;
 }
 
 uint32_t sws_slot_cache_ready(const struct sws_slot_cache *self, uint32_t cpu)
@@ -261,24 +291,60 @@ uint32_t sws_slot_cache_returned(const struct sws_slot_cache *self, uint32_t cpu
 	return cpu < self->online_cpus ? self->cpus[cpu].n_returned : 0;
 }
 
-static bool all_idle(const struct sws_slots *device, const uint32_t *offsets, uint32_t n)
+static int broken(const char **reason, const char *sentence)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (sws_slots_usage(device, offsets[i]) != (SWS_SLOT_CACHED | SWS_SLOT_IDLE))
-			return false;
-	return true;
+	*reason = sentence;
+	return SWS_ERROR_BROKEN;
+}
+
+/* Slots of a cache: in use by nobody else, and noted as in a cache. */
+static int verify_slots(const struct sws_slot_cache *self, const uint32_t *offsets, uint32_t n,
+			const char **reason)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (sws_slots_usage(self->device, offsets[i]) != (SWS_SLOT_CACHED | SWS_SLOT_IDLE))
+			return broken(reason, "a slot in a cache is not marked as waiting");
+		if (!is_in_cache(self, offsets[i]))
+			return broken(reason, "a slot is in two caches, or twice in one");
+	}
+	return SWS_OK;
+}
+
+/*
+ * Each slot in a cache has its bit. As there are no more bits than such slots, none is there twice.
+ */
+static int verify_caches(const struct sws_slot_cache *self, const char **reason)
+{
+	uint64_t waiting = 0;
+	uint64_t noted = 0;
+	int error = SWS_OK;
+
+	for (uint32_t cpu = 0; cpu < self->online_cpus && !error; cpu++) {
+		const struct slots_cpu_cache *cache = &self->cpus[cpu];
+
+		if (cache->next + cache->n_ready > SWS_SLOT_CACHE_SIZE ||
+		    cache->n_returned > SWS_SLOT_CACHE_SIZE)
+			return broken(reason, "a cache has more slots than it has room for");
+		waiting += (uint64_t)cache->n_ready + cache->n_returned;
+		error = verify_slots(self, cache->ready + cache->next, cache->n_ready, reason);
+		if (!error)
+			error = verify_slots(self, cache->returned, cache->n_returned, reason);
+	}
+	if (error)
+		return error;
+	if (waiting && !self->active)
+		return broken(reason, "a cache that was stopped has slots");
+	for (uint32_t word = 0; word < self->n_words; word++)
+		for (uint64_t bits = self->in_cache[word]; bits; bits &= bits - 1)
+			noted++;
+	return noted == waiting
+		       ? SWS_OK
+		       : broken(reason, "the slots noted as in a cache are not those in it");
 }
 
 int sws_slot_cache_verify(const struct sws_slot_cache *self, const char **reason)
 {
-	for (uint32_t cpu = 0; cpu < self->online_cpus; cpu++) {
-		const struct slots_cpu_cache *cache = &self->cpus[cpu];
+	const int error = verify_caches(self, reason);
 
-		if (!all_idle(self->device, cache->ready + cache->next, cache->n_ready) ||
-		    !all_idle(self->device, cache->returned, cache->n_returned)) {
-			*reason = "a slot in a cache is not marked as waiting";
-			return SWS_ERROR_BROKEN;
-		}
-	}
-	return sws_slots_verify(self->device, reason);
+	return error ? error : sws_slots_verify(self->device, reason);
 }
