@@ -291,6 +291,37 @@ static void what_a_cpu_cannot_do_is_refused(void)
 	sws_des_free(des);
 }
 
+/* Each hand-over to 4095 waiters takes about as long as the clock may run. */
+static void the_clock_ends_before_it_wraps(void)
+{
+	struct sws_des_config config;
+	struct sws_des *des = NULL;
+	uint64_t before = 0;
+	uint32_t first = 0;
+	uint32_t cpu = 0;
+	int error = SWS_OK;
+
+	sws_des_config_init(&config);
+	config.cpus = 4096;
+	config.travel_other_socket_ns = UINT64_C(1) << 38;
+	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
+	config.travel_other_socket_ns--;
+	CHECK(sws_des_new(&config, &des) == SWS_OK);
+	CHECK(sws_des_add_locks(des, SWS_LOCK_TEST_AND_SET, 1, &first) == SWS_OK);
+	for (uint32_t i = 0; i < config.cpus; i++)
+		CHECK(sws_des_lock(des, i, 0, 0, false) == SWS_OK);
+	while (!error && sws_des_next(des, &cpu)) {
+		CHECK(sws_des_now(des) >= before);
+		before = sws_des_now(des);
+		verify(des);
+		error = sws_des_unlock(des, cpu, 0);
+	}
+	CHECK(error == SWS_ERROR_BAD_ARGUMENT && before > UINT64_C(1) << 50);
+	CHECK(sws_des_run(des, cpu, 1) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_interrupt(des, cpu, !cpu, 0, 0) == SWS_ERROR_BAD_ARGUMENT);
+	sws_des_free(des);
+}
+
 static void a_config_out_of_range_is_refused(void)
 {
 	struct sws_des_config config;
@@ -390,6 +421,7 @@ int main(void)
 	RUN(a_sleep_that_is_cut_short_counts_as_long_as_it_was);
 	RUN(an_interrupt_waits_for_who_has_interrupts_off);
 	RUN(what_a_cpu_cannot_do_is_refused);
+	RUN(the_clock_ends_before_it_wraps);
 	RUN(a_config_out_of_range_is_refused);
 	RUN(the_same_seed_gives_the_same_run);
 	RUN(a_failing_allocation_leaves_nothing_behind);

@@ -29,6 +29,9 @@
  *   interrupt   none if the other CPU has interrupts on; else until it has, which is not the
  *               case from the request of a lock with interrupts off to its release
  *
+ * The clock ends at 2^50 ns, 13 days, so that no time and no sum over CPUs wraps: at a later time,
+ * each of these returns SWS_ERROR_BAD_ARGUMENT.
+ *
  * Events at the same time are processed in the order of their creation. There is no randomness
  * here; a caller that needs some has its own stream.
  *
@@ -67,7 +70,7 @@ struct sws_des_config {
 	uint32_t cpus_per_socket;
 	/* Call sites by which waits are counted, 1 .. 65536; default 1. */
 	uint32_t sites;
-	/* Transfer of a line to another thread of the core; default 5. */
+	/* Transfer of a line to another thread of the core, below 2^38, as all times here; default 5. */
 	uint64_t travel_same_core_ns;
 	/* Transfer of a line to another core of the socket; default 30. */
 	uint64_t travel_same_socket_ns;
@@ -149,7 +152,7 @@ bool sws_des_next(struct sws_des *self, uint32_t *cpu);
 /*
  * Lets an idle CPU run for ns, after which it has an event. Time with a lock counts as hold.
  * Complexity: O(events before the new one). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for a CPU
- * that has an event or waits.
+ * that has an event or waits, and for more than 2^50 ns.
  */
 int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns);
 

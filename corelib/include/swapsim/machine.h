@@ -414,7 +414,7 @@ struct sws_machine_config {
 	/*
 	 * Mean time that an actor stays on its CPU, uniform in 0 .. 2 * stay_ns; its next page out
 	 * is then on another free CPU of its node, if there is one. 0 means that it stays for ever;
-	 * default 0.
+	 * at most 2^62; default 0.
 	 */
 	uint64_t stay_ns;
 	/* The allocator; NULL means that of libc. */

@@ -6,8 +6,12 @@
 #include "swapsim/des.h"
 
 #define NO_CPU UINT32_MAX
-/* Sums of two times stay within 64 bits. */
-#define TIME_MAX (UINT64_C(1) << 62)
+/*
+ * The clock does not go on from a later time than this one, and no step is longer, but for the
+ * transfers of a hand-over, which are as long together. So no event is later than three times it,
+ * and the times of all 4096 CPUs add up to less than 2^64.
+ */
+#define TIME_MAX (UINT64_C(1) << 50)
 
 enum cpu_state {
 	/* Its event was taken, or it has not had one yet. */

@@ -216,7 +216,8 @@ int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
 	struct sws_des_site *site = NULL;
 	bool irq_save = false;
 
-	if (!des_is_idle(self, cpu) || number >= self->n_locks || !holds(&self->locks[number], cpu))
+	if (!des_is_idle(self, cpu) || number >= self->n_locks || self->now > TIME_MAX ||
+	    !holds(&self->locks[number], cpu))
 		return SWS_ERROR_BAD_ARGUMENT;
 	lock = &self->locks[number];
 	irq_save = lock->irq_save;

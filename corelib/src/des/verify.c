@@ -23,6 +23,8 @@ static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **
 			return broken(reason, "a CPU's times do not add up to its clock");
 		if (cpu->state == CPU_PENDING && cpu->until < self->now)
 			return broken(reason, "an event is in the past");
+		if (cpu->state != CPU_PENDING && cpu->until > self->now)
+			return broken(reason, "the clock is behind a CPU that has no event");
 		*held += cpu->held;
 		for (uint32_t caller = cpu->first_caller; caller != NO_CPU;
 		     caller = self->cpus[caller].next_waiter)
@@ -54,8 +56,38 @@ static int verify_irqs_off(const struct sws_des *self, const char **reason)
 		       : broken(reason, "the locks with interrupts off are not those of the CPUs");
 }
 
+/* The holder has acquired the lock: not later than its event, and not before it went on. */
+static int verify_holder(const struct sws_des *self, const struct lock *lock, const char **reason)
+{
+	const struct cpu *holder = NULL;
+
+	if (lock->holder == NO_CPU)
+		return SWS_OK;
+	holder = &self->cpus[lock->holder];
+	if (!holder->held || lock->since > holder->until)
+		return broken(reason, "a lock is held by a CPU that has not acquired it");
+	return SWS_OK;
+}
+
+/* A CPU that waits is in one queue: that of a lock, or that of a CPU that it interrupts. */
+static int verify_waiters(const struct sws_des *self, uint64_t queued, const char **reason)
+{
+	uint64_t waiting = 0;
+
+	for (uint32_t i = 0; i < self->config.cpus; i++) {
+		waiting += self->cpus[i].state == CPU_WAITING;
+		for (uint32_t caller = self->cpus[i].first_caller; caller != NO_CPU;
+		     caller = self->cpus[caller].next_waiter)
+			queued++;
+	}
+	return waiting == queued ? SWS_OK
+				 : broken(reason, "a waiting CPU is in no queue or in two");
+}
+
 static int verify_locks(const struct sws_des *self, uint64_t *held, const char **reason)
 {
+	uint64_t queued = 0;
+
 	for (uint32_t i = 0; i < self->n_locks; i++) {
 		const struct lock *lock = &self->locks[i];
 		uint32_t waiters = 0;
@@ -71,8 +103,11 @@ static int verify_locks(const struct sws_des *self, uint64_t *held, const char *
 			return broken(reason, "the count of a lock's queue is not its length");
 		if (waiters && lock->holder == NO_CPU)
 			return broken(reason, "a free lock has waiters");
+		if (verify_holder(self, lock, reason))
+			return SWS_ERROR_BROKEN;
+		queued += waiters;
 	}
-	return SWS_OK;
+	return verify_waiters(self, queued, reason);
 }
 
 static int verify_events(const struct sws_des *self, const char **reason)

@@ -19,6 +19,9 @@ _Static_assert(SWS_MACHINE_SLOTS_KEPT == 2 * SWS_SLOT_CACHE_SIZE + MACHINE_BATCH
 
 enum { FRAMES_OF_A_GIGABYTE_SHIFT = 18 };
 
+/* Twice as much, which is drawn, can be added to any time of the clock. */
+#define STAY_MAX (UINT64_C(1) << 62)
+
 void sws_machine_config_init(struct sws_machine_config *config)
 {
 	*config = (struct sws_machine_config){
@@ -162,7 +165,8 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	       tasks_fit(config) &&
 	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
 	       config->frames <= SWS_MACHINE_PAGES_MAX && config->read_percent <= 100 &&
-	       config->spread_percent <= 100 && config->spare_cpus <= SWS_MACHINE_TASKS_MAX &&
+	       config->spread_percent <= 100 && config->stay_ns <= STAY_MAX &&
+	       config->spare_cpus <= SWS_MACHINE_TASKS_MAX &&
 	       config->frames >= 2 * (uint64_t)sws_machine__cpus_per_node(config) *
 					 sws_machine__frames_kept(config) &&
 	       limit_fits(config);
