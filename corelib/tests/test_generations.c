@@ -125,11 +125,53 @@ static void aging_waits_for_two_generations_or_a_bad_spread(void)
 	CHECK(sws_generation_ages(&old, &sizes, 60, 11));
 	CHECK(sws_generation_scan_size(&new, &sizes, 60, 1, true) == 300);
 	CHECK(sws_generation_scan_size(&new, &sizes, 60, 1, false) == 600);
+	/* A shift by 64 would be undefined. */
+	CHECK(sws_generation_scan_size(&new, &sizes, 60, 64, true) == 0);
 	/* The last number that there is: found by the fuzzer. */
 	sizes.max_seq = UINT64_MAX;
 	sizes.min_seq[0] = sizes.min_seq[1] = UINT64_MAX - 2;
 	CHECK(sws_generation_scan_size(&new, &sizes, 60, 0, false) == 500);
 	CHECK(!sws_generation_ages(&old, &sizes, 60, 11));
+}
+
+/* One turn; all columns but those of the sizes and of the order are 0. */
+static void an_order_that_no_kernel_has_is_refused(void)
+{
+	const struct sws_generation_rules rules = rules_of(SWS_GENERATIONS_7_3);
+	static const uint64_t zeros[1];
+	const uint8_t *bytes = (const uint8_t *)zeros;
+	const uint32_t *words = (const uint32_t *)zeros;
+	const uint64_t max_seq = 5;
+	const uint64_t min_seq = 3;
+	const int32_t swappiness = 60;
+	uint8_t order = 31;
+	struct sws_generation_size_rows sizes = { .max_seq = &max_seq,
+						  .min_seq = { &min_seq, &min_seq } };
+	struct sws_generation_step_rows rows = {
+		.call = words,
+		.swappiness = &swappiness,
+		.priority = bytes,
+		.root = bytes,
+		.online = bytes,
+		.shielded = bytes,
+		.aged = bytes,
+		.evicted = bytes,
+		.batch = words,
+		.scanned = words,
+		.stop = bytes,
+		.freed = zeros,
+		.wanted = zeros,
+		.order = &order,
+	};
+	struct sws_generation_stepped stepped;
+	uint64_t row = 0;
+
+	for (int i = 0; i < 2 * SWS_GENERATIONS_MAX; i++)
+		sizes.pages[i] = (const void *)zeros;
+	rows.before = rows.acts = sizes;
+	CHECK(sws_generation_steps(&rules, 1, &rows, &stepped, &row) == SWS_OK);
+	order = 64;
+	CHECK(sws_generation_steps(&rules, 1, &rows, &stepped, &row) == SWS_ERROR_BAD_ARGUMENT);
 }
 
 int main(void)
@@ -139,5 +181,6 @@ int main(void)
 	RUN(the_kernels_differ_in_age_and_io);
 	RUN(a_users_function_chooses_in_place_of_the_rules);
 	RUN(aging_waits_for_two_generations_or_a_bad_spread);
+	RUN(an_order_that_no_kernel_has_is_refused);
 	return 0;
 }

@@ -278,6 +278,42 @@ static void what_cannot_be_is_named(void)
 	CHECK(sws_stall_verify(&list, &(const char *){ NULL }) == SWS_ERROR_BROKEN);
 }
 
+/* The caller owns context and list: an unknown set would be read past the table, a shift be undefined. */
+static void an_unknown_set_or_priority_is_refused_everywhere(void)
+{
+	const struct sws_stall_context good = { .set = SWS_STALL_6_1, .priority = 12 };
+	const struct sws_stall_counts counts = { .taken = 1 };
+	static const enum sws_stall_state states[] = {
+		SWS_STALL_STATE_PAGE,    SWS_STALL_STATE_ASLEEP,  SWS_STALL_STATE_WAITING,
+		SWS_STALL_STATE_GOES_ON, SWS_STALL_STATE_PAGEOUT,
+	};
+
+	for (int i = 0; i < 2; i++) {
+		struct sws_stall_list list;
+		struct sws_stall_decision decision;
+		struct sws_stall_context bad = good;
+
+		if (i)
+			bad.priority = SWS_STALL_PRIORITY_MAX + 1;
+		else
+			bad.set = (enum sws_stall_set)1000;
+		if (!i)
+			CHECK(sws_stall_check_counts(&bad, SWS_STALL_AT_LIST, &counts) ==
+			      SWS_STALL_UNKNOWN_SET);
+		CHECK(sws_stall_begin(&good, true, 1, &list) == SWS_OK);
+		list.context = bad;
+		for (unsigned int n = 0; n < sizeof(states) / sizeof(*states); n++) {
+			list.state = states[n];
+			CHECK(sws_stall_meet(&list, 0, 1) == SWS_ERROR_BAD_ARGUMENT);
+			CHECK(sws_stall_slept(&list, false) == SWS_ERROR_BAD_ARGUMENT);
+			CHECK(sws_stall_waited(&list) == SWS_ERROR_BAD_ARGUMENT);
+			CHECK(sws_stall_dirty(&list) == SWS_ERROR_BAD_ARGUMENT);
+			CHECK(sws_stall_paged_out(&list, true) == SWS_ERROR_BAD_ARGUMENT);
+			CHECK(sws_stall_end(&list, &decision) == SWS_ERROR_BAD_ARGUMENT);
+		}
+	}
+}
+
 static void counters_that_contradict_each_other_are_refused(void)
 {
 	const struct sws_stall_context context = { SWS_STALL_6_1, KSWAPD, 12, 0 };
@@ -342,6 +378,7 @@ int main(void)
 	RUN(a_round_ends_in_a_nap_or_with_noprogress);
 	RUN(throttles_may_be_skipped);
 	RUN(what_cannot_be_is_named);
+	RUN(an_unknown_set_or_priority_is_refused_everywhere);
 	RUN(counters_that_contradict_each_other_are_refused);
 	RUN(filesystems_answer_for_their_pages);
 	return 0;

@@ -51,6 +51,18 @@ static void each_list_decides_once(void)
 	CHECK(!decision.decides);
 }
 
+static void an_unknown_set_decides_nothing(void)
+{
+	const struct sws_stall_counts counts = { .taken = 1, .dirty = 1, .unqueued_dirty = 1 };
+	struct sws_sums_decision decision = { .decides = 1 };
+
+	sws_sums_after_list((enum sws_sums_set)1000, 0, 0, &counts, &decision);
+	CHECK(!decision.decides && !decision.wakes);
+	decision.decides = 1;
+	sws_sums_after_pass((enum sws_sums_set)3, 0, 0, &counts, &decision);
+	CHECK(!decision.decides);
+}
+
 static void impossible_rows_are_refused(void)
 {
 	const struct sws_stall_counts bad[] = {
@@ -91,6 +103,7 @@ int main(void)
 	RUN(flushers_are_woken_if_all_are_unqueued);
 	RUN(generations_decide_for_cgroups_alone);
 	RUN(each_list_decides_once);
+	RUN(an_unknown_set_decides_nothing);
 	RUN(impossible_rows_are_refused);
 	return 0;
 }

@@ -249,7 +249,8 @@ bool sws_generation_ages(const struct sws_generation_rules *rules,
 			 uint32_t priority);
 
 /*
- * Returns the pages to scan at a priority; all of them if the memory cgroup was deleted. Models:
+ * Returns the pages to scan at a priority, 0 above SWS_GENERATION_PRIORITY_MAX; all of them if the
+ * memory cgroup was deleted. Models:
  * get_nr_to_scan. Complexity: O(generations). Locks: none.
  */
 uint64_t sws_generation_scan_size(const struct sws_generation_rules *rules,
@@ -366,7 +367,7 @@ struct sws_generation_step_rows {
 	const uint64_t *freed;
 	/* Pages to free. */
 	const uint64_t *wanted;
-	/* The order of the allocation. */
+	/* The order of the allocation, 0 .. 31. */
 	const uint8_t *order;
 };
 
@@ -386,7 +387,8 @@ struct sws_generation_stepped {
 
 /*
  * Runs the loop by the rules and compares each turn. Complexity: O(n). Returns SWS_OK, or
- * SWS_ERROR_BAD_ARGUMENT and the row whose swappiness, priority or generations are out of range.
+ * SWS_ERROR_BAD_ARGUMENT and the row whose swappiness, priority, order or generations are out of
+ * range.
  */
 int sws_generation_steps(const struct sws_generation_rules *rules, uint64_t n,
 			 const struct sws_generation_step_rows *rows,

@@ -79,7 +79,7 @@ struct sws_sums_decision {
 
 /*
  * Decides after a list. Models: handle_reclaim_writeback. Complexity: O(1). Locks: none. caller has
- * bits of enum sws_stall_caller, flags those before the list.
+ * bits of enum sws_stall_caller, flags those before the list. An unknown set decides nothing.
  */
 void sws_sums_after_list(enum sws_sums_set set, uint8_t caller, uint8_t flags,
 			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision);

@@ -243,5 +243,7 @@ uint64_t sws_generation_scan_size(const struct sws_generation_rules *rules,
 		for (uint64_t nth = 0; nth < generations(sizes, type); nth++)
 			total += sizes->pages[type]
 					     [(sizes->min_seq[type] + nth) % SWS_GENERATIONS_MAX];
-	return online ? total >> priority : total;
+	if (!online)
+		return total;
+	return priority <= SWS_GENERATION_PRIORITY_MAX ? total >> priority : 0;
 }

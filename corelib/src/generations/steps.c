@@ -5,6 +5,9 @@
 /* The answers of should_abort_scan. */
 enum { GOES_ON = 0, STOPS = 1, NOT_ASKED = 2 };
 
+/* No kernel has pages of a higher order; a shift by 64 is undefined. */
+enum { ORDER_MAX = 31 };
+
 /* A call between two of its turns. */
 struct loop {
 	/* Pages that are left to scan, at least and at most; 0 when the loop has ended. */
@@ -43,7 +46,7 @@ static void widen(uint64_t size, bool first, struct loop *loop)
 static bool freed_enough(const struct sws_generation_rules *rules,
 			 const struct sws_generation_step_rows *rows, uint64_t row)
 {
-	const uint64_t gap = (uint64_t)2 << rows->order[row];
+	const uint64_t gap = UINT64_C(2) << rows->order[row];
 	const uint64_t wanted = rows->wanted[row] > gap ? rows->wanted[row] : gap;
 
 	return (rows->root[row] != 0 || rules->aborts_cgroups) && rows->freed[row] >= wanted;
@@ -169,9 +172,9 @@ static void step_row(const struct sws_generation_rules *rules,
 static bool possible(const struct sws_generation_step_rows *rows, uint64_t row)
 {
 	const struct sws_generation_size_rows *const states[2] = { &rows->before, &rows->acts };
-	bool found = rows->swappiness[row] >= 0 &&
-		     rows->swappiness[row] <= SWS_GENERATION_ANON_ONLY &&
-		     rows->priority[row] <= SWS_GENERATION_PRIORITY_MAX;
+	bool found =
+		rows->swappiness[row] >= 0 && rows->swappiness[row] <= SWS_GENERATION_ANON_ONLY &&
+		rows->priority[row] <= SWS_GENERATION_PRIORITY_MAX && rows->order[row] <= ORDER_MAX;
 
 	for (int at = 0; at < 2; at++)
 		for (int type = 0; type < 2; type++) {

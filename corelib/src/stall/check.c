@@ -48,8 +48,11 @@ enum sws_stall_problem sws_stall_check_counts(const struct sws_stall_context *co
 					      const struct sws_stall_counts *counts)
 {
 	const struct sws_stall_rules *rules = sws_stall_rules_of(context->set);
-	const bool clean_pages_count = rules->congested_by & SWS_STALL_BY_DEVICE;
+	bool clean_pages_count = false;
 
+	if (!rules)
+		return SWS_STALL_UNKNOWN_SET;
+	clean_pages_count = rules->congested_by & SWS_STALL_BY_DEVICE;
 	if (!counts->taken && place == SWS_STALL_AT_LIST)
 		return SWS_STALL_EMPTY_LIST;
 	if (counts->file_taken > counts->taken)

@@ -23,6 +23,15 @@ static struct stall_masks masks_of(const struct sws_stall_list *list)
 			      list->context.priority);
 }
 
+/*
+ * Returns whether a list is in a state. The caller owns the list, so its context, which is an index
+ * and a shift, is not trusted.
+ */
+static bool is_in(const struct sws_stall_list *list, enum sws_stall_state state)
+{
+	return list->state == state && !sws_stall_check(&list->context);
+}
+
 int sws_stall_begin(const struct sws_stall_context *context, bool file, uint64_t taken,
 		    struct sws_stall_list *list)
 {
@@ -64,11 +73,12 @@ static void enter_case_2(struct sws_stall_list *list, const struct sws_stall_rul
 
 int sws_stall_meet(struct sws_stall_list *list, uint16_t page, uint32_t base_pages)
 {
-	const struct stall_masks masks = masks_of(list);
+	struct stall_masks masks;
 
-	if (list->state != SWS_STALL_STATE_PAGE || sws_stall__check_page(page) || !base_pages ||
+	if (!is_in(list, SWS_STALL_STATE_PAGE) || sws_stall__check_page(page) || !base_pages ||
 	    base_pages > SWS_STALL_LIST_MAX)
 		return SWS_ERROR_BAD_ARGUMENT;
+	masks = masks_of(list);
 	list->page = page;
 	list->weight = stall_weight(&masks, base_pages);
 	list->activates = false;
@@ -88,11 +98,13 @@ int sws_stall_meet(struct sws_stall_list *list, uint16_t page, uint32_t base_pag
 
 int sws_stall_slept(struct sws_stall_list *list, bool under_writeback)
 {
-	const struct sws_stall_rules *rules = sws_stall_rules_of(list->context.set);
-	const uint8_t clears = rules->clears[SWS_STALL_CLEAR_IMMEDIATE];
+	const struct sws_stall_rules *rules = NULL;
+	uint8_t clears = 0;
 
-	if (list->state != SWS_STALL_STATE_ASLEEP)
+	if (!is_in(list, SWS_STALL_STATE_ASLEEP))
 		return SWS_ERROR_BAD_ARGUMENT;
+	rules = sws_stall_rules_of(list->context.set);
+	clears = rules->clears[SWS_STALL_CLEAR_IMMEDIATE];
 	list->flags &= (uint8_t)~clears;
 	list->cleared |= clears;
 	if (rules->case_1 == SWS_STALL_CASE_1_SLEEP_LOCKED) {
@@ -106,7 +118,7 @@ int sws_stall_slept(struct sws_stall_list *list, bool under_writeback)
 
 int sws_stall_waited(struct sws_stall_list *list)
 {
-	if (list->state != SWS_STALL_STATE_WAITING)
+	if (!is_in(list, SWS_STALL_STATE_WAITING))
 		return SWS_ERROR_BAD_ARGUMENT;
 	list->state = sws_stall_rules_of(list->context.set)->retries ? SWS_STALL_STATE_PAGE
 								     : SWS_STALL_STATE_GOES_ON;
@@ -115,7 +127,7 @@ int sws_stall_waited(struct sws_stall_list *list)
 
 int sws_stall_left(struct sws_stall_list *list)
 {
-	if (list->state != SWS_STALL_STATE_GOES_ON)
+	if (!is_in(list, SWS_STALL_STATE_GOES_ON))
 		return SWS_ERROR_BAD_ARGUMENT;
 	end_path(list, false);
 	return SWS_OK;
@@ -123,10 +135,11 @@ int sws_stall_left(struct sws_stall_list *list)
 
 int sws_stall_dirty(struct sws_stall_list *list)
 {
-	const struct stall_masks masks = masks_of(list);
+	struct stall_masks masks;
 
-	if (list->state != SWS_STALL_STATE_GOES_ON)
+	if (!is_in(list, SWS_STALL_STATE_GOES_ON))
 		return SWS_ERROR_BAD_ARGUMENT;
+	masks = masks_of(list);
 	stall_count_late(&masks, list->under_writeback, list->weight, &list->counts);
 	list->branch = stall_may_write(&masks, list->page, list->flags);
 	if (list->branch == SWS_STALL_BRANCH_NOT_WRITTEN) {
@@ -140,10 +153,11 @@ int sws_stall_dirty(struct sws_stall_list *list)
 
 int sws_stall_paged_out(struct sws_stall_list *list, bool kept)
 {
-	const struct stall_masks masks = masks_of(list);
+	struct stall_masks masks;
 
-	if (list->state != SWS_STALL_STATE_PAGEOUT)
+	if (!is_in(list, SWS_STALL_STATE_PAGEOUT))
 		return SWS_ERROR_BAD_ARGUMENT;
+	masks = masks_of(list);
 	list->counts.congested += list->weight * (masks.by_pageout & kept);
 	end_path(list, false);
 	return SWS_OK;
@@ -151,7 +165,7 @@ int sws_stall_paged_out(struct sws_stall_list *list, bool kept)
 
 int sws_stall_end(struct sws_stall_list *list, struct sws_stall_decision *decision)
 {
-	if (list->state != SWS_STALL_STATE_PAGE)
+	if (!is_in(list, SWS_STALL_STATE_PAGE))
 		return SWS_ERROR_BAD_ARGUMENT;
 	list->context.flags = list->flags;
 	sws_stall__decide(&list->context, SWS_STALL_AT_LIST, &list->counts, decision);

@@ -59,6 +59,8 @@ void sws_sums_after_list(enum sws_sums_set set, uint8_t caller, uint8_t flags,
 			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision)
 {
 	*decision = (struct sws_sums_decision){ 0 };
+	if (!known(set))
+		return;
 	decision->wakes = counts->unqueued_dirty == counts->taken;
 	if (decision->wakes && (caller & SWS_STALL_LEGACY))
 		decision->sleeps |= 1U << SWS_STALL_SLEEP_WRITEBACK;
@@ -70,7 +72,7 @@ void sws_sums_after_pass(enum sws_sums_set set, uint8_t caller, uint8_t flags,
 			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision)
 {
 	*decision = (struct sws_sums_decision){ 0 };
-	if (!sets[set].each_list)
+	if (known(set) && !sets[set].each_list)
 		decide(set, caller, flags, counts, decision);
 }
 
