@@ -50,6 +50,11 @@ static void reserve_keeps_what_an_array_holds(void)
 	check_each_allocation_failing(grow_an_array);
 	CHECK(sws_reserve(&sws_libc_allocator, &none, &room, SIZE_MAX / 4, sizeof(*none)) ==
 	      SWS_ERROR_NO_MEMORY);
+	/* A capacity of powers of two above half of all sizes would never be reached. */
+	CHECK(sws_reserve(&sws_libc_allocator, &none, &room, SIZE_MAX / 2 + 2, 1) ==
+	      SWS_ERROR_NO_MEMORY);
+	CHECK(sws_reserve(&sws_libc_allocator, &none, &room, SIZE_MAX, 1) == SWS_ERROR_NO_MEMORY);
+	CHECK(!sws_resize_array(&sws_libc_allocator, NULL, SIZE_MAX / 2 + 2, 2));
 	CHECK(!none && room == 0);
 }
 

@@ -104,6 +104,13 @@ void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, si
 void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size);
 
 /*
+ * Resizes an array, NULL at first, to count items of size bytes, at least 1 of each; returns NULL on
+ * failure and on overflow, which leaves the array unchanged.
+ */
+void *sws_resize_array(const struct sws_allocator *allocator, void *block, size_t count,
+		       size_t size);
+
+/*
  * Grows an array to a capacity of at least count items of item bytes. The capacity doubles, so
  * appending is amortised O(1). block is the address of the array's pointer, which is NULL with
  * *room 0 at first. Returns SWS_OK, or SWS_ERROR_NO_MEMORY, which leaves the array unchanged.

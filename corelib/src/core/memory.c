@@ -32,6 +32,14 @@ void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, si
 	return overflows(count, size) ? NULL : sws_allocate(allocator, count * size);
 }
 
+void *sws_resize_array(const struct sws_allocator *allocator, void *block, size_t count,
+		       size_t size)
+{
+	if (!count || !size || overflows(count, size))
+		return NULL;
+	return allocator->resize(allocator->context, block, count * size);
+}
+
 void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size)
 {
 	void *block = NULL;
@@ -69,13 +77,14 @@ int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room
 
 	if (count <= *room)
 		return SWS_OK;
+	/* Twice as many would not fit: want, which is less than that, could wrap to 0 for ever. */
+	if (count > SIZE_MAX / 2 / item)
+		return SWS_ERROR_NO_MEMORY;
 	while (want < count)
 		want *= 2;
-	if (want > SIZE_MAX / 2 / item)
-		return SWS_ERROR_NO_MEMORY;
 	/* A pointer must not be read through another type; copying its bytes is allowed. */
 	memcpy(&old, block, sizeof(old));
-	fresh = allocator->resize(allocator->context, old, want * item);
+	fresh = sws_resize_array(allocator, old, want, item);
 	if (!fresh)
 		return SWS_ERROR_NO_MEMORY;
 	memcpy(block, &fresh, sizeof(fresh));

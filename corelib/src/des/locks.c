@@ -33,8 +33,7 @@ int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n,
 
 	if (!n || (unsigned int)kind > SWS_LOCK_TICKET || total > UINT32_MAX / sizeof(*locks))
 		return SWS_ERROR_BAD_ARGUMENT;
-	locks = self->allocator.resize(self->allocator.context, self->locks,
-				       (size_t)total * sizeof(*locks));
+	locks = sws_resize_array(&self->allocator, self->locks, (size_t)total, sizeof(*locks));
 	if (!locks)
 		return SWS_ERROR_NO_MEMORY;
 	self->locks = locks;

@@ -14,10 +14,9 @@ void sws_forest_config_init(struct sws_forest_config *config)
 
 static int resize_trees(struct sws_forest *self, uint32_t room)
 {
-	const struct sws_allocator *allocator = self->allocator;
 	struct sws_rtree__tree *trees = NULL;
 
-	trees = allocator->resize(allocator->context, self->trees, room * sizeof(*trees));
+	trees = sws_resize_array(self->allocator, self->trees, room, sizeof(*trees));
 	if (!trees)
 		return SWS_ERROR_NO_MEMORY;
 	self->trees = trees;

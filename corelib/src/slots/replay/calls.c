@@ -37,8 +37,7 @@ static int grow_rooms(struct sws_slot_replay *self)
 
 	if (rooms >= NO_ROOM / 2)
 		return SWS_ERROR_NO_MEMORY;
-	calls = self->allocator.resize(self->allocator.context, self->calls,
-				       rooms * sizeof(*calls));
+	calls = sws_resize_array(&self->allocator, self->calls, rooms, sizeof(*calls));
 	if (!calls)
 		return SWS_ERROR_NO_MEMORY;
 	self->calls = calls;

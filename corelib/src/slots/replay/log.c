@@ -69,11 +69,11 @@ static int grow(struct sws_slot_replay *self)
 
 	if (room > SIZE_MAX / sizeof(*changes))
 		return SWS_ERROR_NO_MEMORY;
-	changes = allocator->resize(allocator->context, log->changes, room * sizeof(*changes));
+	changes = sws_resize_array(allocator, log->changes, (size_t)room, sizeof(*changes));
 	if (!changes)
 		return SWS_ERROR_NO_MEMORY;
 	log->changes = changes;
-	sorted = allocator->resize(allocator->context, log->sorted, room * sizeof(*sorted));
+	sorted = sws_resize_array(allocator, log->sorted, (size_t)room, sizeof(*sorted));
 	if (!sorted)
 		return SWS_ERROR_NO_MEMORY;
 	log->sorted = sorted;
