@@ -71,19 +71,6 @@ static void draw_page(struct bench *self, struct sws_removal_page *page)
 	};
 }
 
-/* A caller must not have two of these for one page, which the library cannot detect. */
-static bool is_queued_already(const struct bench *self, const struct sws_removal_page *page)
-{
-	for (uint32_t at = 0; at < PAGES; at++) {
-		const struct sws_removal_page *other = &self->pages[at];
-
-		if (other != page && other->state != SWS_REMOVAL_ISOLATED &&
-		    other->mapping == page->mapping && other->index == page->index)
-			return true;
-	}
-	return false;
-}
-
 static void act(struct bench *self)
 {
 	struct sws_removal_page *page = &self->pages[input_below(self->input, PAGES)];
@@ -106,14 +93,12 @@ static void act(struct bench *self)
 		MUST(!page || page->state == SWS_REMOVAL_ISOLATED);
 		break;
 	case 4:
-		if (!is_queued_already(self, page))
-			(void)sws_removal_single(self->removal, page, &removed, &hold);
+		(void)sws_removal_single(self->removal, page, &removed, &hold);
 		break;
 	default:
 		if (page->state == SWS_REMOVAL_ISOLATED)
 			draw_page(self, page);
-		if (!is_queued_already(self, page))
-			(void)sws_removal_queue(self->removal, page);
+		(void)sws_removal_queue(self->removal, page);
 	}
 }
 
@@ -159,6 +144,9 @@ static void run(struct bench *self)
 		act(self);
 		MUST(sws_removal_verify(self->removal, &reason) == SWS_OK);
 	}
+	/* Refused, if pages are left on the lists. */
+	remove_lists(self);
+	MUST(sws_removal_verify(self->removal, &reason) == SWS_OK);
 	MUST(sws_mappings_verify(self->mappings, &reason) == SWS_OK);
 }
 

@@ -322,6 +322,56 @@ static void a_page_that_cannot_be_removed_is_refused(void)
 	end(&bench);
 }
 
+/* Two records of one page: only one of them can be removed, so the other one must not be queued. */
+static void a_page_is_queued_or_kept_by_one_record_only(void)
+{
+	for (int mode = SWS_REMOVAL_PAGE_BY_PAGE; mode <= SWS_REMOVAL_BATCHED; mode++) {
+		struct bench bench;
+		struct sws_removal_page page;
+		struct sws_removal_page again;
+		struct sws_removal_hold done;
+		bool removed = true;
+
+		CHECK(make(&bench, SWS_KERNEL_4_8, (enum sws_removal_mode)mode, NULL) == SWS_OK);
+		page = page_at(&bench, 0, 7);
+		page.references = 3;
+		again = page;
+		again.references = SWS_REMOVAL_REFERENCES;
+		queue(&bench, &page);
+		CHECK(sws_removal_check(bench.removal, &again) == SWS_REMOVAL_TWICE);
+		CHECK(sws_removal_queue(bench.removal, &again) == SWS_ERROR_BAD_ARGUMENT);
+		CHECK(sws_removal_single(bench.removal, &again, &removed, &done) ==
+		      SWS_ERROR_BAD_ARGUMENT);
+		done = hold(&bench, 0);
+		CHECK(done.removed == 0 && done.failed == 1);
+		CHECK(sws_removal_queue(bench.removal, &again) == SWS_ERROR_BAD_ARGUMENT);
+		CHECK(sws_removal_take_kept(bench.removal) == &page);
+		queue(&bench, &again);
+		done = hold(&bench, 0);
+		CHECK(done.removed == 1 && done.failed == 0);
+		end(&bench);
+	}
+}
+
+/* Another reclaimer, or the owner, may still take a queued page out; then it is not removed again. */
+static void a_page_that_left_its_mapping_is_not_counted(void)
+{
+	struct bench bench;
+	struct sws_removal_page page;
+	struct sws_removal_hold done = { 0 };
+	struct sws_mapping_work work = { 0 };
+	const char *reason = NULL;
+
+	CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+	page = page_at(&bench, 0, 7);
+	queue(&bench, &page);
+	CHECK(sws_mapping_delete(bench.mappings, 0, 7, 0, &work) == SWS_OK);
+	CHECK(sws_removal_verify(bench.removal, &reason) == SWS_ERROR_BROKEN);
+	CHECK(sws_removal_hold(bench.removal, &done) == SWS_OK);
+	CHECK(done.removed == 0 && done.failed == 1);
+	end(&bench);
+}
+
 enum { ROWS = 9 };
 
 /* Two lists, of five and of four rows, all of which can be removed. */
@@ -450,6 +500,30 @@ static void a_list_at_fault_is_named_by_its_row_and_left_whole(void)
 	}
 }
 
+/* Their results would be written past the columns. */
+static void lists_are_refused_while_other_pages_are_on_the_lists(void)
+{
+	const uint64_t end_of_list = 5;
+	struct bench bench;
+	struct columns columns;
+	struct sws_removal_page page;
+
+	CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+	fill(&bench, &columns);
+	page = page_at(&bench, bench.file, 7);
+	queue(&bench, &page);
+	for (int i = 0; i < 2; i++) {
+		CHECK(run(&bench, &columns, 1, &end_of_list) == SWS_ERROR_BAD_ARGUMENT);
+		CHECK(columns.results.problem == SWS_REMOVAL_NOT_EMPTY);
+		CHECK(columns.results.n_holds == 0);
+		if (i == 0)
+			(void)hold(&bench, bench.file);
+	}
+	CHECK(sws_removal_take_freed(bench.removal) == &page);
+	CHECK(run(&bench, &columns, 1, &end_of_list) == SWS_OK);
+	end(&bench);
+}
+
 static int bring_and_remove(const struct sws_allocator *allocator)
 {
 	struct bench bench = { 0 };
@@ -511,8 +585,11 @@ int main(void)
 	RUN(a_filesystem_hears_of_its_pages_after_the_swap_pages_are_settled);
 	RUN(a_single_removal_leaves_one_reference_and_the_page_locked);
 	RUN(a_page_that_cannot_be_removed_is_refused);
+	RUN(a_page_is_queued_or_kept_by_one_record_only);
+	RUN(a_page_that_left_its_mapping_is_not_counted);
 	RUN(lists_as_columns_go_through_the_same_parts);
 	RUN(a_list_at_fault_is_named_by_its_row_and_left_whole);
+	RUN(lists_are_refused_while_other_pages_are_on_the_lists);
 	RUN(running_out_of_memory_leaks_and_breaks_nothing);
 	return 0;
 }

@@ -208,7 +208,7 @@ bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping, enum 
 uint64_t sws_mapping_nodes(const struct sws_mappings *self, uint32_t mapping);
 
 /*
- * Recomputes every invariant. Complexity: O(nodes). Returns SWS_OK, or SWS_ERROR_BROKEN and the
+ * Recomputes every invariant; each slot is in the mapping that covers it. Complexity: O(nodes). Returns SWS_OK, or SWS_ERROR_BROKEN and the
  * *reason, a constant string.
  */
 int sws_mappings_verify(const struct sws_mappings *self, const char **reason);

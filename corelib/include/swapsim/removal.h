@@ -90,11 +90,13 @@ enum sws_removal_state {
 
 /*
  * A page that reclaim has isolated. The memory belongs to the caller and is lent from queue to
- * take. The caller must not have two of these for one page; the state machine cannot detect that.
+ * take.
  */
 struct sws_removal_page {
 	/* page->lru: the next page towards the tail of its list. */
 	struct sws_removal_page *next;
+	/* The next page that is found by the same hash; meaningless while the page is isolated. */
+	struct sws_removal_page *same_hash;
 	/* The index in its mapping; for a swap page the slot. */
 	uint64_t index;
 	/* page_private of a swap page: its slot, until it is freed; 0 for a file page. */
@@ -123,7 +125,7 @@ enum sws_removal_problem {
 	SWS_REMOVAL_EMPTY_LIST = 1,
 	/* The list has more than list_pages pages. */
 	SWS_REMOVAL_LIST_TOO_LONG = 2,
-	/* The page is already on a list. */
+	/* The page is already on a list, by this record or by another one. */
 	SWS_REMOVAL_TWICE = 3,
 	/* The page is not locked. */
 	SWS_REMOVAL_NOT_LOCKED = 4,
@@ -133,6 +135,8 @@ enum sws_removal_problem {
 	SWS_REMOVAL_NOT_IN_TREE = 6,
 	/* The entry is not its slot, is slot 0, or belongs to a file page. */
 	SWS_REMOVAL_WRONG_ENTRY = 7,
+	/* Pages that were queued one by one are still on a list. */
+	SWS_REMOVAL_NOT_EMPTY = 8,
 };
 
 /* The configuration of a reclaimer. */
@@ -140,8 +144,8 @@ struct sws_removal_config {
 	/* When pages are removed; default batched. */
 	enum sws_removal_mode mode;
 	/*
-	 * For sws_removal_lists: the maximum number of pages of a list, 1 .. SWS_REMOVAL_LIST_MAX;
-	 * default 512.
+	 * The number of pages of a list, 1 .. SWS_REMOVAL_LIST_MAX; default 512. For
+	 * sws_removal_lists the maximum; else more may be queued, which takes longer.
 	 */
 	uint32_t list_pages;
 	/*
@@ -305,16 +309,17 @@ struct sws_removal_results {
 
 /*
  * Processes complete lists: list i consists of the rows from the end of list i - 1 to ends[i]. All
- * pages of a list are checked before the first is removed. Complexity: O(rows) and the walks of the
- * holds. Returns SWS_OK; SWS_ERROR_BAD_ARGUMENT with the problem and its row, where the lists
- * before it are done, and that list and later ones are not; or SWS_ERROR_NO_MEMORY from adding
+ * pages of a list are checked before the first is removed. No page may be on a list of this
+ * reclaimer. Complexity: O(rows) and the walks of the holds. Returns SWS_OK; SWS_ERROR_BAD_ARGUMENT
+ * with the problem and its row, where the lists before it are done, and that list and later ones are
+ * not; or SWS_ERROR_NO_MEMORY from adding
  * missing pages.
  */
 int sws_removal_lists(struct sws_removal *self, const struct sws_removal_rows *rows,
 		      uint64_t n_lists, const uint64_t *ends, struct sws_removal_results *results);
 
 /*
- * Recomputes every invariant. Complexity: O(pages). Returns SWS_OK, or SWS_ERROR_BROKEN and the
+ * Recomputes every invariant; each page of a mapping is there once. Complexity: O(pages). Returns SWS_OK, or SWS_ERROR_BROKEN and the
  * *reason, a constant string.
  */
 int sws_removal_verify(const struct sws_removal *self, const char **reason);

@@ -106,7 +106,7 @@ static int make_aside(struct sws_machine *self, const struct actor *actor)
 		return SWS_OK;
 	sws_removal_config_init(&config);
 	config.mode = self->config.removal;
-	config.list_pages = 1;
+	config.list_pages = self->config.list_pages;
 	config.allocator = &self->allocator;
 	cpu->aside.pages = sws_allocate_array(&self->allocator, self->config.list_pages,
 					      sizeof(*cpu->aside.pages));

@@ -379,8 +379,45 @@ uint64_t sws_mapping_nodes(const struct sws_mappings *self, uint32_t mapping)
 	return sws_rtree_node_count(self->forest, mapping);
 }
 
+/* Returns what is wrong with an item of a mapping; NULL if nothing is. */
+static const char *wrong_item(const struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			      uint64_t item)
+{
+	if (!covers(self, mapping, index))
+		return "a slot is in the mapping of another trunk";
+	if (is_shadow(item) && sws_mapping_is_swap(self, mapping) && !self->rules->shadow_of_swap)
+		return "there is a shadow in the swap cache of a kernel that leaves none";
+	return NULL;
+}
+
+enum { ITEMS_AT_ONCE = 64 };
+
+/* Walks over the items of a mapping. */
+static const char *wrong_with(const struct sws_mappings *self, uint32_t mapping)
+{
+	uint64_t items[ITEMS_AT_ONCE];
+	uint64_t indexes[ITEMS_AT_ONCE];
+	const char *wrong = NULL;
+	uint64_t from = 0;
+	size_t n = 0;
+
+	do {
+		n = sws_rtree_gang_lookup(self->forest, mapping, from, ITEMS_AT_ONCE, items,
+					  indexes);
+		for (size_t i = 0; i < n && !wrong; i++)
+			wrong = wrong_item(self, mapping, indexes[i], items[i]);
+		from = n ? indexes[n - 1] + 1 : 0;
+	} while (!wrong && n == ITEMS_AT_ONCE && from);
+	return wrong;
+}
+
 int sws_mappings_verify(const struct sws_mappings *self, const char **reason)
 {
+	for (uint32_t mapping = 0; mapping < sws_mapping_count(self); mapping++) {
+		*reason = wrong_with(self, mapping);
+		if (*reason)
+			return SWS_ERROR_BROKEN;
+	}
 	for (uint32_t mapping = 0; mapping < self->swap_count; mapping++) {
 		/* Swap's set_page_dirty only sets the page flag. */
 		if (sws_mapping_tagged(self, mapping, SWS_RTREE_TAG_DIRTY)) {

@@ -5,37 +5,8 @@
  */
 #include "removal/parts.h"
 
-#include <string.h>
-
 /* Any even word stands for a page that was missing in its tree. */
 enum { A_FOLIO = 2 };
-
-/*
- * Returns the slot of the hash that has a page, or the empty slot that ends its probe. The table is
- * at most half full, so there is one. A list of 3 pages uses 8 slots of a buffer of 1024
- * (list_pages 512):
- *
- *      pages     0: A1        1: B1        2: A2
- *      places    [ 0  2  0  0  1  3  0  0 ]        if A1 and A2 both hash to slot 4,
- *                     B1       A1 A2               A2 takes the empty slot after it
- *
- * A second A1 finds place 1 in slot 4, the same page: twice. The size of the table follows the
- * list, not the buffer, because each list starts by clearing it: 32 bytes here instead of 4096.
- */
-static uint32_t *probe(const struct sws_removal *self, const struct sws_removal_page *page)
-{
-	uint64_t mixed =
-		(page->index + ((uint64_t)page->mapping << 40)) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t slot = (uint32_t)(mixed >> 32) & self->places_mask;
-
-	for (; self->places[slot]; slot = (slot + 1) & self->places_mask) {
-		const struct sws_removal_page *other = &self->pages[self->places[slot] - 1];
-
-		if (other->index == page->index && other->mapping == page->mapping)
-			break;
-	}
-	return &self->places[slot];
-}
 
 /* Returns the mapping of a row: NO_MAPPING if it has none, or an unknown one. */
 static uint32_t mapping_of_row(const struct sws_removal *self, uint32_t file, uint64_t index)
@@ -72,50 +43,55 @@ static int read_page(struct sws_removal *self, const struct sws_removal_rows *ro
 	return sws_mapping_add(self->mappings, page->mapping, index, A_FOLIO, &unbooked);
 }
 
-/* Checks one page of a list; the pages before it are in the hash. */
-static enum sws_removal_problem check_page(struct sws_removal *self, uint32_t place, uint32_t file)
+/* Checks one page of a list; the pages before it are held. */
+static enum sws_removal_problem check_page(struct sws_removal *self, struct sws_removal_page *page,
+					   uint32_t file)
 {
-	const struct sws_removal_page *page = &self->pages[place];
-	enum sws_removal_problem problem = sws_removal_check(self, page);
-	uint32_t *known = NULL;
+	const enum sws_removal_problem problem = sws_removal_check(self, page);
 
 	/* A slot past the end of the device has a mapping in name only. */
 	if (problem == SWS_REMOVAL_HAS_NO_MAPPING && file == SWS_REMOVAL_FILE_SWAP)
 		return SWS_REMOVAL_NOT_IN_TREE;
-	if (problem)
-		return problem;
-	known = probe(self, page);
-	if (*known)
-		return SWS_REMOVAL_TWICE;
-	*known = place + 1;
-	return SWS_REMOVAL_NO_PROBLEM;
+	if (!problem)
+		sws_removal__hold_page(self, page);
+	return problem;
+}
+
+static enum sws_removal_problem check_length(const struct sws_removal *self, uint64_t begin,
+					     uint64_t end)
+{
+	if (self->waiting.head || self->due || self->freed.head || self->kept.head)
+		return SWS_REMOVAL_NOT_EMPTY;
+	if (end <= begin)
+		return SWS_REMOVAL_EMPTY_LIST;
+	return end - begin > self->list_pages ? SWS_REMOVAL_LIST_TOO_LONG : SWS_REMOVAL_NO_PROBLEM;
 }
 
 /* Reads and checks rows begin .. end - 1; removes no page. */
 static int read_list(struct sws_removal *self, const struct sws_removal_rows *rows, uint64_t begin,
 		     uint64_t end, struct sws_removal_results *results)
 {
+	uint64_t place = 0;
 	int error = SWS_OK;
 
 	results->row = begin;
-	if (end <= begin)
-		results->problem = SWS_REMOVAL_EMPTY_LIST;
-	else if (end - begin > self->list_pages)
-		results->problem = SWS_REMOVAL_LIST_TOO_LONG;
+	results->problem = check_length(self, begin, end);
 	if (results->problem)
 		return SWS_ERROR_BAD_ARGUMENT;
-	self->places_mask = removal_places((uint32_t)(end - begin)) - 1;
-	memset(self->places, 0, (self->places_mask + 1) * sizeof(*self->places));
-	for (uint32_t place = 0; place < end - begin; place++) {
+	for (; !error && place < end - begin; place++) {
+		struct sws_removal_page *page = &self->pages[place];
+
 		results->row = begin + place;
-		error = read_page(self, rows, results->row, &self->pages[place]);
-		if (error)
-			return error;
-		results->problem = check_page(self, place, rows->file[results->row]);
+		error = read_page(self, rows, results->row, page);
+		if (!error)
+			results->problem = check_page(self, page, rows->file[results->row]);
 		if (results->problem)
-			return SWS_ERROR_BAD_ARGUMENT;
+			error = SWS_ERROR_BAD_ARGUMENT;
 	}
-	return SWS_OK;
+	/* The row at fault is not held. */
+	for (uint64_t before = 0; error && before + 1 < place; before++)
+		sws_removal__let_go(self, &self->pages[before]);
+	return error;
 }
 
 /* Runs the holds of the current list. */

@@ -42,16 +42,18 @@ struct sws_removal {
 	struct sws_removal_page *due;
 	struct removal_list freed;
 	struct removal_list kept;
+	/*
+	 * The pages that are waiting or kept, by a hash of (mapping, index), linked by same_hash: two
+	 * records of one page would both be counted as removed.
+	 */
+	struct sws_removal_page **buckets;
+	uint32_t buckets_mask;
 	struct sws_removal_counts counts;
 	/* For lists in columns: */
 	bool brings_pages;
 	uint32_t list_pages;
 	/* Buffer for one list. */
 	struct sws_removal_page *pages;
-	/* Hash of (mapping, index): a page's place on the list + 1; 0 for an empty slot. */
-	uint32_t *places;
-	/* The slots that the current list uses, minus 1. */
-	uint32_t places_mask;
 };
 
 /* Returns true for a page, false for a shadow or an empty entry. */
@@ -60,20 +62,22 @@ static inline bool removal_is_folio(uint64_t item)
 	return item && !(item & 1);
 }
 
-/*
- * Returns the slots of the hash for a list: a power of two, at most half full. 3: 8, 32: 64, 512:
- * 1024.
- */
-static inline uint32_t removal_places(uint32_t list_pages)
+/* Returns the link that leads to a page; the one that ends its bucket, *link NULL, if it is not held. */
+static inline struct sws_removal_page **removal_link(const struct sws_removal *self,
+						     uint32_t mapping, uint64_t index)
 {
-	uint32_t places = 2;
+	const uint64_t mixed = (index + ((uint64_t)mapping << 40)) * UINT64_C(0x9e3779b97f4a7c15);
+	struct sws_removal_page **link =
+		&self->buckets[(uint32_t)(mixed >> 32) & self->buckets_mask];
 
-	while (places < 2 * list_pages)
-		places *= 2;
-	return places;
+	while (*link && ((*link)->index != index || (*link)->mapping != mapping))
+		link = &(*link)->same_hash;
+	return link;
 }
 
-/* removal.c: as sws_removal_queue, for a page that was checked. */
+/* removal.c: the two parts of sws_removal_queue, for a page that was checked, and the undoing of the first. */
+void sws_removal__hold_page(struct sws_removal *self, struct sws_removal_page *page);
+void sws_removal__let_go(struct sws_removal *self, struct sws_removal_page *page);
 void sws_removal__push(struct sws_removal *self, struct sws_removal_page *page);
 
 #endif

@@ -87,6 +87,16 @@ static bool config_fits(const struct sws_removal_config *config)
 	       config->list_pages <= SWS_REMOVAL_LIST_MAX;
 }
 
+/* Returns the buckets for the pages of a list: a power of two. 3: 4, 32: 32, 500: 512. */
+static uint32_t buckets_of(uint32_t list_pages)
+{
+	uint32_t buckets = 1;
+
+	while (buckets < list_pages)
+		buckets *= 2;
+	return buckets;
+}
+
 int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings *mappings,
 		    struct sws_removal **out)
 {
@@ -106,9 +116,10 @@ int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings
 	self->brings_pages = config->brings_pages;
 	self->list_pages = config->list_pages;
 	self->pages = sws_allocate_array(allocator, config->list_pages, sizeof(*self->pages));
-	self->places = sws_allocate_array(allocator, removal_places(config->list_pages),
-					  sizeof(*self->places));
-	if (!self->pages || !self->places) {
+	self->buckets_mask = buckets_of(config->list_pages) - 1;
+	self->buckets = sws_allocate_zeroed(allocator, (size_t)self->buckets_mask + 1,
+					    sizeof(struct sws_removal_page *));
+	if (!self->pages || !self->buckets) {
 		sws_removal_free(self);
 		return SWS_ERROR_NO_MEMORY;
 	}
@@ -123,7 +134,7 @@ void sws_removal_free(struct sws_removal *self)
 	if (!self)
 		return;
 	allocator = self->allocator;
-	sws_release(&allocator, self->places);
+	sws_release(&allocator, self->buckets);
 	sws_release(&allocator, self->pages);
 	sws_release(&allocator, self);
 }
@@ -145,7 +156,21 @@ enum sws_removal_problem sws_removal_check(const struct sws_removal *self,
 	entry_fits = sws_mapping_is_swap(mappings, page->mapping)
 			     ? page->entry == page->index && page->entry
 			     : !page->entry;
-	return entry_fits ? SWS_REMOVAL_NO_PROBLEM : SWS_REMOVAL_WRONG_ENTRY;
+	if (!entry_fits)
+		return SWS_REMOVAL_WRONG_ENTRY;
+	return *removal_link(self, page->mapping, page->index) ? SWS_REMOVAL_TWICE
+							       : SWS_REMOVAL_NO_PROBLEM;
+}
+
+void sws_removal__hold_page(struct sws_removal *self, struct sws_removal_page *page)
+{
+	page->same_hash = NULL;
+	*removal_link(self, page->mapping, page->index) = page;
+}
+
+void sws_removal__let_go(struct sws_removal *self, struct sws_removal_page *page)
+{
+	*removal_link(self, page->mapping, page->index) = page->same_hash;
 }
 
 void sws_removal__push(struct sws_removal *self, struct sws_removal_page *page)
@@ -162,6 +187,7 @@ int sws_removal_queue(struct sws_removal *self, struct sws_removal_page *page)
 {
 	if (sws_removal_check(self, page))
 		return SWS_ERROR_BAD_ARGUMENT;
+	sws_removal__hold_page(self, page);
 	sws_removal__push(self, page);
 	return SWS_OK;
 }
@@ -195,11 +221,12 @@ bool sws_removal_next(const struct sws_removal *self, uint32_t *mapping)
 static bool remove_page(struct sws_removal *self, struct sws_removal_page *page, uint64_t shadow,
 			struct sws_removal_hold *hold)
 {
-	if (page->references != SWS_REMOVAL_REFERENCES || page->dirty) {
+	/* The last test fails only if somebody else took the page out of its mapping meanwhile. */
+	if (page->references != SWS_REMOVAL_REFERENCES || page->dirty ||
+	    sws_mapping_remove(self->mappings, page->mapping, page->index, shadow, &hold->tree)) {
 		hold->failed++;
 		return false;
 	}
-	sws_mapping_remove(self->mappings, page->mapping, page->index, shadow, &hold->tree);
 	page->mapping = SWS_REMOVAL_NO_MAPPING;
 	page->references = 0;
 	hold->removed++;
@@ -232,10 +259,14 @@ static void keep(struct sws_removal *self, struct sws_removal_page *page)
 static void remove_or_keep(struct sws_removal *self, struct sws_removal_page *page,
 			   struct sws_removal_hold *hold)
 {
-	if (remove_page(self, page, A_SHADOW, hold))
+	struct sws_removal_page **link = removal_link(self, page->mapping, page->index);
+
+	if (remove_page(self, page, A_SHADOW, hold)) {
+		*link = page->same_hash;
 		put_aside(self, page);
-	else
+	} else {
 		keep(self, page);
+	}
 }
 
 /*
@@ -334,7 +365,11 @@ struct sws_removal_page *sws_removal_take_freed(struct sws_removal *self)
 
 struct sws_removal_page *sws_removal_take_kept(struct sws_removal *self)
 {
-	return take(&self->kept);
+	struct sws_removal_page *page = take(&self->kept);
+
+	if (page)
+		sws_removal__let_go(self, page);
+	return page;
 }
 
 int sws_removal_single(struct sws_removal *self, struct sws_removal_page *page, bool *removed,

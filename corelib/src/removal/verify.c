@@ -25,6 +25,9 @@ static bool is_gone(const struct sws_removal_page *page)
 static const char *wrong_with(const struct sws_removal *self, const struct removal_list *list,
 			      const struct sws_removal_page *page)
 {
+	if ((list == &self->waiting || list == &self->kept) &&
+	    *removal_link(self, page->mapping, page->index) != page)
+		return "a page is queued or kept by two records, or is not found";
 	if (list == &self->waiting)
 		return page->state == SWS_REMOVAL_WAITING && page->locked && in_tree(self, page)
 			       ? NULL
@@ -66,15 +69,20 @@ int sws_removal_verify(const struct sws_removal *self, const char **reason)
 	const struct removal_list *lists[] = { &self->waiting, &self->due_slots, &self->due_files,
 					       &self->freed, &self->kept };
 	uint64_t pages[] = { 0, 0, 0, 0, 0 };
+	uint64_t held = 0;
 
 	for (int i = 0; i < 5; i++) {
 		*reason = wrong_on(self, lists[i], &pages[i]);
 		if (*reason)
 			return SWS_ERROR_BROKEN;
 	}
-	if (!self->due != !(pages[1] + pages[2])) {
+	for (uint32_t bucket = 0; bucket <= self->buckets_mask; bucket++)
+		for (const struct sws_removal_page *page = self->buckets[bucket]; page;
+		     page = page->same_hash)
+			held++;
+	if (held != pages[0] + pages[4])
+		*reason = "a page is held that is neither queued nor kept";
+	if (!self->due != !(pages[1] + pages[2]))
 		*reason = "pages are due, but there is no next one";
-		return SWS_ERROR_BROKEN;
-	}
-	return SWS_OK;
+	return *reason ? SWS_ERROR_BROKEN : SWS_OK;
 }
