@@ -32,8 +32,8 @@
  * another CPU; the time of discards (waiting clusters are discarded before the next request).
  *
  * Locks: those of clusters.h, counted in sws_clusters_work. Memory: that of clusters.h, 4 bytes for
- * each slot of the trace, 4 for each slot of the devices, and 600 for each task and CPU, which is
- * 9.05 bytes a slot (limit 30); 1 TB of swap takes 2.4 GB of 8.
+ * each slot of the trace, 4 for each slot of the devices, 800 for each task and 1740 for each CPU,
+ * which is 9.05 bytes a slot (limit 30); 1 TB of swap takes 2.4 GB of 8.
  */
 #ifndef SWAPSIM_CLUSTER_WHAT_IF_H
 #define SWAPSIM_CLUSTER_WHAT_IF_H

@@ -174,6 +174,7 @@ int sws_clusters_new(const struct sws_clusters_config *config, struct sws_cluste
 	struct sws_clusters *self = NULL;
 	int error = SWS_ERROR_BAD_CONFIG;
 
+	*out = NULL;
 	if (!is_valid(config))
 		goto out;
 	allocator = config->allocator ? config->allocator : &sws_libc_allocator;

@@ -34,6 +34,8 @@ struct cluster {
 	bool linked;
 };
 
+_Static_assert(sizeof(struct cluster) == 24, "clusters.h says how much memory a cluster takes");
+
 struct cluster_list {
 	uint32_t head;
 	uint32_t tail;

@@ -92,6 +92,8 @@ struct page {
 	uint16_t flags;
 };
 
+_Static_assert(sizeof(struct page) == 20, "reclaim.h says how much memory a page takes");
+
 /* A page table entry: 0 for a page that was never touched, a slot, or a frame with these flags. */
 #define PTE_PRESENT  0x80000000u
 #define PTE_YOUNG    0x40000000u

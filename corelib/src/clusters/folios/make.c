@@ -62,6 +62,7 @@ int sws_cluster_folios_new(const struct sws_cluster_folios_config *config,
 	int error = valid(config) ? sws_clusters_new(&config->clusters, &clusters)
 				  : SWS_ERROR_BAD_CONFIG;
 
+	*out = NULL;
 	if (error)
 		goto out;
 	if (!allocator)

@@ -11,6 +11,7 @@ int sws_cluster_replay_new(const struct sws_clusters_config *config,
 	struct sws_clusters *clusters = NULL;
 	int error = sws_clusters_new(config, &clusters);
 
+	*out = NULL;
 	if (error)
 		goto out;
 	error = SWS_ERROR_NO_MEMORY;

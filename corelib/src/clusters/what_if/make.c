@@ -47,6 +47,7 @@ int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
 	struct sws_clusters *clusters = NULL;
 	int error = sws_clusters_new(&config->clusters, &clusters);
 
+	*out = NULL;
 	if (error)
 		goto out;
 	if (!allocator)

@@ -41,6 +41,10 @@ struct surplus {
 	struct run runs[WHAT_IF_SURPLUS];
 };
 
+_Static_assert(sizeof(struct request) <= 800 &&
+		       sizeof(struct surplus) + sizeof(struct cpu_cache) <= 1740,
+	       "cluster_what_if.h says how much memory tasks and CPUs take");
+
 struct sws_cluster_what_if {
 	struct sws_allocator allocator;
 	struct sws_clusters *clusters;

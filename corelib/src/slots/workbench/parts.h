@@ -75,6 +75,9 @@ struct workbench_trunk {
 	uint32_t standing;
 };
 
+_Static_assert(sizeof(struct workbench_trunk) == 16,
+	       "slot_workbench.h says how much memory a trunk takes");
+
 /* The slots that the scans of one call tested. */
 struct workbench_trail {
 	uint32_t cpu;
