@@ -100,7 +100,8 @@ def against(
     """
     _require(rows, *base, value)
     keys = [name for name in rows.columns if name not in {*base, value}]
-    is_base = pl.all_horizontal(pl.col(name) == given for name, given in base.items())
+    # A null is no value of the base: its row is one of the others.
+    is_base = pl.all_horizontal(pl.col(name).eq_missing(given) for name, given in base.items())
     bases = rows.filter(is_base).select(*keys, base=value)
     if bases.is_empty():
         raise InputError(f"no row has {dict(base)}: choose a base that was run", field="base")
