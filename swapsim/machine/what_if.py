@@ -356,7 +356,10 @@ def gains(
     keys = [name for name in rows.columns if name not in {*over, "metric", "value"}]
     waited = waits.rename({"base": "base_waits", "middle": "patched_waits"})
     return ranges.join(
-        waited.select(*keys, "base_waits", "patched_waits"), on=keys, maintain_order="left"
+        waited.select(*keys, "base_waits", "patched_waits"),
+        on=keys,
+        maintain_order="left",
+        nulls_equal=True,
     ).with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
 
 
