@@ -187,7 +187,9 @@ def ranked(rows: pl.DataFrame, better: str, *, confidence: float = CONFIDENCE) -
         seeds="runs",
         mean=over(rows, statistic="mean")["middle"],
         # numpy's median of two values is their rounded mean, that of polars may be off by a bit.
-        median=pl.Series([float(np.median(each)) for each in policies.agg("value")["value"]]),
+        median=pl.Series(
+            [float(np.median(each)) for each in policies.agg("value")["value"]], dtype=pl.Float64
+        ),
         low="low",
         high="high",
         lowest=whole["low"],
