@@ -59,9 +59,9 @@ def change_of(value: float | None, base: float | None) -> float | None:
 
 
 @st.composite
-def runs(draw: Any, *settings: Sequence[Any], values: Any = VALUE) -> list[tuple]:
+def runs(draw: Any, *settings: Sequence[Any], values: Any = VALUE, least: int = 1) -> list[tuple]:
     """Draw rows (settings ..., seed, value): some values are null, some settings are missing."""
-    chosen = draw(st.lists(st.sampled_from([*product(*settings)]), min_size=1, unique=True))
+    chosen = draw(st.lists(st.sampled_from([*product(*settings)]), min_size=least, unique=True))
     seeds = draw(st.lists(st.integers(1, 60), min_size=1, max_size=4, unique=True))
     points = draw(st.permutations([(*each, seed) for each in chosen for seed in seeds]))
     drawn = draw(st.lists(st.none() | values, min_size=len(points), max_size=len(points)))
@@ -109,7 +109,7 @@ def test_a_change_is_from_the_base_to_the_value(rows: list[tuple]) -> None:
     assert against(frame_of(rows), {"policy": base}, points=True).rows() == apart
 
 
-@given(runs(("copy ns", "tree_ns", "a b"), ("low", "high")))
+@given(runs(("copy ns", "tree_ns", "a b"), ("low", "high"), least=4))
 def test_the_ends_of_a_constant_are_means_and_the_widest_comes_first(rows: list[tuple]) -> None:
     """Each end is the mean over its rows, and the sign flips where they differ in sign."""
     found = ends(frame_of(rows, "constant end seed value").drop("seed")).rows()
