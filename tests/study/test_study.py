@@ -392,10 +392,13 @@ def test_ctrl_c_ends_long_runs(tmp_path: Path) -> None:
     script, begun = tmp_path / "long.py", tmp_path / "begun"
     script.write_text(LONG)
     process = subprocess.Popen([sys.executable, script, begun], stderr=subprocess.PIPE, text=True)
-    while not begun.exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=300)
+    try:
+        while not begun.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=300)
+    finally:
+        process.kill()
     assert process.returncode
     assert complaint.splitlines().count("KeyboardInterrupt") == 1
