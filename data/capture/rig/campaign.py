@@ -24,7 +24,6 @@ from rig import (
     importing,
     instructions,
     kernel,
-    large_folios,
     ledger,
     leftovers,
     packages,
@@ -183,18 +182,15 @@ def _measure_stock(
     counted = experiment.counted(value)
     captured = _boot(counted, kernel.get(counted, cache), busybox, work)
     reader = stock.READERS[experiment.reads]
-    metrics, rows = reader.read(captured, work, experiment.first_iteration)
+    metrics, rows = reader.read(captured, work)
     return {str(experiment.tasks[-1]): metrics}, rows
 
 
 def _described(experiment: Experiment, cache: Path) -> dict[str, Any]:
     """Build all kernels of an experiment, and return their descriptions."""
     if experiment.stock:
-        loads = {load.newer.kernel: load for load in experiment.stock.values() if load.newer}
-        programs = {program for load in experiment.stock.values() for program in load.programs}
-        build = experiment.workload.build
-        wanted = (cache, (*sorted(programs),), build)
-        return {name: kernel.newer(name, *wanted).described for name in loads}
+        names = dict.fromkeys(value.partition(" ")[0] for value in experiment.values)
+        return {name: kernel.newer(name, cache).described for name in names}
     if experiment.varies == "kernel":
         counted = {value: experiment.counted(value) for value in experiment.values}
         return {value: kernel.get(load, cache).described for value, load in counted.items()}
@@ -229,7 +225,7 @@ def _identity(experiment: Experiment, value: str) -> str:
     if experiment.ledger:
         readers.append(Path(ledger.__file__))
     if experiment.stock:
-        digest.update(repr((experiment.reads, experiment.first_iteration)).encode())
+        digest.update(experiment.reads.encode())
         readers.append(stock.READERS[experiment.reads].module)
     if experiment.stalls:
         readers.append(Path(stalls.__file__))
@@ -268,7 +264,7 @@ def _write(
 
 
 def _write_stock(experiment: Experiment, outcomes: list[Outcome], folder: Path) -> None:
-    """Write the table of what was read, and the requests of a program that prints them."""
+    """Write the table of what was read."""
     reader = stock.READERS[experiment.reads]
     if reader.table is None:
         return
@@ -279,10 +275,6 @@ def _write_stock(experiment: Experiment, outcomes: list[Outcome], folder: Path) 
     ]
     frame = reader.table.check(pl.DataFrame(rows, schema=reader.table.schema, orient="row"))
     frame.write_parquet(folder / f"{reader.file}.parquet", compression="zstd", compression_level=19)
-    requests = large_folios.requests(experiment.workload)
-    if requests is not None:
-        path = folder / "requests.parquet"
-        requests.write_parquet(path, compression="zstd", compression_level=19)
 
 
 def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:

@@ -60,9 +60,8 @@ class Experiment:
     tree_nodes: bool
     # On stock kernels: the workload of each value, which is a kernel and the name of a setting.
     stock: Mapping[str, Workload] = field(default_factory=dict)
-    # What is read of a run there, and the iteration from which a test is counted.
+    # What is read of a run there.
     reads: str = ""
-    first_iteration: int = 0
 
     @property
     def by_turns(self) -> bool:
@@ -204,7 +203,6 @@ def _on_stock_kernels(path: Path, own: Table) -> Experiment:
         tree_nodes=False,
         stock=stock,
         reads=reads,
-        first_iteration=own.take_positive("first_iteration", 0),
     )
     own.close()
     return described

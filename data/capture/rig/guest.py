@@ -14,16 +14,12 @@ from rig.kernel import CLUSTER_SLOTS, Kernel
 from rig.packages import Package, tool
 from rig.table import read_fields
 from rig.workload import (
-    BUILD_EVENTS,
-    BUILD_OBJECTS,
-    BUILT_KERNEL,
     CLUSTER_DEVICE_EVENTS,
     CLUSTER_EVENTS,
     CLUSTER_KINDS,
     EVENTS,
     GENERATION_EVENTS,
     HOME,
-    KERNEL_PROGRAMS,
     LAB_EVENTS,
     NEWER_EVENTS,
     THROTTLE_EVENTS,
@@ -36,8 +32,6 @@ C_FLAGS = (
     *("-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
     *("-Wcast-qual", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
 )
-# A kernel's own programs are written for no strict compiler.
-KERNEL_C_FLAGS = ("-O2", "-static")
 RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
 LAB = HOME / "guest" / "lab"
@@ -57,7 +51,6 @@ MARK_NFS = HOME / "guest" / "mark-nfs"
 NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
 CLUSTER_DEVICES = HOME / "clusters" / "devices"
-BUILD_SCRIPT = HOME / "guest" / BUILD_OBJECTS
 CLUSTER_PROGRAMS = tuple(HOME / "clusters" / name for name in ("fit_probes.c", "swap_on.c"))
 # init resolves offsets of structures; the lab's events need none, and its kernel has no types.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
@@ -74,9 +67,7 @@ class Guest:
 
 def sources(workload: Workload) -> list[Path]:
     """Return our files that the guest depends on."""
-    not_ours = {*KERNEL_PROGRAMS, BUILD_OBJECTS}
-    own = [program for program in workload.programs if program not in not_ours]
-    programs = [HOME / "programs" / f"{program}.c" for program in own]
+    programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
         if workload.switches.folio_kibibytes:
@@ -91,16 +82,9 @@ def sources(workload: Workload) -> list[Path]:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
         described += [
             path
-            for path in (
-                CLUSTER_DEVICE_EVENTS,
-                NEWER_EVENTS,
-                GENERATION_EVENTS,
-                THROTTLE_EVENTS,
-                BUILD_EVENTS,
-            )
+            for path in (CLUSTER_DEVICE_EVENTS, NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
             if {*workload.recording.groups} & read_fields(path).keys()
         ]
-        described += [BUILT_KERNEL, BUILD_SCRIPT] * (workload.build is not None)
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
@@ -140,15 +124,7 @@ def lay_out(workload: Workload, kernel: Kernel, busybox: Package, work: Path) ->
     for source in sources(workload):
         if source.suffix == ".c":
             compile_program(source, root / "programs" / source.stem)
-    for name, source in kernel.programs.items():
-        compile_program(source, root / "programs" / name, KERNEL_C_FLAGS)
     _write_settings(workload, root / "capture")
-    if workload.build is not None and kernel.build is not None:
-        shutil.copytree(kernel.build, root, dirs_exist_ok=True)
-        write_script(root / "programs" / BUILD_OBJECTS, BUILD_SCRIPT.read_text(encoding="utf-8"))
-        lines = "".join(f"{name}\n" for name in workload.build.objects)
-        (root / "capture" / "objects").write_text(lines)
-        (root / "capture" / "flags").write_text(" ".join(workload.build.flags))
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
         shutil.copy(LEDGER, root / "capture" / "ledger")
@@ -182,9 +158,9 @@ def write_script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def compile_program(source: Path, program: Path, flags: tuple[str, ...] = C_FLAGS) -> None:
+def compile_program(source: Path, program: Path) -> None:
     """Compile one C file to a static program."""
-    command = [tool("gcc"), *flags, "-o", str(program), str(source)]
+    command = [tool("gcc"), *C_FLAGS, "-o", str(program), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CaptureError(f"gcc refuses {source.name}: {done.stderr.splitlines()[0]}")

@@ -9,16 +9,16 @@ import struct
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tqdm import tqdm
 
-from rig import builds, packages
+from rig import packages
 from rig.errors import CaptureError
 from rig.packages import Package, tool
-from rig.workload import HOME, KERNEL_PROGRAMS, MODULES, Build, Switches, Workload
+from rig.workload import HOME, MODULES, Switches, Workload
 
 # As stock 6.12 and 7.3 have it on x86-64, where huge pages swap whole.
 CLUSTER_SLOTS: Final = 512
@@ -123,16 +123,12 @@ class Kernel:
     # A module of lab/modules, where the workload has one.
     module: Path | None = None
     described: Mapping[str, Any]
-    # Files of programs that come with a kernel's source, by the name of the program.
-    programs: Mapping[str, Path] = field(default_factory=dict)
-    # The tree that the guest builds and its compiler, as they lie in the guest.
-    build: Path | None = None
 
 
 def get(workload: Workload, cache: Path) -> Kernel:
     """Fetch or build the kernel that a workload asks for."""
     if workload.newer is not None:
-        return newer(workload.newer.kernel, cache, workload.programs, workload.build)
+        return newer(workload.newer.kernel, cache)
     if workload.switches is None:
         return stock(cache)
     return lab(workload.switches, cache)
@@ -149,13 +145,9 @@ def stock(cache: Path) -> Kernel:
 
 
 @functools.cache
-def newer(
-    version: str, cache: Path, programs: tuple[str, ...] = (), build: Build | None = None
-) -> Kernel:
-    """Unpack the newest Debian cloud kernel of a newer series, and programs of kernels' sources."""
-    taken = {name: _program(name, cache) for name in programs if name in KERNEL_PROGRAMS}
+def newer(version: str, cache: Path) -> Kernel:
+    """Unpack the newest Debian cloud kernel of a newer series."""
     image, modules = packages.fetch_newer_kernel(version, cache)
-    built, how_built = builds.lay_out(build, cache) if build else (None, {})
     return Kernel(
         image=_single([*image.root.glob("boot/vmlinuz-*"), *image.root.rglob("modules/*/vmlinuz")]),
         modules=modules.root,
@@ -163,38 +155,8 @@ def newer(
             "package": image.name,
             "package_version": image.version,
             "cluster_size": CLUSTER_SLOTS,
-            **({"programs": {n: how for n, (_, how) in taken.items()}} if taken else {}),
-            **({"build": how_built} if built else {}),
         },
-        programs={name: file for name, (file, _) in taken.items()},
-        build=built,
     )
-
-
-def _program(name: str, cache: Path) -> tuple[Path, dict[str, str]]:
-    """Take a program's file out of Debian's source; return it, and where it and its libc are from.
-
-    The program is compiled from there: this repository has no copy.
-    """
-    version, path = KERNEL_PROGRAMS[name]
-    package = packages.installed_or_fetched(SOURCES[version].package, cache)
-    folder = cache / "programs" / f"{package.name}_{package.version.replace(':', '%3a')}"
-    if not (folder / path).is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        archive = packages.find(package, f"src/{package.name}.tar.xz")
-        options = ("--strip-components=1", "--occurrence=1", "-C", str(folder))
-        member = f"{package.name}/{path}"
-        packages.run("tar", "-xJf", str(archive), *options, member, what=f"unpack {member}")
-    described = {
-        "file": path,
-        "package": package.name,
-        "package_version": package.version,
-        "sha256": hashlib.sha256((folder / path).read_bytes()).hexdigest(),
-        "libc": packages.run(
-            "dpkg-query", "-W", "-f", "${Package} ${Version}", "libc6-dev", what="look up libc"
-        ),
-    }
-    return folder / path, described
 
 
 def extract_types(image: Path, work: Path) -> Path:

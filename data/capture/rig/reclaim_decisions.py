@@ -31,7 +31,7 @@ _COUNTERS: Final = (
 )
 
 
-def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
+def read(captured: Captured, work: Path) -> tuple[Metrics, Rows]:
     """Count passes of reclaim over nodes, those that decide, and what is decided.
 
     All is counted for kswapd, for direct reclaim of all memory, and for that of a cgroup.

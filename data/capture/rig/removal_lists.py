@@ -20,7 +20,7 @@ _LARGE: Final = 1 << 6
 _ORDER_MASK: Final = 0xFF
 
 
-def read(captured: Captured, work: Path, _first: int) -> tuple[Metrics, Rows]:
+def read(captured: Captured, work: Path) -> tuple[Metrics, Rows]:
     """Count, for each list of reclaim, the folios that it took out of the swap cache.
 
     Metrics count starts and ends of writeback of swap, per page swapped out.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rig import folio_requests, large_folios, reclaim_decisions, removal_lists
+from rig import reclaim_decisions, removal_lists
 from rig.collect import Captured
 from rig.counts import Metrics, Rows
-from swapsim.claims.tables import FOLIO_FALLBACKS, FOLIO_STREAM, REMOVED_LISTS
+from swapsim.claims.tables import REMOVED_LISTS
 from swapsim.frames.table import Table
 
 
@@ -17,25 +17,13 @@ from swapsim.frames.table import Table
 class Reader:
     """Reads a run: its metrics, and rows of a table that is stored as a file, where it has one."""
 
-    read: Callable[[Captured, Path, int], tuple[Metrics, Rows]]
+    read: Callable[[Captured, Path], tuple[Metrics, Rows]]
     module: Path
     file: str = ""
     table: Table | None = None
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "large folios": Reader(
-        read=large_folios.read,
-        module=Path(large_folios.__file__),
-        file="folios",
-        table=FOLIO_FALLBACKS,
-    ),
-    "folio requests": Reader(
-        read=folio_requests.read,
-        module=Path(folio_requests.__file__),
-        file="stream",
-        table=FOLIO_STREAM,
-    ),
     "removal lists": Reader(
         read=removal_lists.read,
         module=Path(removal_lists.__file__),

@@ -20,8 +20,6 @@ MODULES = HOME / "lab" / "modules"
 NEWER_EVENTS = HOME / "newer" / "events.toml"
 GENERATION_EVENTS = HOME / "generations" / "events.toml"
 THROTTLE_EVENTS = HOME / "throttles" / "events.toml"
-BUILD_EVENTS = HOME / "builds" / "events.toml"
-BUILT_KERNEL = HOME / "builds" / "kernel.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
@@ -32,13 +30,6 @@ SWAP_DEVICES = ("brd", "virtio")
 KERNELS = ("6.12", "7.3")
 CLUSTER_KINDS = ("brd", "virtio", "zram", "file")
 CLUSTER_ORDERS = range(1, 10)
-# Programs that come with a kernel's source: its version, and the file in its tree.
-KERNEL_PROGRAMS = {
-    f"thp_swap_allocator_test-{kernel}": (kernel, "tools/mm/thp_swap_allocator_test.c")
-    for kernel in KERNELS
-}
-BUILD_OBJECTS = "build_objects"
-"""The program of a workload that builds: a script of guest/."""
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 # As patches/03-stall-decisions/switch.cocci names them.
@@ -195,19 +186,6 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
-    """A part of the kernel that the guest builds, by builds/kernel.toml.
-
-    The tree has the headers, and the sources next to those of the objects. It is that of one
-    kernel, whichever the guest boots, so that the work is the same.
-    """
-
-    headers: tuple[str, ...]
-    flags: tuple[str, ...]
-    objects: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """One named run of the guest; without switches it boots a stock kernel.
 
@@ -233,8 +211,6 @@ class Workload:
     # Of the memory so much lies below 4 GiB, the rest above; 0: all of it below.
     low_mebibytes: int = 0
     newer: Newer | None = None
-    # What build_objects builds, where it is a command.
-    build: Build | None = dataclasses.field(default=None, repr=False)
 
     @property
     def all_commands(self) -> tuple[str, ...]:
@@ -287,7 +263,6 @@ def take(table: Table) -> Workload:
         instruction_ns=_instruction_ns(table, cpus),
         low_mebibytes=table.take_positive("low_mebibytes", 0),
         newer=newer,
-        build=_build(table.take_table("build")),
     )
     if newer and (switches or workload.swap):
         raise table.error("kernel", "goes with [[swap_device]], and with neither [lab] nor [swap]")
@@ -299,31 +274,12 @@ def take(table: Table) -> Workload:
         raise table.error("commands", "is missing: give command lines here or under [cgroup]")
     if switches and switches.batched_removal and STALLS in workload.recording.groups:
         raise table.error("groups", f"has '{STALLS}', which needs batched_removal = false")
-    if (workload.build is not None) != (BUILD_OBJECTS in workload.programs):
-        raise table.error("build", f"goes with the command {BUILD_OBJECTS}, and only with it")
     for program in workload.programs:
-        if program == BUILD_OBJECTS:
-            continue
-        own = (HOME / "programs" / f"{program}.c").is_file()
-        if not own and (program not in KERNEL_PROGRAMS or newer is None):
+        if not (HOME / "programs" / f"{program}.c").is_file():
             raise CaptureError(
                 f"{table.path.name}: field 'commands': there is no programs/{program}.c"
             )
     return workload
-
-
-def _build(table: Table) -> Build | None:
-    if not table:
-        return None
-    described = read_table(BUILT_KERNEL)
-    build = Build(
-        headers=described.take_strings("headers"),
-        flags=described.take_strings("flags"),
-        objects=table.take_strings("objects"),
-    )
-    described.close()
-    table.close()
-    return build
 
 
 def slot_events_of(workload: Workload) -> Recording:
@@ -524,7 +480,7 @@ def _directory(table: Table, field: str) -> str:
 def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
     if switches is not None:
         return LAB_EVENTS
-    newer_only = (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS, BUILD_EVENTS)
+    newer_only = (NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
     every = (EVENTS, CLUSTER_EVENTS, CLUSTER_DEVICE_EVENTS, *newer_only)
     return every if newer else (EVENTS,)
 
