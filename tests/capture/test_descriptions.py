@@ -64,8 +64,9 @@ def load(
         (CLUSTERS, '"virtio"', '"file"\nmount = "/files"', "[[file_system]]"),
         (CLUSTERS, "[trace]", f"{SWAP}[trace]", "[lab]"),
         (CLUSTERS, "[trace]", f"{RAM_DISKS}[trace]", "two sizes"),
-        (CLUSTERS, '"clusters-6_12"', '"slot-events"', "'trace.groups'"),
-        ("workloads/slow-disk", "commands = [", 'commands = ["thp_test-6.12",', "no programs/thp"),
+        (CLUSTERS, '"clusters-KERNEL"', '"slot-events"', "'trace.groups'"),
+        (CLUSTERS, 'kernel = "6.12"', 'like = "another"', "'like' is 'another'"),
+        ("workloads/slow-disk", "commands = [", 'commands = ["idler",', "no programs/idler"),
     ],
 )
 def test_a_wrong_description_names_its_field(

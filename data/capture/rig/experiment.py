@@ -9,7 +9,7 @@ from typing import Any, Final
 from rig import workload
 from rig.errors import CaptureError
 from rig.stock import READERS
-from rig.table import Table, read_fields, read_table
+from rig.table import Table, over, read_fields, read_table
 from rig.workload import HOME, LAB_KERNELS, RECLAIM_RULES, SWAP_BASES, Switches, Workload
 
 EXPERIMENTS: Final = HOME / "experiments"
@@ -30,9 +30,6 @@ FREE: Final = "free"
 
 STOCK: Final = "stock kernel"
 """What varies in an experiment on stock kernels, and with them its settings."""
-
-KERNEL_WORD: Final = "KERNEL"
-"""In the name of a group of probes: the version of the kernel, with an underscore."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,13 +206,9 @@ def _on_stock_kernels(path: Path, own: Table) -> Experiment:
 
 
 def _stock_workload(path: Path, kernel: str, setting: dict[str, Any]) -> Workload:
-    fields = read_fields(path)
+    fields = over(read_fields(path), {"kernel": kernel, **setting})
     fields.pop("experiment")
-    fields |= {"kernel": kernel, **setting}
-    trace = read_fields(path).get("trace", {}) | setting.get("trace", {})
-    version = kernel.replace(".", "_")
-    groups = [group.replace(KERNEL_WORD, version) for group in trace.get("groups", [])]
-    table = Table(path, "", fields | {"trace": trace | {"groups": groups}})
+    table = Table(path, "", fields)
     taken = workload.take(table)
     table.close()
     return taken

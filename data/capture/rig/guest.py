@@ -12,7 +12,7 @@ from rig import packages
 from rig.errors import CaptureError
 from rig.kernel import CLUSTER_SLOTS, Kernel
 from rig.packages import Package, tool
-from rig.table import read_fields
+from rig.table import files, read_fields
 from rig.workload import (
     CLUSTER_DEVICE_EVENTS,
     CLUSTER_EVENTS,
@@ -67,6 +67,7 @@ class Guest:
 
 def sources(workload: Workload) -> list[Path]:
     """Return our files that the guest depends on."""
+    described = files(workload.path)
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
@@ -77,16 +78,16 @@ def sources(workload: Workload) -> list[Path]:
         scripts += [SERVER_DISK] * (workload.switches.server_disk is not None)
         scripts += [*_further_marks(workload.switches)]
         scripts += [NFS_TO_ITSELF] * (workload.switches.nfs is not None)
-        return [workload.path, *LAB_EVENTS, *scripts, *programs]
+        return [*described, *LAB_EVENTS, *scripts, *programs]
     if workload.newer is not None:
-        described = [workload.path, EVENTS, CLUSTER_EVENTS]
+        described += [EVENTS, CLUSTER_EVENTS]
         described += [
             path
             for path in (CLUSTER_DEVICE_EVENTS, NEWER_EVENTS, GENERATION_EVENTS, THROTTLE_EVENTS)
             if {*workload.recording.groups} & read_fields(path).keys()
         ]
         return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
-    return [workload.path, EVENTS, INIT, RESOLVER, *programs]
+    return [*described, EVENTS, INIT, RESOLVER, *programs]
 
 
 def _mark(switches: Switches) -> Path:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from rig.errors import CaptureError
 
 T = TypeVar("T")
+LIKE: Final = "like"
 
 _KINDS: Final = {
     int: "an integer",
@@ -19,7 +20,36 @@ _KINDS: Final = {
 
 
 def read_fields(path: Path) -> dict[str, Any]:
-    """Read all fields of a file."""
+    """Read all fields of a file, and those that only the file has which its field `like` names."""
+    path, *others = files(path)
+    own = _parse(path)
+    own.pop(LIKE, None)
+    return over(_parse(others[0]), own) if others else own
+
+
+def files(path: Path) -> list[Path]:
+    """Return the files that make a description: its own, and the one that it is like."""
+    like = _parse(path).get(LIKE)
+    if like is None:
+        return [path]
+    other = path.with_name(f"{like}.toml")
+    if not other.is_file() or LIKE in _parse(other):
+        wanted = "give the name of a description that has all fields itself"
+        raise CaptureError(f"{path.name}: field '{LIKE}' is {like!r}: {wanted}")
+    return [path, other]
+
+
+def over(fields: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return fields with some of them replaced, in their tables, too."""
+    tables = {
+        name: over(fields[name], value)
+        for name, value in changes.items()
+        if isinstance(value, dict) and isinstance(fields.get(name), dict)
+    }
+    return fields | changes | tables
+
+
+def _parse(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -30,6 +30,9 @@ SWAP_DEVICES = ("brd", "virtio")
 KERNELS = ("6.12", "7.3")
 CLUSTER_KINDS = ("brd", "virtio", "zram", "file")
 CLUSTER_ORDERS = range(1, 10)
+KERNEL_WORD = "KERNEL"
+"""In the name of a group of probes: the version of the kernel, with an underscore."""
+
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 # As patches/03-stall-decisions/switch.cocci names them.
@@ -259,7 +262,7 @@ def take(table: Table) -> Workload:
         swap=_swap(table.take_table("swap")),
         cgroup_memory_max_mebibytes=limit,
         file_systems=_file_systems(table),
-        recording=_recording(table.take_table("trace"), _described_events(switches, newer)),
+        recording=_recording(table.take_table("trace"), switches, newer),
         instruction_ns=_instruction_ns(table, cpus),
         low_mebibytes=table.take_positive("low_mebibytes", 0),
         newer=newer,
@@ -285,7 +288,7 @@ def take(table: Table) -> Workload:
 def slot_events_of(workload: Workload) -> Recording:
     """Give what a workload on the lab kernel records when its slot events are asked for."""
     table = {**_SLOT_EVENTS, "buffer_kibibytes_per_cpu": 131072 // workload.cpus}
-    return _recording(Table(workload.path, "trace.", table), LAB_EVENTS)
+    return _recording(Table(workload.path, "trace.", table), workload.switches, None)
 
 
 def _instruction_ns(table: Table, cpus: int) -> int:
@@ -485,9 +488,13 @@ def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[P
     return every if newer else (EVENTS,)
 
 
-def _recording(table: Table, described: tuple[Path, ...]) -> Recording:
+def _recording(table: Table, switches: Switches | None, newer: Newer | None) -> Recording:
+    described = _described_events(switches, newer)
     known = {group: lines for path in described for group, lines in read_fields(path).items()}
     groups = table.take_strings("groups", default=None if described == (EVENTS,) else ())
+    if newer is not None:
+        version = newer.kernel.replace(".", "_")
+        groups = tuple(group.replace(KERNEL_WORD, version) for group in groups)
     for group in groups:
         if group not in known:
             raise table.error("groups", f"has '{group}': there are {', '.join(known)}")
