@@ -7,37 +7,9 @@
  *
  * One line: bytes in microseconds.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "program.h"
 
 #define BLOCK_BYTES 4096
-
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-static long positive(const char *text)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value <= 0) {
-		fprintf(stderr, "file_rewriter: '%s' is not a positive number\n", text);
-		exit(2);
-	}
-	return value;
-}
 
 static int write_pass(int file, long blocks, int value)
 {
@@ -45,10 +17,8 @@ static int write_pass(int file, long blocks, int value)
 
 	memset(block, value, sizeof(block));
 	for (long i = 0; i < blocks; i++) {
-		if (pwrite(file, block, sizeof(block), i * BLOCK_BYTES) != BLOCK_BYTES) {
-			perror("file_rewriter: pwrite");
-			return 1;
-		}
+		if (pwrite(file, block, sizeof(block), i * BLOCK_BYTES) != BLOCK_BYTES)
+			return failed_at("pwrite");
 	}
 	return 0;
 }
@@ -61,17 +31,13 @@ int main(int argc, char **argv)
 	long passes = 0;
 	uint64_t started_us = 0;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: file_rewriter FILE MEBIBYTES PASSES\n");
-		return 2;
-	}
-	blocks = positive(argv[2]) * ((1 << 20) / BLOCK_BYTES);
-	passes = positive(argv[3]);
-	file = open(argv[1], O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-	if (file < 0) {
-		fprintf(stderr, "file_rewriter: cannot open '%s': %s\n", argv[1], strerror(errno));
+	if (argc != 4)
+		return usage("FILE MEBIBYTES PASSES");
+	blocks = number(argv[2], 1) * ((1 << 20) / BLOCK_BYTES);
+	passes = number(argv[3], 1);
+	file = open_to_write(argv[1]);
+	if (file < 0)
 		return 1;
-	}
 	started_us = now_us();
 	for (long pass = 0; pass < passes && !failed; pass++)
 		failed = write_pass(file, blocks, (int)(pass + 1));

@@ -9,20 +9,11 @@
  *
  * ORDERS: numbers from 0 to 9 with commas; one that stands twice is drawn twice as often.
  */
-#define _GNU_SOURCE
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "program.h"
 
-#define PAGE_BYTES     4096u
 #define HUGE_BYTES     (PAGE_BYTES << HIGHEST_ORDER)
 #define HIGHEST_ORDER  9
 #define ORDERS_AT_MOST 64
-#define WORDS_PER_PAGE (PAGE_BYTES / (unsigned)sizeof(uint32_t))
 
 struct churn {
 	char *memory;
@@ -34,29 +25,6 @@ struct churn {
 	size_t n_orders;
 	uint64_t state;
 };
-
-/* splitmix64: one 64-bit state, full period, so each process has its own stream from seed and number. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static long number(const char *text, long lowest)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value < lowest) {
-		fprintf(stderr, "folio_churner: '%s' is not a number of %ld or more\n", text,
-			lowest);
-		exit(2);
-	}
-	return value;
-}
 
 static void read_orders(struct churn *churn, char *text)
 {
@@ -87,10 +55,8 @@ static int map(struct churn *churn)
 	char *wide = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
 			  churn->kind | MAP_ANONYMOUS, -1, 0);
 
-	if (wide == MAP_FAILED) {
-		perror("folio_churner: mmap");
-		return 1;
-	}
+	if (wide == MAP_FAILED)
+		return failed_at("mmap");
 	churn->memory = wide + (HUGE_BYTES - (uintptr_t)wide % HUGE_BYTES) % HUGE_BYTES;
 	write_pages(churn, 0, churn->pages);
 	return 0;
@@ -122,45 +88,24 @@ static void visit(struct churn *churn)
 		(void)words[word];
 }
 
-static int run(struct churn *churn)
+static int run(void *own, long process)
 {
+	struct churn *churn = own;
+
+	churn->state += (uint64_t)process << 32;
 	if (map(churn))
 		return 1;
 	for (long i = 0; i < churn->chunks; i++) {
 		unsigned order = churn->orders[draw(&churn->state) % churn->n_orders];
 		size_t first = draw(&churn->state) % (churn->pages >> order) << order;
 
-		if (drop(churn, first, order)) {
-			perror("folio_churner: drop");
-			return 1;
-		}
+		if (drop(churn, first, order))
+			return failed_at("drop");
 		write_pages(churn, first, (size_t)1 << order);
 		for (long visits = 0; visits < churn->visits; visits++)
 			visit(churn);
 	}
 	return 0;
-}
-
-static int start(struct churn *own, long processes)
-{
-	int failed = 0;
-
-	for (long i = 0; i < processes; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0) {
-			perror("folio_churner: fork");
-			failed = 1;
-			break;
-		}
-		if (pid == 0) {
-			own->state += (uint64_t)i << 32;
-			_exit(run(own));
-		}
-	}
-	for (int status = 0; wait(&status) > 0;)
-		failed |= status != 0;
-	return failed;
 }
 
 int main(int argc, char **argv)
@@ -171,17 +116,14 @@ int main(int argc, char **argv)
 		own.kind = strcmp(argv[1], "private") == 0  ? MAP_PRIVATE
 			   : strcmp(argv[1], "shared") == 0 ? MAP_SHARED
 							    : 0;
-	if (own.kind == 0) {
-		fprintf(stderr,
-			"usage: folio_churner private|shared PROCESSES MEBIBYTES_EACH CHUNKS_EACH "
-			"ORDERS VISITS_BETWEEN SEED\n");
-		return 2;
-	}
+	if (own.kind == 0)
+		return usage("private|shared PROCESSES MEBIBYTES_EACH CHUNKS_EACH ORDERS "
+			     "VISITS_BETWEEN SEED");
 	/* Whole huge pages. */
 	own.pages = ((size_t)number(argv[3], 2) << 20) / HUGE_BYTES << HIGHEST_ORDER;
 	own.chunks = number(argv[4], 0);
 	read_orders(&own, argv[5]);
 	own.visits = number(argv[6], 0);
 	own.state = (uint64_t)number(argv[7], 0);
-	return start(&own, number(argv[2], 1));
+	return run_together(number(argv[2], 1), run, &own);
 }

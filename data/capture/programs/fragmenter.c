@@ -12,18 +12,9 @@
  *
  * One line a process: visits in microseconds.
  */
-#define _GNU_SOURCE
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "program.h"
 
-#define PAGE_BYTES     4096u
-#define WORDS_PER_PAGE (PAGE_BYTES / (unsigned)sizeof(uint32_t))
-#define ARGUMENTS      8
+#define ARGUMENTS 8
 
 struct work {
 	size_t pages;
@@ -51,43 +42,11 @@ struct meeting {
 
 enum { TURN, FULL, FRAGMENTED, VISITED, MEETINGS };
 
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-/* splitmix64: one 64-bit state, full period, so each process has its own stream from seed and number. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static long number(const char *text, long lowest)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value < lowest) {
-		fprintf(stderr, "fragmenter: '%s' is not a number of %ld or more\n", text, lowest);
-		exit(2);
-	}
-	return value;
-}
-
 static int prepare(struct meeting *meetings)
 {
 	for (int i = 0; i < MEETINGS; i++) {
-		if (pipe(meetings[i].arrive) != 0 || pipe(meetings[i].leave) != 0) {
-			perror("fragmenter: pipe");
-			return 1;
-		}
+		if (pipe(meetings[i].arrive) != 0 || pipe(meetings[i].leave) != 0)
+			return failed_at("pipe");
 	}
 	return 0;
 }
@@ -157,17 +116,9 @@ static int give_turns(const struct meeting *meeting, long processes)
 
 static int fill(struct work *work)
 {
-	work->kept = mmap(NULL, work->pages * sizeof(*work->kept), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	work->words = mmap(NULL, work->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (work->kept == MAP_FAILED || work->words == MAP_FAILED) {
-		perror("fragmenter: mmap");
-		return 1;
-	}
-	for (size_t page = 0; page < work->pages; page++)
-		work->words[page * WORDS_PER_PAGE] = (uint32_t)page;
-	return 0;
+	work->kept = map_memory(work->pages * sizeof(*work->kept));
+	work->words = map_pages(work->pages);
+	return work->kept == MAP_FAILED || work->words == MAP_FAILED;
 }
 
 static int drop(struct work *work)
@@ -178,8 +129,7 @@ static int drop(struct work *work)
 		if ((long)(draw(&work->state) % 100) >= work->drop_percent) {
 			work->kept[work->n_kept++] = page;
 		} else if (madvise(address, PAGE_BYTES, MADV_DONTNEED) != 0) {
-			perror("fragmenter: madvise");
-			return 1;
+			return failed_at("madvise");
 		}
 	}
 	return work->n_kept == 0;
@@ -214,21 +164,8 @@ static int run(struct work *work, const struct meeting *meetings)
 	started_us = now_us();
 	visit(work, work->warm, 100, 0);
 	visit(work, work->visits, work->read_percent, work->refill);
-	printf("%ld visits in %llu usecs\n", work->warm + work->visits,
-	       (unsigned long long)(now_us() - started_us));
-	fflush(stdout);
+	print_visits(work->warm + work->visits, started_us);
 	return arrive(&meetings[VISITED], 0) || await_leave(&meetings[VISITED]);
-}
-
-/* The lab's guest leaves a script here that counts what the kernel does during the visits. */
-static void mark(const char *what)
-{
-	static const char script[] = "/capture/mark";
-	char command[sizeof(script) + 16];
-
-	snprintf(command, sizeof(command), "%s %s", script, what);
-	if (access(script, X_OK) == 0 && system(command) != 0)
-		fprintf(stderr, "fragmenter: %s failed\n", command);
 }
 
 static int host(const struct meeting *meetings, long processes)
@@ -255,11 +192,9 @@ int main(int argc, char **argv)
 	int failed = 0;
 	struct meeting meetings[MEETINGS] = { 0 };
 
-	if (argc != ARGUMENTS + 1) {
-		fprintf(stderr, "usage: fragmenter PROCESSES MEBIBYTES_EACH DROP_PERCENT WARM_EACH "
-				"VISITS_EACH READ_PERCENT REFILL SEED\n");
-		return 2;
-	}
+	if (argc != ARGUMENTS + 1)
+		return usage("PROCESSES MEBIBYTES_EACH DROP_PERCENT WARM_EACH VISITS_EACH "
+			     "READ_PERCENT REFILL SEED");
 	for (int i = 0; i < ARGUMENTS; i++)
 		arguments[i] = number(argv[i + 1], lowest[i]);
 	if (prepare(meetings))
@@ -267,13 +202,11 @@ int main(int argc, char **argv)
 	for (long i = 0; i < arguments[0]; i++) {
 		pid_t pid = fork();
 
-		if (pid < 0) {
-			perror("fragmenter: fork");
-			return 1;
-		}
+		if (pid < 0)
+			return failed_at("fork");
 		if (pid == 0) {
 			struct work own = {
-				.pages = (size_t)arguments[1] * (1u << 20) / PAGE_BYTES,
+				.pages = pages_of(arguments[1]),
 				.drop_percent = arguments[2],
 				.warm = arguments[3],
 				.visits = arguments[4],
@@ -290,7 +223,5 @@ int main(int argc, char **argv)
 	failed = host(meetings, arguments[0]);
 	for (int i = 0; i < MEETINGS; i++)
 		close(meetings[i].leave[1]);
-	for (int status = 0; wait(&status) > 0;)
-		failed |= status != 0;
-	return failed;
+	return await_processes() | failed;
 }

@@ -10,64 +10,14 @@
  *
  * One line a process: visits in microseconds.
  */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "program.h"
 
-#define PAGE_BYTES     4096u
-#define WORDS_PER_PAGE (PAGE_BYTES / (unsigned)sizeof(uint32_t))
+#include <pthread.h>
+
 /* Sets begin where the largest folio would. */
 #define ALIGNMENT (2u << 20)
 
 enum { PROCESSES, MEBIBYTES, UNIT_PAGES, DROP_PERCENT, VISITS, READ_PERCENT, SEED, ARGUMENTS };
-
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-/* splitmix64: one 64-bit state, full period, so each process has its own stream from seed and number. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static long number(const char *text, long lowest)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value < lowest) {
-		fprintf(stderr, "ledger_turns: '%s' is not a number of %ld or more\n", text,
-			lowest);
-		exit(2);
-	}
-	return value;
-}
-
-/* The lab's guest has a script here that counts what the kernel does in a turn. */
-static void mark(const char *what)
-{
-	static const char script[] = "/capture/mark";
-	char command[sizeof(script) + 32];
-
-	snprintf(command, sizeof(command), "%s %s", script, what);
-	if (access(script, X_OK) == 0 && system(command) != 0)
-		fprintf(stderr, "ledger_turns: %s failed\n", command);
-}
 
 static void await(pthread_barrier_t *turn)
 {
@@ -84,7 +34,7 @@ static void await_mark(pthread_barrier_t *turn)
 static void mark_when_all_wait(pthread_barrier_t *turn, const char *what)
 {
 	await(turn);
-	mark(what);
+	mark("%s", what);
 	await(turn);
 }
 
@@ -107,13 +57,10 @@ static int run(const long *arguments, long process, pthread_barrier_t *turn)
 	uint64_t state = (uint64_t)arguments[SEED] + ((uint64_t)process << 32);
 	uint64_t started_us = 0;
 	volatile uint32_t *words = NULL;
-	char *map = mmap(NULL, bytes + ALIGNMENT, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *map = map_memory(bytes + ALIGNMENT);
 
-	if (map == MAP_FAILED) {
-		perror("ledger_turns: mmap");
+	if (map == MAP_FAILED)
 		return 1;
-	}
 	map += (ALIGNMENT - (uintptr_t)map % ALIGNMENT) % ALIGNMENT;
 	words = (volatile uint32_t *)(void *)map;
 	await(turn);
@@ -123,7 +70,7 @@ static int run(const long *arguments, long process, pthread_barrier_t *turn)
 	for (size_t unit = 0; unit < units; unit++) {
 		if ((long)(draw(&state) % 100) < arguments[DROP_PERCENT] &&
 		    madvise(map + unit * unit_bytes, unit_bytes, MADV_DONTNEED) != 0)
-			perror("ledger_turns: madvise");
+			failed_at("madvise");
 	}
 	await_mark(turn);
 	started_us = now_us();
@@ -133,9 +80,7 @@ static int run(const long *arguments, long process, pthread_barrier_t *turn)
 
 		visit(&words[unit * unit_words], arguments, reads ? 0 : (uint32_t)i + 1);
 	}
-	printf("%ld visits in %llu usecs\n", arguments[VISITS],
-	       (unsigned long long)(now_us() - started_us));
-	fflush(stdout);
+	print_visits(arguments[VISITS], started_us);
 	await_mark(turn);
 	return 0;
 }
@@ -144,17 +89,13 @@ int main(int argc, char **argv)
 {
 	static const long lowest[ARGUMENTS] = { 1, 1, 1, 0, 0, 0, 0 };
 	long arguments[ARGUMENTS] = { 0 };
-	int failed = 0;
 	pthread_barrierattr_t shared;
 	pthread_barrier_t *turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE,
 				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (argc != ARGUMENTS + 1) {
-		fprintf(stderr,
-			"usage: ledger_turns PROCESSES MEBIBYTES_EACH UNIT_PAGES DROP_PERCENT "
-			"VISITS READ_PERCENT SEED\n");
-		return 2;
-	}
+	if (argc != ARGUMENTS + 1)
+		return usage("PROCESSES MEBIBYTES_EACH UNIT_PAGES DROP_PERCENT VISITS READ_PERCENT "
+			     "SEED");
 	for (int i = 0; i < ARGUMENTS; i++)
 		arguments[i] = number(argv[i + 1], lowest[i]);
 	if (turn == MAP_FAILED || pthread_barrierattr_init(&shared) != 0 ||
@@ -167,10 +108,8 @@ int main(int argc, char **argv)
 		pid_t pid = fork();
 
 		/* Those that have come wait for ever: the rig ends the run at its time limit. */
-		if (pid < 0) {
-			perror("ledger_turns: fork");
-			return 1;
-		}
+		if (pid < 0)
+			return failed_at("fork");
 		if (pid == 0)
 			_exit(run(arguments, i, turn));
 	}
@@ -179,7 +118,5 @@ int main(int argc, char **argv)
 	mark_when_all_wait(turn, "end fill");
 	mark_when_all_wait(turn, "begin visits");
 	mark_when_all_wait(turn, "end visits");
-	for (int status = 0; wait(&status) > 0;)
-		failed |= status != 0;
-	return failed;
+	return await_processes();
 }

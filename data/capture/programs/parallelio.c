@@ -16,25 +16,16 @@
  *
  * One line a turn: size, bytes, microseconds of the file; gets, sets, microseconds of the server.
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
+#include "program.h"
+
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define VALUE_BYTES  16384
 #define LINE_BYTES   64
 #define WORDS_A_LINE (LINE_BYTES / sizeof(uint64_t))
 #define LINES        (VALUE_BYTES / LINE_BYTES)
 #define BLOCK_BYTES  (1 << 20)
-#define PAGE_BYTES   4096
 #define PAUSE_NS     400000
 
 struct answers {
@@ -51,15 +42,7 @@ struct server {
 	struct answers answers;
 };
 
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-static double number(const char *text)
+static double fraction(const char *text)
 {
 	char *end = NULL;
 	double value = strtod(text, &end);
@@ -69,17 +52,6 @@ static double number(const char *text)
 		exit(2);
 	}
 	return value;
-}
-
-/* The lab's guest leaves a script here that counts what the kernel does during a turn. */
-static void mark(const char *what, const char *turn)
-{
-	static const char script[] = "/capture/mark";
-	char command[sizeof(script) + 64];
-
-	snprintf(command, sizeof(command), "%s %s %s", script, what, turn);
-	if (access(script, X_OK) == 0 && system(command) != 0)
-		fprintf(stderr, "parallelio: %s failed\n", command);
 }
 
 static long available_bytes(void)
@@ -97,7 +69,7 @@ static long available_bytes(void)
 	return kibibytes * 1024;
 }
 
-static uint64_t draw(struct server *server)
+static uint64_t roll(struct server *server)
 {
 	server->dice ^= server->dice << 13;
 	server->dice ^= server->dice >> 7;
@@ -108,7 +80,7 @@ static uint64_t draw(struct server *server)
 static void set(struct server *server, long value)
 {
 	uint64_t *words = server->pool + value * (VALUE_BYTES / 8);
-	uint64_t stamp = draw(server);
+	uint64_t stamp = roll(server);
 
 	server->stamps[value] = stamp;
 	for (uint64_t line = 0; line < LINES; line++)
@@ -129,9 +101,9 @@ static void get(const struct server *server, long value)
 
 static void answer(struct server *server)
 {
-	long value = (long)(draw(server) % (uint64_t)server->values);
+	long value = (long)(roll(server) % (uint64_t)server->values);
 
-	if (draw(server) % 3 == 0) {
+	if (roll(server) % 3 == 0) {
 		set(server, value);
 		server->answers.sets++;
 	} else {
@@ -146,13 +118,10 @@ static int open_server(struct server *server, long pool_bytes)
 
 	server->values = pool_bytes / VALUE_BYTES;
 	server->dice = 0x9e3779b97f4a7c15u * (round ? strtoull(round, NULL, 10) + 1 : 1);
-	server->pool = mmap(NULL, (size_t)server->values * VALUE_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	server->pool = map_memory((size_t)server->values * VALUE_BYTES);
 	server->stamps = calloc((size_t)server->values, sizeof(*server->stamps));
-	if (server->pool == MAP_FAILED || !server->stamps) {
-		perror("parallelio: memory");
-		return 1;
-	}
+	if (server->pool == MAP_FAILED || !server->stamps)
+		return failed_at("memory");
 	return 0;
 }
 
@@ -196,20 +165,16 @@ static int write_file(const char *name, long bytes)
 	int failed = 0;
 	int file = open(name, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
 
-	if (file < 0) {
-		perror("parallelio: open");
-		return 1;
-	}
+	if (file < 0)
+		return failed_at("open");
 	while (bytes > 0 && !failed) {
 		size_t length = bytes < BLOCK_BYTES ? (size_t)bytes : BLOCK_BYTES;
 
 		failed = write(file, block, length) != (ssize_t)length;
 		bytes -= (long)length;
 	}
-	if (failed || fdatasync(file) != 0) {
-		perror("parallelio: write");
-		failed = 1;
-	}
+	if (failed || fdatasync(file) != 0)
+		failed = failed_at("write");
 	close(file);
 	return failed;
 }
@@ -238,17 +203,15 @@ static int take_turn(const char *name, uint64_t window_us, long pool_bytes, cons
 	uint64_t file_us = 0;
 	struct answers answers = { 0 };
 
-	if (pipe2(start, O_CLOEXEC) || pipe2(served, O_CLOEXEC) || pipe2(written, O_CLOEXEC)) {
-		perror("parallelio: pipe");
-		return 1;
-	}
+	if (pipe2(start, O_CLOEXEC) || pipe2(served, O_CLOEXEC) || pipe2(written, O_CLOEXEC))
+		return failed_at("pipe");
 	server = fork();
 	if (server == 0)
 		_exit(serve(pool_bytes, window_us, start[0], served[1]));
 	close(served[1]);
 	if (server < 0 || read(served[0], &byte, 1) != 1)
 		goto out;
-	mark("begin", size);
+	mark("begin %s", size);
 	if (write(start[1], &byte, 1) != 1)
 		goto out;
 	if (file_bytes > 0) {
@@ -259,7 +222,7 @@ static int take_turn(const char *name, uint64_t window_us, long pool_bytes, cons
 	close(written[1]);
 	if (read(served[0], &answers, sizeof(answers)) != sizeof(answers))
 		goto out;
-	mark("end", size);
+	mark("end %s", size);
 	if (file_bytes > 0 && read(written[0], &file_us, sizeof(file_us)) != sizeof(file_us))
 		goto out;
 	printf("%s of the rest: %ld bytes in %llu usecs, %llu gets and %llu sets in %llu usecs\n",
@@ -290,16 +253,14 @@ int main(int argc, char **argv)
 	long pool_bytes = available / 5 * 4;
 	long rest_bytes = available - pool_bytes;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: parallelio FILE SECONDS SIZES...\n");
-		return 2;
-	}
-	window_us = (uint64_t)(number(argv[2]) * 1e6);
+	if (argc < 4)
+		return usage("FILE SECONDS SIZES...");
+	window_us = (uint64_t)(fraction(argv[2]) * 1e6);
 	for (int i = 3; i < argc; i++)
-		number(argv[i]);
+		fraction(argv[i]);
 	printf("pool of %ld bytes, %ld bytes beside it\n", pool_bytes, rest_bytes);
 	for (int i = 3; i < argc && !failed; i++) {
-		long pages = (long)(number(argv[i]) * (double)rest_bytes) / PAGE_BYTES;
+		long pages = (long)(fraction(argv[i]) * (double)rest_bytes) / PAGE_BYTES;
 
 		failed = take_turn(argv[1], window_us, pool_bytes, argv[i], pages * PAGE_BYTES);
 	}

@@ -8,32 +8,14 @@
  *
  * One line a turn: tasks, bytes, microseconds, and microseconds of them that the tasks spent in the kernel.
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "program.h"
 
-#define PAGE_BYTES 4096
+#include <sys/resource.h>
 
 struct target {
 	const char *name;
 	long pages;
 };
-
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
 
 static uint64_t system_us(void)
 {
@@ -43,38 +25,12 @@ static uint64_t system_us(void)
 	return (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
 }
 
-static long positive(const char *text)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value <= 0) {
-		fprintf(stderr, "reclaim_turns: '%s' is not a positive number\n", text);
-		exit(2);
-	}
-	return value;
-}
-
-/* The lab's guest leaves a script here that counts what the kernel does during a turn. */
-static void mark(const char *what, long turn)
-{
-	static const char script[] = "/capture/mark";
-	char command[sizeof(script) + 32];
-
-	snprintf(command, sizeof(command), "%s %s %ld", script, what, turn);
-	if (access(script, X_OK) == 0 && system(command) != 0)
-		fprintf(stderr, "reclaim_turns: %s failed\n", command);
-}
-
 static int write_memory(long pages)
 {
-	char *memory = mmap(NULL, (size_t)pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = map_memory((size_t)pages * PAGE_BYTES);
 
-	if (memory == MAP_FAILED) {
-		perror("reclaim_turns: mmap");
+	if (memory == MAP_FAILED)
 		return 1;
-	}
 	for (long page = 0; page < pages; page++)
 		memset(memory + page * PAGE_BYTES, (int)(page % 255) + 1, PAGE_BYTES);
 	return 0;
@@ -84,18 +40,14 @@ static int write_file(const char *name, long first, long pages)
 {
 	int failed = 0;
 	char block[PAGE_BYTES];
-	int file = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	int file = open_to_write(name);
 
-	if (file < 0) {
-		perror("reclaim_turns: open");
+	if (file < 0)
 		return 1;
-	}
 	memset(block, (int)(first % 255) + 1, sizeof(block));
 	for (long page = first; page < first + pages && !failed; page++) {
-		if (pwrite(file, block, sizeof(block), page * PAGE_BYTES) != PAGE_BYTES) {
-			perror("reclaim_turns: pwrite");
-			failed = 1;
-		}
+		if (pwrite(file, block, sizeof(block), page * PAGE_BYTES) != PAGE_BYTES)
+			failed = failed_at("pwrite");
 	}
 	close(file);
 	return failed;
@@ -126,16 +78,13 @@ static int run_tasks(const struct target *target, long tasks)
 	int start[2] = { -1, -1 };
 	int written[2] = { -1, -1 };
 
-	if (pipe(start) != 0 || pipe(written) != 0) {
-		perror("reclaim_turns: pipe");
-		return 1;
-	}
+	if (pipe(start) != 0 || pipe(written) != 0)
+		return failed_at("pipe");
 	for (long task = 0; task < tasks; task++) {
 		pid_t pid = fork();
 
 		if (pid < 0) {
-			perror("reclaim_turns: fork");
-			failed = 1;
+			failed = failed_at("fork");
 			break;
 		}
 		if (pid == 0) {
@@ -149,9 +98,7 @@ static int run_tasks(const struct target *target, long tasks)
 		close(start[end]);
 		close(written[end]);
 	}
-	for (int status = 0; wait(&status) > 0;)
-		failed |= status != 0;
-	return failed;
+	return await_processes() | failed;
 }
 
 static int take_turn(const struct target *target, long tasks)
@@ -160,7 +107,7 @@ static int take_turn(const struct target *target, long tasks)
 	uint64_t started_us = 0;
 	uint64_t before_us = 0;
 
-	mark("begin", tasks);
+	mark("begin %ld", tasks);
 	started_us = now_us();
 	before_us = system_us();
 	failed = run_tasks(target, tasks);
@@ -169,7 +116,7 @@ static int take_turn(const struct target *target, long tasks)
 	       (unsigned long long)(now_us() - started_us),
 	       (unsigned long long)(system_us() - before_us));
 	fflush(stdout);
-	mark("end", tasks);
+	mark("end %ld", tasks);
 	return failed;
 }
 
@@ -178,18 +125,16 @@ int main(int argc, char **argv)
 	int failed = 0;
 	struct target target = { 0 };
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: reclaim_turns memory|FILE MEBIBYTES TASKS...\n");
-		return 2;
-	}
+	if (argc < 4)
+		return usage("memory|FILE MEBIBYTES TASKS...");
 	target.name = argv[1];
-	target.pages = positive(argv[2]) * ((1 << 20) / PAGE_BYTES);
+	target.pages = (long)pages_of(number(argv[2], 1));
 	for (int i = 3; i < argc; i++)
-		positive(argv[i]);
+		number(argv[i], 1);
 	/* A file is written once before its first turn, so that turns rewrite it. */
 	if (strcmp(target.name, "memory") != 0)
 		failed = write_file(target.name, 0, target.pages);
 	for (int i = 3; i < argc && !failed; i++)
-		failed = take_turn(&target, positive(argv[i]));
+		failed = take_turn(&target, number(argv[i], 1));
 	return failed;
 }

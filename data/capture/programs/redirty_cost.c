@@ -9,13 +9,7 @@
  * pages are dropped. Two more lines have the ticks of 32 pages at a time that are written to the file, and of 32 anonymous
  * pages that are touched for the first time.
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "program.h"
 
 #define BLOCK_BYTES (1 << 20)
 #define BLOCK_LISTS (BLOCK_BYTES / 4096 / 32)
@@ -41,7 +35,7 @@ static int write_file(const char *name, long mebibytes)
 	int file = open(name, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
 
 	if (file < 0) {
-		perror("redirty_cost: open");
+		failed_at("open");
 		return -1;
 	}
 	printf("copied:");
@@ -49,7 +43,7 @@ static int write_file(const char *name, long mebibytes)
 		unsigned long long begin = ticks();
 
 		if (write(file, block, sizeof(block)) != (ssize_t)sizeof(block)) {
-			perror("redirty_cost: write");
+			failed_at("write");
 			close(file);
 			return -1;
 		}
@@ -62,12 +56,10 @@ static int write_file(const char *name, long mebibytes)
 static int touch_pages(long mebibytes)
 {
 	size_t bytes = (size_t)mebibytes * BLOCK_BYTES;
-	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = map_memory(bytes);
 
-	if (memory == MAP_FAILED) {
-		perror("redirty_cost: memory");
+	if (memory == MAP_FAILED)
 		return 1;
-	}
 	printf("touched:");
 	for (size_t list = 0; list < bytes; list += 32 * 4096) {
 		unsigned long long begin = ticks();
@@ -111,10 +103,8 @@ int main(int argc, char **argv)
 	int failed = 0;
 	long mebibytes = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
 
-	if (mebibytes < 1) {
-		fprintf(stderr, "usage: redirty_cost FILE MEBIBYTES\n");
-		return 2;
-	}
+	if (mebibytes < 1)
+		return usage("FILE MEBIBYTES");
 	file = write_file(argv[1], mebibytes);
 	if (file < 0)
 		return 1;
@@ -122,10 +112,8 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]) && !failed; i++)
 			failed = count(modes[i], file);
 	}
-	if (!failed && fsync(file) != 0) {
-		perror("redirty_cost: fsync");
-		failed = 1;
-	}
+	if (!failed && fsync(file) != 0)
+		failed = failed_at("fsync");
 	failed = failed || count("dropped", file) || touch_pages(mebibytes);
 	close(file);
 	return failed;

@@ -22,25 +22,16 @@
  *   extent FIRST COUNT                              slots of the set, in order
  *   (the kernel's own text: who allocated the nodes, behind the line "allocated by")
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
+#include "program.h"
+
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
-#include <unistd.h>
 
-#define PAGE_BYTES     4096u
-#define WORDS_PER_PAGE (PAGE_BYTES / (unsigned)sizeof(uint32_t))
-#define TEXT_BYTES     (512u << 10)
-#define ATTEMPTS       200
-#define ATTEMPT_US     50000
+#define TEXT_BYTES (512u << 10)
+#define ATTEMPTS   200
+#define ATTEMPT_US 50000
 /* After a grace period of RCU the nodes that were freed are free. */
 #define SETTLE_US 500000
 
@@ -81,35 +72,6 @@ struct holder {
 static struct sample samples[SETS];
 static char text[TEXT_BYTES];
 
-static int failed(const char *what)
-{
-	fprintf(stderr, "slot_holder: %s: %s\n", what, strerror(errno));
-	return 1;
-}
-
-/* splitmix64: one 64-bit state, full period. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static long number(const char *argument, long lowest)
-{
-	char *end = NULL;
-	long value = strtol(argument, &end, 10);
-
-	if (end == argument || *end != '\0' || value < lowest) {
-		fprintf(stderr, "slot_holder: '%s' is not a number of %ld or more\n", argument,
-			lowest);
-		exit(2);
-	}
-	return value;
-}
-
 static int read_text(const char *path, char *buffer)
 {
 	size_t filled = 0;
@@ -117,7 +79,7 @@ static int read_text(const char *path, char *buffer)
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (file < 0)
-		return failed(path);
+		return failed_at(path);
 	do {
 		got = read(file, buffer + filled, TEXT_BYTES - 1 - filled);
 		if (got > 0)
@@ -138,7 +100,7 @@ static int write_text(const char *path, const char *word)
 
 	if (file >= 0)
 		close(file);
-	return written ? 0 : failed(path);
+	return written ? 0 : failed_at(path);
 }
 
 /* A counter of /proc/vmstat, with what the CPUs have not added to it yet. */
@@ -178,9 +140,9 @@ static int await_writeback(void)
 static int drain_slot_caches(void)
 {
 	if (swapon(SPARE, 0) != 0)
-		return failed("swapon " SPARE);
+		return failed_at("swapon " SPARE);
 	if (swapoff(SPARE) != 0)
-		return failed("swapoff " SPARE);
+		return failed_at("swapoff " SPARE);
 	return 0;
 }
 
@@ -191,7 +153,7 @@ static int locate(const struct holder *holder, struct sample *sample, size_t *n_
 	int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
 	if (file < 0)
-		return failed("/proc/self/pagemap");
+		return failed_at("/proc/self/pagemap");
 	*n_present = 0;
 	for (size_t page = 0; page < holder->pages; page += 512) {
 		size_t n = holder->pages - page < 512 ? holder->pages - page : 512;
@@ -201,7 +163,7 @@ static int locate(const struct holder *holder, struct sample *sample, size_t *n_
 		if (pread(file, entries, (size_t)bytes, (off_t)(first * sizeof(entries[0]))) !=
 		    bytes) {
 			close(file);
-			return failed("/proc/self/pagemap");
+			return failed_at("/proc/self/pagemap");
 		}
 		for (size_t i = 0; i < n; i++) {
 			*n_present += entries[i] >> PRESENT_BIT & 1;
@@ -271,7 +233,7 @@ static int swap_out(const struct holder *holder)
 
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		if (madvise(start, holder->pages * PAGE_BYTES, MADV_PAGEOUT) != 0)
-			return failed("madvise MADV_PAGEOUT");
+			return failed_at("madvise MADV_PAGEOUT");
 		if (locate(holder, NULL, &n_present))
 			return 1;
 		if (n_present == 0)
@@ -284,14 +246,11 @@ static int swap_out(const struct holder *holder)
 
 static int fill(struct holder *holder)
 {
-	holder->words = mmap(NULL, holder->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	holder->words = map_pages(holder->pages);
 	if (holder->words == MAP_FAILED)
-		return failed("mmap");
-	for (size_t page = 0; page < holder->pages; page++) {
-		holder->words[page * WORDS_PER_PAGE] = (uint32_t)page;
+		return 1;
+	for (size_t page = 0; page < holder->pages; page++)
 		holder->held[holder->n_held++] = page;
-	}
 	return swap_out(holder);
 }
 
@@ -309,7 +268,7 @@ static int drop(struct holder *holder, unsigned percent)
 		if (draw(&holder->state) % 100 >= percent)
 			holder->held[n_held++] = page;
 		else if (madvise(address, PAGE_BYTES, MADV_DONTNEED) != 0)
-			return failed("madvise MADV_DONTNEED");
+			return failed_at("madvise MADV_DONTNEED");
 	}
 	holder->n_held = n_held;
 	return 0;
@@ -334,7 +293,7 @@ static int release(struct holder *holder)
 	if (await_writeback())
 		return 1;
 	if (munmap((void *)(uintptr_t)holder->words, holder->pages * PAGE_BYTES) != 0)
-		return failed("munmap");
+		return failed_at("munmap");
 	holder->words = NULL;
 	return 0;
 }
@@ -363,21 +322,21 @@ static int prepare(struct holder *holder)
 {
 	holder->held = calloc(holder->pages, sizeof(*holder->held));
 	if (holder->held == NULL)
-		return failed("calloc");
+		return failed_at("calloc");
 	for (int set = 0; set < SETS; set++) {
 		samples[set].set = names[set];
 		samples[set].slots = calloc(holder->pages, sizeof(*samples[set].slots));
 		if (samples[set].slots == NULL)
-			return failed("calloc");
+			return failed_at("calloc");
 	}
 	if (mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL) != 0)
-		return failed("mount debugfs");
+		return failed_at("mount debugfs");
 	if (system("mkswap " SPARE " >/dev/null") != 0) {
 		fprintf(stderr, "slot_holder: mkswap " SPARE " failed\n");
 		return 1;
 	}
 	/* Pages of this program itself are no slots of a set. */
-	return mlockall(MCL_CURRENT) == 0 ? 0 : failed("mlockall");
+	return mlockall(MCL_CURRENT) == 0 ? 0 : failed_at("mlockall");
 }
 
 static void tell(const struct sample *sample)
@@ -399,11 +358,9 @@ int main(int argc, char **argv)
 	struct holder holder = { 0 };
 	long visits = 0;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: slot_holder MEBIBYTES VISITS SEED\n");
-		return 2;
-	}
-	holder.pages = (size_t)number(argv[1], 1) * (1u << 20) / PAGE_BYTES;
+	if (argc != 4)
+		return usage("MEBIBYTES VISITS SEED");
+	holder.pages = pages_of(number(argv[1], 1));
 	visits = number(argv[2], 1);
 	holder.state = (uint64_t)number(argv[3], 0);
 	if (prepare(&holder))

@@ -7,16 +7,9 @@
  *
  * One line: reads in microseconds.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "program.h"
+
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define BLOCK_BYTES 1024
 #define NAME_BYTES  128
@@ -27,36 +20,6 @@ struct files {
 	long blocks;
 };
 
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-/* splitmix64: one 64-bit state, full period. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static long positive(const char *text)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value <= 0) {
-		fprintf(stderr, "small_files: '%s' is not a positive number\n", text);
-		exit(2);
-	}
-	return value;
-}
-
 static int open_file(const struct files *files, uint64_t number, int flags)
 {
 	char name[NAME_BYTES];
@@ -65,7 +28,7 @@ static int open_file(const struct files *files, uint64_t number, int flags)
 	snprintf(name, sizeof(name), "%s/%llu", files->directory, (unsigned long long)number);
 	file = open(name, flags | O_CLOEXEC, 0644);
 	if (file < 0)
-		fprintf(stderr, "small_files: cannot open '%s': %s\n", name, strerror(errno));
+		failed_at(name);
 	return file;
 }
 
@@ -105,19 +68,15 @@ int main(int argc, char **argv)
 	uint64_t started_us = 0;
 	struct files files = { 0 };
 
-	if (argc != 6) {
-		fprintf(stderr, "usage: small_files DIRECTORY FILES KIBIBYTES READS SEED\n");
-		return 2;
-	}
+	if (argc != 6)
+		return usage("DIRECTORY FILES KIBIBYTES READS SEED");
 	files.directory = argv[1];
-	files.number = (uint64_t)positive(argv[2]);
-	files.blocks = positive(argv[3]);
-	reads = positive(argv[4]);
-	state = (uint64_t)positive(argv[5]);
-	if (mkdir(files.directory, 0755) != 0) {
-		perror("small_files: mkdir");
-		return 1;
-	}
+	files.number = (uint64_t)number(argv[2], 1);
+	files.blocks = number(argv[3], 1);
+	reads = number(argv[4], 1);
+	state = (uint64_t)number(argv[5], 1);
+	if (mkdir(files.directory, 0755) != 0)
+		return failed_at("mkdir");
 	for (uint64_t number = 0; number < files.number && !failed; number++)
 		failed = write_file(&files, number);
 	started_us = now_us();

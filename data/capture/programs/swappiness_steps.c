@@ -6,32 +6,13 @@
  *
  *   swappiness_steps SECONDS REQUEST_MEBIBYTES VALUE...
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "program.h"
 
 #define SWAPPINESS "/proc/sys/vm/swappiness"
 #define RECLAIM    "/cgroup/workload/memory.reclaim"
 #define HIGHEST    200
 #define TEXT_BYTES 64
 #define A_SECOND   4
-
-static long number(const char *text, long lowest)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value < lowest) {
-		fprintf(stderr, "swappiness_steps: '%s' is not a number of %ld or more\n", text,
-			lowest);
-		exit(2);
-	}
-	return value;
-}
 
 static int put(const char *path, const char *text)
 {
@@ -47,10 +28,8 @@ int main(int argc, char **argv)
 {
 	const struct timespec quarter = { .tv_nsec = 1000000000 / A_SECOND };
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: swappiness_steps SECONDS REQUEST_MEBIBYTES VALUE...\n");
-		return 2;
-	}
+	if (argc < 4)
+		return usage("SECONDS REQUEST_MEBIBYTES VALUE...");
 	for (int i = 3; i < argc; i++) {
 		long seconds = number(argv[1], 1);
 		long value = number(argv[i], 0);

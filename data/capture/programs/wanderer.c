@@ -14,24 +14,16 @@
  *
  * One line a process: visits in microseconds, and how often it was on another CPU than before.
  */
-#define _GNU_SOURCE
+#include "program.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#define PAGE_BYTES     4096u
-#define WORDS_PER_PAGE (PAGE_BYTES / (unsigned)sizeof(uint32_t))
-#define READ_PERCENT   80u
-#define CPUS_MAX       64
-#define ARGUMENTS      5
+#define READ_PERCENT 80u
+#define CPUS_MAX     64
+#define ARGUMENTS    5
 
 /* Shared by all processes. */
 struct place {
@@ -60,51 +52,9 @@ struct walk {
 	size_t n_kept;
 };
 
-static uint64_t now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
-/* splitmix64: one 64-bit state, full period, so each process has its own stream from seed and number. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static long number(const char *text, long lowest)
-{
-	char *end = NULL;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end != '\0' || value < lowest) {
-		fprintf(stderr, "wanderer: '%s' is not a number of %ld or more\n", text, lowest);
-		exit(2);
-	}
-	return value;
-}
-
-/* The lab's guest leaves a script here that says what is recorded during the visits. */
-static void mark(const char *what)
-{
-	static const char script[] = "/capture/mark";
-	char command[sizeof(script) + 16];
-
-	snprintf(command, sizeof(command), "%s %s", script, what);
-	if (access(script, X_OK) == 0 && system(command) != 0)
-		fprintf(stderr, "wanderer: %s failed\n", command);
-}
-
 static void fail(const char *what)
 {
-	perror(what);
-	exit(1);
+	exit(failed_at(what));
 }
 
 /* Goes to a CPU that was free, and holds it. */
@@ -115,7 +65,7 @@ static void bind_to(struct walk *walk, int cpu)
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		fail("wanderer: sched_setaffinity");
+		fail("sched_setaffinity");
 	walk->cpu = cpu;
 }
 
@@ -144,14 +94,10 @@ static void look(struct walk *walk)
 
 static void fill(struct walk *walk)
 {
-	walk->kept = mmap(NULL, walk->pages * sizeof(*walk->kept), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	walk->words = mmap(NULL, walk->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	walk->kept = map_memory(walk->pages * sizeof(*walk->kept));
+	walk->words = map_pages(walk->pages);
 	if (walk->kept == MAP_FAILED || walk->words == MAP_FAILED)
-		fail("wanderer: mmap");
-	for (size_t page = 0; page < walk->pages; page++)
-		walk->words[page * WORDS_PER_PAGE] = (uint32_t)page;
+		exit(1);
 }
 
 static void drop(struct walk *walk)
@@ -162,10 +108,10 @@ static void drop(struct walk *walk)
 		if ((long)(draw(&walk->state) % 100) >= walk->drop_percent)
 			walk->kept[walk->n_kept++] = page;
 		else if (madvise(address, PAGE_BYTES, MADV_DONTNEED) != 0)
-			fail("wanderer: madvise");
+			fail("madvise");
 	}
 	if (madvise((void *)(uintptr_t)walk->words, walk->pages * PAGE_BYTES, MADV_PAGEOUT) != 0)
-		fail("wanderer: madvise");
+		fail("madvise");
 }
 
 /* Those who are early go on, so that there are as many walkers to the end. */
@@ -232,7 +178,7 @@ static struct place *prepare(long processes)
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (place == MAP_FAILED)
-		fail("wanderer: mmap");
+		fail("mmap");
 	atomic_init(&place->busy, processes);
 	place->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	if (place->cpus > CPUS_MAX || place->cpus <= processes) {
@@ -253,13 +199,9 @@ int main(int argc, char **argv)
 	const char *round = getenv("round");
 	const uint64_t seed = (uint64_t)number(round ? round : "0", 0);
 	struct place *place = NULL;
-	int failed = 0;
 
-	if (argc != ARGUMENTS + 1) {
-		fprintf(stderr, "usage: wanderer PROCESSES MEBIBYTES_EACH DROP_PERCENT VISITS_EACH "
-				"VISITS_A_CPU\n");
-		return 2;
-	}
+	if (argc != ARGUMENTS + 1)
+		return usage("PROCESSES MEBIBYTES_EACH DROP_PERCENT VISITS_EACH VISITS_A_CPU");
 	for (int i = 0; i < ARGUMENTS; i++)
 		arguments[i] = number(argv[i + 1], lowest[i]);
 	place = prepare(arguments[0]);
@@ -267,13 +209,13 @@ int main(int argc, char **argv)
 		pid_t pid = fork();
 
 		if (pid < 0)
-			fail("wanderer: fork");
+			fail("fork");
 		if (pid == 0) {
 			struct walk own = {
 				.place = place,
 				.processes = arguments[0],
 				.number = i,
-				.pages = (size_t)arguments[1] * (1u << 20) / PAGE_BYTES,
+				.pages = pages_of(arguments[1]),
 				.drop_percent = arguments[2],
 				.visits = arguments[3],
 				.visits_a_cpu = arguments[4],
@@ -283,7 +225,5 @@ int main(int argc, char **argv)
 			_exit(run(&own));
 		}
 	}
-	for (int status = 0; wait(&status) > 0;)
-		failed |= status != 0;
-	return failed;
+	return await_processes();
 }

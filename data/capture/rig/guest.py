@@ -68,7 +68,8 @@ class Guest:
 def sources(workload: Workload) -> list[Path]:
     """Return our files that the guest depends on."""
     described = files(workload.path)
-    programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
+    names = ("program.h", *(f"{program}.c" for program in workload.programs))
+    programs = [HOME / "programs" / name for name in names]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
         if workload.switches.folio_kibibytes:
