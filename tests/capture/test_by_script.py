@@ -10,9 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from swapsim.io.paths import data_root
-
-GUEST = data_root() / "capture" / "guest"
 TYPES = bytes(range(256)) * 9
 SETUP_SECTORS = 3
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Wrong descriptions and wrong calls are refused in one line; probes have one name each."""
+"""Wrong descriptions and wrong calls are refused in one line."""
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,23 +100,3 @@ def test_equal_ram_disks_are_taken(load: Callable[..., Any]) -> None:
 def test_a_wrong_call_is_refused(call: str, word: str, refused: Callable[..., str]) -> None:
     """Exit 2 with the wrong word, before anything is downloaded or built."""
     assert word in refused(*call.split())
-
-
-@pytest.mark.parametrize("group", ["clusters", "removal-lists", "reclaim-decisions"])
-def test_probes_have_one_name_each(group: str) -> None:
-    """A return probe has no place, an entry probe has one; 6.12 and 7.3 have the same names.
-
-    Those of the clusters differ, but for the four that say what was asked for and given.
-    """
-    folder = "clusters" if group == "clusters" else "newer"
-    events = tomllib.loads((CAPTURE / folder / "events.toml").read_text(encoding="utf-8"))
-    found = []
-    for kernel in ("6_12", "7_3"):
-        words = [line.split() for line in events[f"{group}-{kernel}"]["probes"]]
-        for kind, place, *_ in words:
-            is_entry = kind.startswith("p:")
-            assert ("+" in place) == is_entry or (is_entry and folder == "newer"), place
-        found.append([kind.partition(":")[2] for kind, *_ in words])
-        assert len(set(found[-1])) == len(found[-1])
-    core = {"swap_request", "cluster_visit", "slot_grant", "slot_free"}
-    assert found[0] == found[1] or core <= set(found[0]) & set(found[1])

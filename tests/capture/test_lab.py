@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from swapsim.claims.tables import RESULTS
-from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
+from swapsim.io.paths import data_root, shipped_traces
 from swapsim.removal.tables import REMOVALS
 
 CAPTURE = data_root() / "capture"
@@ -71,13 +70,6 @@ def test_a_semantic_patch_parses(patch: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_semantic_patch_is_applied(rig: SimpleNamespace) -> None:
-    """The builds of the kernels apply all semantic patches of the repository, and no other."""
-    assert list(rig.kernel.SOURCES) == list(rig.workload.LAB_KERNELS)
-    patches = [path for source in rig.kernel.SOURCES.values() for path in source.semantic_patches]
-    assert sorted(patches) == SEMANTIC_PATCHES
-
-
 def test_kernels_of_a_ledger_differ_by_what_they_lack(rig: SimpleNamespace) -> None:
     """Huge pages are in all of them; the switches are 6.1's, and only its boot takes them."""
     described = rig.experiment.load("lock-ledger-newer-brd")
@@ -107,14 +99,6 @@ def test_a_semantic_patch_that_does_not_fit_is_refused(
         rig.kernel.apply(patch, tmp_path, ["swap_state.c"])
 
 
-def test_the_bases_are_those_of_the_switch(rig: SimpleNamespace) -> None:
-    """A description may name the bases that the kernel's boot parameter accepts, and no others."""
-    text = (PATCHES / "04-percpu-cluster-next" / "switch.cocci").read_text(encoding="utf-8")
-    names = text.split("swap_base_names[] = {")[1].split("}")[0].replace("+", "")
-    bases = [name.strip().strip('"') for name in names.split(",") if name.strip()]
-    assert tuple(bases) == rig.workload.SWAP_BASES
-
-
 def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(rig: SimpleNamespace) -> None:
     """Trunk size, size of nodes, NUMA and debug checks are compiled; base and batches are not."""
 
@@ -133,13 +117,6 @@ def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(rig: Simpl
     off, on = (configuration(described.counted(value).switches) for value in described.values)
     assert off == on
     assert "CONFIG_PROVE_LOCKING=y\n" in on
-
-
-def test_slots_of_a_page_are_used_again_above_half_full() -> None:
-    """The trace above half full tries slots that only the swap cache has, with both results."""
-    events = pl.read_parquet(shipped_traces()["slots-4-above-half"] / "slot_events.parquet")
-    tried = events.filter(pl.col("op") == "reuse")["n"]
-    assert set(tried.unique()) == {0, 1}
 
 
 def test_lock_statistics_become_metrics_per_page(rig: SimpleNamespace) -> None:
@@ -462,10 +439,3 @@ def test_instructions_are_medians_per_page(rig: SimpleNamespace) -> None:
     assert found["Instructions of the file system in it"] == (50.0, "instructions")
     with pytest.raises(rig.errors.GuestError, match="nothing was counted of copied"):
         rig.instructions.read({"output": output.replace("copied", "other")}, "redirty-cost")
-
-
-@pytest.mark.parametrize("name", list(shipped_measurements()))
-def test_a_measurement_is_of_results(name: str) -> None:
-    """The table has its schema."""
-    table = pl.read_parquet(shipped_measurements()[name] / "results.parquet")
-    assert table.schema == RESULTS.schema

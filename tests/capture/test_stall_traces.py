@@ -7,11 +7,10 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from swapsim.io.paths import data_root, shipped_traces
+from swapsim.io.paths import shipped_traces
 from swapsim.stall.tables import RECLAIM_FOLIOS, THROTTLES
 from swapsim.traces import provenance
 
-CAPTURE = data_root() / "capture"
 TRACES = {name: folder for name, folder in shipped_traces().items() if name.startswith("stalls-")}
 SLEEP = {"nid": 0, "reason": "writeback", "timeout_us": 100000, "delayed_us": 52000, "kthread": 0}
 MISSING = {"congested_devices": -1, "flags": -1}
@@ -105,16 +104,3 @@ def test_a_list_is_its_folios(name: str) -> None:
     assert both.height == lists.height
     for column in columns[1:]:
         assert (both[column] == both[f"{column}_of_folios"]).all(), column
-
-
-def test_each_reason_of_6_1_was_requested_often() -> None:
-    """All traces by its rules have at least 100 sleeps of each reason of reclaim_throttle."""
-    sleeps = pl.concat(
-        pl.read_parquet(path, columns=["reason"])
-        for folder in TRACES.values()
-        if provenance(folder)["kernel"]["reclaim_rules"] == "6.1"
-        and (path := folder / "throttles.parquet").exists()
-    )
-    counted = dict(sleeps["reason"].value_counts().iter_rows())
-    assert set(counted) == {"writeback", "isolated", "noprogress", "congested"}
-    assert min(counted.values()) >= 100
