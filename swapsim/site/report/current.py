@@ -5,10 +5,10 @@ import hashlib
 import subprocess
 from collections.abc import Iterable
 from importlib.metadata import distributions
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from swapsim import _core
 from swapsim.io.paths import PACKAGE, data_root, laboratory_root, notebooks_root, patches_root
 
 MARK: Final = "swapsim-report"
@@ -23,7 +23,7 @@ def surroundings() -> bytes:
     kinds = ("*.py", "templates/notebook/*.j2")
     files = [path for kind in kinds for path in sorted(PACKAGE.rglob(kind))]
     versions = sorted((each.name, each.version) for each in distributions())
-    core = Path(str(_core.__file__))
+    core = Path(str(find_spec("swapsim._core").origin))  # type: ignore[union-attr]
     return _digest(repr(versions), [core, *files, *sorted(data_root().rglob("*.*"))])
 
 
