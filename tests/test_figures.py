@@ -148,12 +148,6 @@ def parallelio(rules: str, share: float = 0.05, seed: int = 1, **where: Any) -> 
     return table(reclaim.vmstat(reclaim.run(config)), ["metric"], "value")
 
 
-def lab_guest(rules: str, file_share: float) -> Any:
-    """The same test as in the virtual machine of data/measured/stall-rules."""
-    rows = reclaim.lab_guest_rows(reclaim.run_lab_guest(reclaim.lab_guest(rules, file_share)))
-    return table(rows, ["metric"], "value")
-
-
 def stored(name: str, *by: str, **where: Any) -> Any:
     """Median of a stored study's values (or of `value=`), by columns; `where` keeps rows."""
     return _medians(pl.read_parquet(DATA / "simulated" / f"{name}.parquet"), by, where)

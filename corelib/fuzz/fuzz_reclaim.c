@@ -51,14 +51,6 @@ static void draw_devices(struct sws_reclaim_config *config, struct input *input)
 	config->nr_requests = input_or(input, 16);
 	config->request_pages = input_or(input, 16);
 	config->delays_allocation = input_bit(input);
-	config->shared_cpu = input_bit(input);
-	config->surroundings_6_1 = input_bit(input);
-	config->refault_distance = input_bit(input) && !config->normal_pages;
-	config->flush_chunk_pages = input_or(input, 0);
-	config->write_requests = input_or(input, 0);
-	config->dirty_limit_pages = input_or(input, 0);
-	config->background_limit_pages = input_or(input, 0);
-	config->assumed_rate = input_or64(input, 0);
 	config->nfs = input_bit(input);
 	config->net_rate = input_or64(input, 5000);
 	config->server_rate = input_or64(input, 2000);
@@ -77,7 +69,6 @@ static void draw_tasks(struct sws_reclaim_config *config, struct input *input, u
 	config->write_delay_ns = input_or64(input, 0);
 	config->serve_ns = input_or64(input, 50000000);
 	config->rounds = input_or(input, FILES) % (FILES + 1);
-	config->hz = input_or(input, 1000);
 	config->seed = input_number(input);
 	config->file_pages = files;
 	for (uint32_t i = 0; i < FILES; i++)

@@ -138,29 +138,6 @@ static void a_writer_waits_until_its_time_has_come(void)
 	sws_reclaim_free(reclaim);
 }
 
-static uint64_t file_ns_by_turn(uint64_t async_turn_ns)
-{
-	const uint32_t files[] = { 400 };
-	struct sws_reclaim_config config = small(SWS_STALL_3_9);
-	struct sws_reclaim *reclaim = NULL;
-	uint64_t ns = 0;
-
-	config.file_pages = files;
-	config.items = 160;
-	config.serve_ns = 2000 * MS;
-	config.async_turn_ns = async_turn_ns;
-	reclaim = make(&config);
-	CHECK(run(reclaim, ALL));
-	ns = sws_reclaim_round_of(reclaim, 0).io_ns;
-	sws_reclaim_free(reclaim);
-	return ns;
-}
-
-static void a_file_is_written_sooner_where_writes_have_longer_turns(void)
-{
-	CHECK(file_ns_by_turn(100 * MS) < file_ns_by_turn(10 * MS));
-}
-
 static void a_pool_above_memory_is_swapped_and_comes_back(void)
 {
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
@@ -612,93 +589,6 @@ static void each_default_lies_in_its_range(void)
 	CHECK(!sws_reclaim_range_of(UINT32_MAX));
 }
 
-/* Returns the most pages of a file whose writeback ends within half a millisecond. */
-static uint32_t most_cleaned(const struct sws_reclaim_config *config)
-{
-	struct sws_reclaim *reclaim = make(config);
-	uint32_t before = 0;
-	uint32_t most = 0;
-
-	for (uint64_t at = 0; at < 400 * MS; at += MS / 2) {
-		struct sws_reclaim_state state;
-		uint32_t now = 0;
-
-		CHECK(run(reclaim, at));
-		state = sws_reclaim_state_of(reclaim);
-		now = state.writeback[0] + state.writeback[1];
-		if (now + most < before)
-			most = before - now;
-		before = now;
-	}
-	CHECK(run(reclaim, ALL));
-	CHECK(sws_reclaim_counts_of(reclaim).disk_written == 300);
-	sws_reclaim_free(reclaim);
-	return most;
-}
-
-/* A request of 16 pages takes half a millisecond; a chunk has 51 pages or more. */
-static void a_chunk_becomes_clean_together(void)
-{
-	const uint32_t files[] = { 300 };
-	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
-
-	config.items = 20;
-	config.file_pages = files;
-	config.write_requests = 2;
-	config.dirty_limit_pages = 400;
-	config.background_limit_pages = 50;
-	config.assumed_rate = 25600;
-	CHECK(most_cleaned(&config) <= 32);
-	config.flush_chunk_pages = 100;
-	CHECK(most_cleaned(&config) >= 51);
-}
-
-/* Without kswapd's help of other CPUs the same work takes longer. */
-static void a_shared_cpu_does_one_thing_at_a_time(void)
-{
-	const uint32_t files[] = { 400 };
-	uint64_t io_ns[2] = { 0 };
-
-	for (int shared = 0; shared < 2; shared++) {
-		struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
-		struct sws_reclaim *reclaim = NULL;
-
-		config.items = 60;
-		config.file_pages = files;
-		config.costs.submit_ns = 2000000;
-		config.shared_cpu = shared;
-		reclaim = make(&config);
-		CHECK(run(reclaim, ALL));
-		io_ns[shared] = sws_reclaim_round_of(reclaim, 0).io_ns;
-		sws_reclaim_free(reclaim);
-	}
-	CHECK(io_ns[1] > io_ns[0]);
-}
-
-/* New pages begin inactive; each is spared once and activated when it is found touched again. */
-static void a_new_page_begins_inactive_with_refault_distances(void)
-{
-	struct sws_reclaim_config config = small(SWS_STALL_6_1);
-	struct sws_reclaim *reclaim = NULL;
-	struct sws_reclaim_state state;
-
-	config.dma32_pages = 700;
-	config.normal_pages = 0;
-	config.refault_distance = true;
-	config.surroundings_6_1 = true;
-	reclaim = make(&config);
-	CHECK(run(reclaim, 50 * MS));
-	state = sws_reclaim_state_of(reclaim);
-	CHECK(state.inactive_anon[0] > 0 && state.active_anon[0] == 0);
-	sws_reclaim_free(reclaim);
-	config.items = 160;
-	reclaim = make(&config);
-	run(reclaim, ALL);
-	CHECK(sws_reclaim_counts_of(reclaim).swapped_in > 0);
-	CHECK(sws_reclaim_state_of(reclaim).now_ns > 0);
-	sws_reclaim_free(reclaim);
-}
-
 static void each_bad_config_is_refused_by_name(void)
 {
 	const uint32_t too_long[] = { 5001 };
@@ -757,16 +647,8 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(start_used_pages, 701, SWS_RECLAIM_BAD_START);
 	REFUSED(start_look_ns, 0, SWS_RECLAIM_BAD_TIME);
 	REFUSED(costs.redirty_ns, 0, SWS_RECLAIM_BAD_COST);
-	REFUSED(hz, 99, SWS_RECLAIM_BAD_TIME);
-	REFUSED(refault_distance, true, SWS_RECLAIM_UNKNOWN_RULES);
-	REFUSED(flush_chunk_pages, 65537, SWS_RECLAIM_BAD_DISK);
-	REFUSED(write_requests, 17, SWS_RECLAIM_BAD_DISK);
-	REFUSED(background_limit_pages, 1, SWS_RECLAIM_BAD_SHARE);
-	REFUSED(assumed_rate, UINT64_MAX, SWS_RECLAIM_BAD_DISK);
 	REFUSED(cached_pages, SWS_RECLAIM_KEPT_MAX + 1, SWS_RECLAIM_NO_MEMORY);
 	REFUSED(seek_near_ns, 20 * MS, SWS_RECLAIM_BAD_TIME);
-	REFUSED(sync_turn_ns, 0, SWS_RECLAIM_BAD_TIME);
-	REFUSED(async_turn_ns, 0, SWS_RECLAIM_BAD_TIME);
 	REFUSED(write_delay_ns, UINT64_MAX, SWS_RECLAIM_BAD_TIME);
 	REFUSED(item_pages, UINT32_MAX, SWS_RECLAIM_BAD_POOL);
 	REFUSED(items, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_POOL);
@@ -815,7 +697,6 @@ int main(void)
 	RUN(normal_is_used_first_and_dma32_keeps_its_reserve);
 	RUN(a_file_is_written_whole_and_its_pages_go_with_it);
 	RUN(a_writer_waits_until_its_time_has_come);
-	RUN(a_file_is_written_sooner_where_writes_have_longer_turns);
 	RUN(a_pool_above_memory_is_swapped_and_comes_back);
 	RUN(a_pool_above_memory_and_swap_is_out_of_memory);
 	RUN(without_swap_nothing_is_swapped);
@@ -829,9 +710,6 @@ int main(void)
 	RUN(cached_pages_have_their_share_of_normal);
 	RUN(a_write_that_comes_back_dirty_has_its_own_cost);
 	RUN(a_writer_waits_for_memory_in_use);
-	RUN(a_chunk_becomes_clean_together);
-	RUN(a_shared_cpu_does_one_thing_at_a_time);
-	RUN(a_new_page_begins_inactive_with_refault_distances);
 	RUN(a_writer_that_waits_for_too_much_writes_no_file);
 	RUN(a_run_is_the_same_however_it_is_cut);
 	RUN(an_event_is_little_work);

@@ -173,13 +173,17 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 def replay_stall_decisions(folder: Path) -> Found:
     from swapsim import stall
     from swapsim.patches import stall_decisions as patch
-    from swapsim.patches.stall_decisions.comparison import rounded
 
     decided = stall.decided_lists(folder, progress=sys.stderr.isatty())
     rounds = stall.reclaim_rows(folder).rounds
     decisions = stall.summed_decisions(decided, rounds, trace=folder.name)
-    pairs = patch.agreement(decided)
-    square = patch.agreement_table(rounded(pairs))
+    pairs = stall.agreement(decided)
+    own = pl.DataFrame({"one": STALL_RULES, "other": STALL_RULES, "alike": 100.0})
+    mirrored = pairs.select(one="other", other="one", alike="alike")
+    square = pl.concat([pairs, mirrored, own]).pivot(
+        "other", index="one", values="alike", on_columns=STALL_RULES
+    )
+    square = square.sort(pl.col("one").cast(pl.Enum(STALL_RULES))).rename({"one": "rules"})
     tables, alike = stall.tables, "lists of which these rules and those of the row decide the same"
     share = {name: Column(name, pl.Float64, alike, "%") for name in square.columns[1:]}
     return Found(

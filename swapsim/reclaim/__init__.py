@@ -2,11 +2,9 @@
 """The reclaim simulator: a client, a writer and a disk under the kernel's reclaim.
 
 - ``parallelio``, ``shrink``: the test of patch C's mail, and a smaller version of it,
-- ``lab_guest``: the same test as the lab runs it in its guest,
-- ``constants``, ``lab_guest_constants``: the costs and the machine of each,
+- ``constants``: the costs, and what the mail does not print of its machine,
 - ``run``: a simulation of a `ReclaimConfig`: rounds, counters, and memory over time,
-- ``run_lab_guest``: counts over the time in which the lab counts,
-- ``ops``, ``vmstat``, ``iostat``, ``lab_guest_rows``: a result in the rows of the mail, or the lab.
+- ``ops``, ``vmstat``, ``iostat``: a result in the rows of the mail.
 """
 
 from typing import TYPE_CHECKING
@@ -16,18 +14,13 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.reclaim import tables as tables
     from swapsim.reclaim._native import Result as Result
-    from swapsim.reclaim._native import Window as Window
     from swapsim.reclaim._native import run as run
-    from swapsim.reclaim._native import run_lab_guest as run_lab_guest
     from swapsim.reclaim.config import ReclaimConfig as ReclaimConfig
     from swapsim.reclaim.parallelio import change_constants as change_constants
     from swapsim.reclaim.parallelio import constants as constants
-    from swapsim.reclaim.parallelio import lab_guest as lab_guest
-    from swapsim.reclaim.parallelio import lab_guest_constants as lab_guest_constants
     from swapsim.reclaim.parallelio import parallelio as parallelio
     from swapsim.reclaim.parallelio import shrink as shrink
     from swapsim.reclaim.report import iostat as iostat
-    from swapsim.reclaim.report import lab_guest_rows as lab_guest_rows
     from swapsim.reclaim.report import ops as ops
     from swapsim.reclaim.report import vmstat as vmstat
 else:

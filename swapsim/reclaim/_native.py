@@ -2,7 +2,7 @@
 """The reclaim simulator of ``reclaim.h``: config and costs in, counts and tables out."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from swapsim._core import ffi, lib
 from swapsim.checks import check_number, checked
 from swapsim.errors import ConfigError
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.parallelio import LAB_GUEST, MAIL, SECOND_NS, costs
+from swapsim.reclaim.parallelio import SECOND_NS, costs
 from swapsim.reclaim.tables import ZONE
 from swapsim.stall.tables import THROTTLE
 
@@ -22,7 +22,6 @@ CHUNK_WORK: Final = 50_000
 """Work of one call into C, well under 0.1 s; Ctrl-C is handled between two calls."""
 
 NEVER: Final = 2**64 - 1
-_POLL_NS: Final = 1_000_000  # time between two checks whether a round's serving has begun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +49,6 @@ class Result:
     sleeps: pl.DataFrame
     memory: pl.DataFrame
     activity: pl.DataFrame
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """What was counted in a time window of a round; `Result` explains counters, zones and sleeps.
-
-    ``out_of_memory`` says that the simulation ended before the window did; ``ops`` are the client's
-    operations in it; ``io_ns`` is how long the file took, also beyond the window, 0 without a file.
-    Zones are both together.
-    """
-
-    out_of_memory: bool
-    ops: int
-    io_ns: int
-    counters: dict[str, int]
-    zones: dict[str, int]
-    sleeps: dict[str, int]
 
 
 def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
@@ -119,7 +101,7 @@ def run(
     The costs of ``constants`` (CONSTANTS; default: data/reclaim.csv) are read. Memory is sampled
     each ``sample_ns``; ``tick`` gets the simulated time in ns, many times a second.
     """
-    self = make(config, costs(MAIL, constants))
+    self = make(config, costs(constants))
     states, counts, zones = list[Any](), list[Any](), list[Any]()
     more, until = True, 0
     while more:
@@ -150,50 +132,6 @@ def run(
         memory=pl.DataFrame(memory | of_zone),
         activity=pl.DataFrame(state | counted).rename({"now_ns": "t_ns"}),
     )
-
-
-@checked
-def run_lab_guest(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> Window:
-    """Run one round of the lab's test, and count while the pool is served, as the lab does.
-
-    The count begins when the pool is full, and takes ``serve_ns``. The writer begins with the
-    serving, or within a millisecond of it. The config is as `lab_guest` returns it.
-    """
-    self = make(config, costs(LAB_GUEST, constants))
-    more, until = True, 0
-    while more and not lib.sws_reclaim_round_of(self, 0).serve_ns:
-        until += _POLL_NS
-        more = advance(self, until)
-    first = tuple(_counts(self, config))
-    if more:
-        more = advance(self, lib.sws_reclaim_round_of(self, 0).serve_ns + config.serve_ns)
-    second = tuple(_counts(self, config))
-    ended_early = _is_out_of_memory(self)
-    if more:
-        advance(self, NEVER)
-    counted, zones, sleeps = (
-        {name: after[name] - before[name] for name in after}
-        for before, after in zip(first, second, strict=True)
-    )
-    return Window(
-        out_of_memory=ended_early,
-        ops=lib.sws_reclaim_round_of(self, 0).ops,
-        io_ns=lib.sws_reclaim_round_of(self, 0).io_ns,
-        counters=counted,
-        zones=zones,
-        sleeps=sleeps,
-    )
-
-
-def _counts(self: Any, config: ReclaimConfig) -> Iterator[dict[str, int]]:
-    yield counters(self)
-    yield _zones(self, config).drop("zone").sum().row(0, named=True)
-    sleeps = _sleeps(self)
-    yield {
-        f"{column} {reason}": value
-        for column in ("slept", "slept_ns")
-        for reason, value in sleeps.select("reason", column).iter_rows()
-    }
 
 
 def _is_out_of_memory(self: Any) -> bool:

@@ -54,8 +54,6 @@ class ReclaimConfig:
     disk_rate: int = _DEFAULTS["disk_rate"]
     seek_near_ns: int = _DEFAULTS["seek_near_ns"]
     seek_far_ns: int = _DEFAULTS["seek_far_ns"]
-    sync_turn_ns: int = _DEFAULTS["sync_turn_ns"]
-    async_turn_ns: int = _DEFAULTS["async_turn_ns"]
     nr_requests: int = _DEFAULTS["nr_requests"]
     request_pages: int = _DEFAULTS["request_pages"]
     delays_allocation: bool = bool(_DEFAULTS["delays_allocation"])
@@ -73,15 +71,6 @@ class ReclaimConfig:
     write_delay_ns: int = _DEFAULTS["write_delay_ns"]
     serve_ns: int = _DEFAULTS["serve_ns"]
     files: tuple[int, ...] = (0,)
-    shared_cpu: bool = bool(_DEFAULTS["shared_cpu"])
-    flush_chunk_pages: int = _DEFAULTS["flush_chunk_pages"]
-    write_requests: int = _DEFAULTS["write_requests"]
-    dirty_limit_pages: int = _DEFAULTS["dirty_limit_pages"]
-    background_limit_pages: int = _DEFAULTS["background_limit_pages"]
-    assumed_rate: int = _DEFAULTS["assumed_rate"]
-    surroundings_6_1: bool = bool(_DEFAULTS["surroundings_6_1"])
-    refault_distance: bool = bool(_DEFAULTS["refault_distance"])
-    hz: int = _DEFAULTS["hz"]
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -91,11 +80,6 @@ class ReclaimConfig:
             raise ConfigError(
                 f"rules={self.rules!r}: its lists are per node, and there are two zones; "
                 f"give normal_pages=0, or one of {', '.join(ffi.RECLAIM_RULES)}"
-            )
-        if self.refault_distance and self.normal_pages:
-            raise ConfigError(
-                f"refault_distance=True: its lists are per node, and normal_pages is "
-                f"{self.normal_pages}; give normal_pages=0"
             )
         for name, (low, high) in ffi.RECLAIM_RANGES.items():
             if name != "rounds":

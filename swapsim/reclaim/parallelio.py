@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mmtests' parallelio: memcached with four fifths of memory next to a file that is written.
 
-The mail ran it on its own machine, whose constants are data/reclaim.csv; the lab runs a small
-version in its guest (data/reclaim-lab-guest.csv).
+The constants of the mail's machine are data/reclaim.csv.
 """
 
 from collections.abc import Mapping
@@ -32,10 +31,6 @@ _SHRUNK: Final = (
     *("write_delay_ns", "gap_ns", "start_look_ns", "program_interval_ns", "working_interval_ns"),
 )
 
-LAB_ITEM_PAGES: Final = 4
-LAB_SERVE_NS: Final = 20_000_000_000
-LAB_HZ: Final = 250
-
 MAIL: Final = files.ConstantsFile(
     name="reclaim.csv",
     costs=RECLAIM_COSTS,
@@ -50,18 +45,6 @@ MAIL: Final = files.ConstantsFile(
     most=RECLAIM_COST_MAX,
 )
 """What work costs, and what the mail does not print of its machine."""
-
-LAB_GUEST: Final = files.ConstantsFile(
-    name="reclaim-lab-guest.csv",
-    costs=RECLAIM_COSTS,
-    others=(
-        *("available_pages", "kernel_pages", "gap_pages", "dirty_limit_pages"),
-        *("background_limit_pages", "assumed_rate", "flush_chunk_pages", "swap_pages"),
-        *("disk_pages", "disk_rate", "seek_ns", "nr_requests", "write_requests", "writes_turn_ms"),
-    ),
-    most=RECLAIM_COST_MAX,
-)
-"""What work costs in the lab guest, and its machine."""
 
 
 @checked
@@ -79,22 +62,14 @@ def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataF
     return files.change(MAIL, frame, values)
 
 
-@checked
-def lab_guest_constants(
-    changed: Mapping[str, int] | None = None, root: Path | None = None
-) -> pl.DataFrame:
-    """Read the constants of the lab guest (data/reclaim-lab-guest.csv), some of them changed."""
-    return files.change(LAB_GUEST, files.read(LAB_GUEST, root), changed or {})
+def values(frame: pl.DataFrame | None) -> dict[str, int]:
+    """Return each constant's value; without a frame those of data/reclaim.csv."""
+    return files.values(MAIL, files.read(MAIL) if frame is None else frame)
 
 
-def values(file: files.ConstantsFile, frame: pl.DataFrame | None) -> dict[str, int]:
-    """Return each constant's value; without a frame those of the file."""
-    return files.values(file, files.read(file) if frame is None else frame)
-
-
-def costs(file: files.ConstantsFile, frame: pl.DataFrame | None) -> dict[str, int]:
+def costs(frame: pl.DataFrame | None) -> dict[str, int]:
     """Return the costs among the constants, in ns."""
-    found = values(file, frame)
+    found = values(frame)
     return {name: found[name] for name in RECLAIM_COSTS}
 
 
@@ -117,7 +92,7 @@ def parallelio(
     The file starts when ``start_percent`` of the pool's target, four fifths of memory, are in use;
     other_pages are in use, too, outside of the zones.
     """
-    found = values(MAIL, constants)
+    found = values(constants)
     target = "nfs" if nfs else "disk"
     most = (RECLAIM_RANGES["rounds"][1] - WARM_UP) // len(FILES_MIB)
     rounds = ITERATIONS[target] if iterations is None else iterations
@@ -157,41 +132,3 @@ def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     check_share("share", share)
     parts: dict[str, Any] = {name: int(getattr(config, name) * share) for name in _SHRUNK}
     return replace(config, **parts, files=tuple(int(size * share) for size in config.files))
-
-
-@checked
-def lab_guest(
-    rules: str, file_share: float, constants: pl.DataFrame | None = None, *, seed: int = 1
-) -> ReclaimConfig:
-    """Return the config of one round in the lab guest, with one zone: 6.1's lists are per node.
-
-    ``file_share`` is the file's size, in multiples of the memory that the pool leaves. 6.1's
-    watermarks are gap_pages apart, those of the simulator a fourth of the lowest. So the lowest is
-    four gaps, and memory is larger by as much: the space above the watermarks is the guest's.
-
-    Source: data/capture/experiments/stall-rules.toml, programs/parallelio.c, guest/slow-disk;
-    calculate_totalreserve_pages, si_mem_available; mq-deadline's fifo_batch.
-    """
-    found = values(LAB_GUEST, constants)
-    available, gap = found["available_pages"], found["gap_pages"]
-    pool = available // 5 * 4
-    return ReclaimConfig(
-        rules=rules,
-        **_of_the_same_name(found),
-        dma32_pages=available - found["kernel_pages"] + 6 * gap,
-        normal_pages=0,
-        min_free_pages=4 * gap,
-        seek_near_ns=found["seek_ns"],
-        seek_far_ns=found["seek_ns"],
-        sync_turn_ns=1,
-        async_turn_ns=found["writes_turn_ms"] * MS_NS,
-        shared_cpu=True,
-        surroundings_6_1=True,
-        refault_distance=True,
-        items=pool // LAB_ITEM_PAGES,
-        item_pages=LAB_ITEM_PAGES,
-        serve_ns=LAB_SERVE_NS,
-        files=(int(file_share * (available - pool)),),
-        hz=LAB_HZ,
-        seed=seed,
-    )

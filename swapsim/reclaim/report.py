@@ -1,36 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a simulation counted, under the names that the mail and the lab print."""
+"""What a simulation counted, under the names that the mail prints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
 
 from swapsim.checks import checked
-from swapsim.reclaim._native import Result, Window
-from swapsim.reclaim.parallelio import LAB_SERVE_NS, MIB_PAGES, SECOND_NS, WARM_UP
+from swapsim.reclaim._native import Result
+from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS, WARM_UP
 
 PAGE_KIB: Final = 4
-SECTORS: Final = 8  # of 512 bytes in a page
 SAMPLE_NS: Final = 10 * SECOND_NS  # time between two lines of iostat, as mmtests sets it
 _SUMS: Final = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
-
-_COUNTED: Final = {
-    "Minor Faults": ("minor_faults",),
-    "Major Faults": ("major_faults",),
-    "Swap Ins": ("swapped_in",),
-    "Swap Outs": ("swapped_out",),
-    "Page writes by reclaim": ("reclaim_writes_file", "swapped_out"),
-    "Page writes file": ("reclaim_writes_file",),
-    "Page writes anon": ("swapped_out",),
-    "Page reclaim immediate": ("reclaim_immediate",),
-}
-"""Rows that both the mail and the lab print, and the counters whose sum they are."""
-
-
-def _counted(counters: Mapping[str, int], *rows: str) -> Iterator[tuple[str, int]]:
-    for row in rows:
-        yield row, sum(counters[name] for name in _COUNTED[row])
 
 
 @checked
@@ -50,7 +32,10 @@ def vmstat(result: Result) -> pl.DataFrame:
         "zone", pl.col("scanned_kswapd") + pl.col("scanned_direct")
     )
     rows = [
-        *_counted(counters, "Minor Faults", "Major Faults", "Swap Ins", "Swap Outs"),
+        ("Minor Faults", counters["minor_faults"]),
+        ("Major Faults", counters["major_faults"]),
+        ("Swap Ins", counters["swapped_in"]),
+        ("Swap Outs", counters["swapped_out"]),
         ("Direct pages scanned", sums["scanned_direct"]),
         ("Kswapd pages scanned", sums["scanned_kswapd"]),
         ("Kswapd pages reclaimed", sums["reclaimed_kswapd"]),
@@ -61,8 +46,10 @@ def vmstat(result: Result) -> pl.DataFrame:
         ("Direct velocity", sums["scanned_direct"] / seconds),
         ("Percentage direct scans", 100 * sums["scanned_direct"] // (scanned or 1)),
         *((f"Zone {zone} velocity", pages / seconds) for zone, pages in by_zone.iter_rows()),
-        *_counted(counters, "Page writes by reclaim", "Page writes file", "Page writes anon"),
-        *_counted(counters, "Page reclaim immediate"),
+        ("Page writes by reclaim", counters["reclaim_writes_file"] + counters["swapped_out"]),
+        ("Page writes file", counters["reclaim_writes_file"]),
+        ("Page writes anon", counters["swapped_out"]),
+        ("Page reclaim immediate", counters["reclaim_immediate"]),
         ("Sector Reads", counters["disk_read"] * PAGE_KIB),
         ("Sector Writes", counters["disk_written"] * PAGE_KIB),
     ]
@@ -141,36 +128,3 @@ def iostat(result: Result) -> pl.DataFrame:
 
 def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
     return pl.when(requests > 0).then(ns / requests / 1e6).otherwise(0.0)
-
-
-@checked
-def lab_guest_rows(window: Window) -> pl.DataFrame:
-    """Return ``metric, value, unit`` of a round, as data/capture/rig/stalls.py names them."""
-    counters, zones = window.counters, window.zones
-    seconds = LAB_SERVE_NS / 1e9
-    pages = ("Swap Ins", "Swap Outs", "Page writes anon", "Page writes file")
-    more = ("Page writes by reclaim", "Page reclaim immediate")
-    rows: list[tuple[str, float, str]] = [
-        ("Ops memcachetest", window.ops / seconds, "operations/s"),
-        ("Ops io-duration", window.io_ns / 1e9, "s"),
-        ("Ops swaptotal", counters["swapped_in"] + counters["swapped_out"], "pages"),
-        ("Ops swapin", counters["swapped_in"], "pages"),
-        ("Ops majorfaults", counters["major_faults"], "faults"),
-        ("Major Faults", counters["major_faults"], "faults"),
-        *((row, value, "pages") for row, value in _counted(counters, *pages, *more)),
-        ("Sector Reads", SECTORS * counters["disk_read"], "sectors"),
-        ("Sector Writes", SECTORS * counters["disk_written"], "sectors"),
-    ]
-    for caller in ("kswapd", "direct"):
-        for what in ("scanned", "reclaimed"):
-            rows.append((f"{caller.capitalize()} pages {what}", zones[f"{what}_{caller}"], "pages"))
-    for name, value in window.sleeps.items():
-        what, reason = name.split()
-        if what == "slept":
-            rows.append((f"Stalls {reason}", value, "1"))
-        else:
-            rows.append((f"Time stalled {reason}", value / 1e9, "s"))
-    schema = {"metric": pl.String, "value": pl.Float64, "unit": pl.String}
-    return pl.DataFrame(
-        [(metric, float(value), unit) for metric, value, unit in rows], schema=schema, orient="row"
-    )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from swapsim.stall._native_list import process_pages as process_pages
     from swapsim.stall.config import StallContext as StallContext
     from swapsim.stall.replay import NOT_RECORDED as NOT_RECORDED
+    from swapsim.stall.replay import agreement as agreement
     from swapsim.stall.replay import decided_lists as decided_lists
     from swapsim.stall.replay import requested_sleeps as requested_sleeps
     from swapsim.stall.replay import stall_decisions as stall_decisions

@@ -9,6 +9,7 @@ have continued; a kernel that is switched to these rules shows that.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -268,3 +269,27 @@ def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
         name: pl.Series(np.add.reduceat(which.astype(np.uint32), starts))
         for name, which in counted.items()
     } | {"branches": pl.Series(np.add.reduceat(digests, starts))}
+
+
+@checked
+def agreement(decided: pl.DataFrame) -> pl.DataFrame:
+    """Return on how many lists of DECIDED_LISTS two rule sets decide alike, ``one`` the older.
+
+    ``alike`` is the percentage of lists on which both set the same flags and request the same
+    sleeps, with one decimal, and 100 only where all lists are.
+    """
+    known = set(DECIDED_LISTS.check(decided)["rules"])
+    acts = ("flags_set", "forced", "waits")
+    same = [pl.col(name) == pl.col(f"{name}_other") for name in acts]
+    share = 100 * pl.all_horizontal(same).mean()
+    rows = decided.select("rules", "nth", *acts)
+    return pl.concat(
+        rows.filter(rules=one)
+        .join(rows.filter(rules=other), on="nth", suffix="_other", maintain_order="left")
+        .select(pl.lit(one).alias("one"), pl.lit(other).alias("other"), alike=share)
+        for one, other in combinations([rules for rules in STALL_RULES if rules in known], 2)
+    ).with_columns(
+        alike=pl.when(pl.col("alike") < 100)
+        .then(pl.min_horizontal(pl.col("alike").round(1), 99.9))
+        .otherwise("alike")
+    )

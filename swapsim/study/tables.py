@@ -10,9 +10,8 @@ from swapsim.frames.table import BY_ROW, Column, Table
 
 CONSTANTS: Final = Table(
     "CONSTANTS",
-    "One row per constant of a model: the contention machine (data/costs.csv), the reclaim "
-    "simulator of patch C's mail (data/reclaim.csv), or that of the lab guest "
-    "(data/reclaim-lab-guest.csv).",
+    "One row per constant of a model: the contention machine (data/costs.csv), or the reclaim "
+    "simulator (data/reclaim.csv).",
     Column(
         "name", pl.String, "constant; a cost has the name of its field in machine.h or reclaim.h"
     ),

@@ -65,18 +65,9 @@ CHANGED_RULES = pl.DataFrame(
     orient="row",
 )
 
-SPANS = pl.DataFrame(
-    [
-        ("flag", ["3.9", "mmotm"], "-", "3.9"),
-        ("flag", ["series-1"], "unqueued = all,\nby kswapd", "the series"),
-        ("sleep", ["3.9", "mmotm", "series-1"], "never", "3.9"),
-    ],
-    schema=["decision", "rules", "text", "since"],
-    orient="row",
-)
 PAIRS = pl.DataFrame(
-    [("3.9", "mmotm", 1000, 99.99), ("3.9", "series-1", 1000, 40.0)],
-    schema=["one", "other", "lists", "decisions"],
+    [("3.9", "mmotm", 99.9), ("3.9", "series-1", 40.0)],
+    schema=["one", "other", "alike"],
     orient="row",
 )
 STEPS = pl.DataFrame(
@@ -149,7 +140,6 @@ PUBLIC: dict[str, Callable[[], Any]] = {
     "by_patch": lambda: stall_decisions.charts.by_patch(STEPS, "T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
-    "rules_table": lambda: stall_decisions.charts.rules_table(SPANS),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
     "why": lambda: generations.charts.why(
         generations.timeline("generations-6.12-mixed-1", parts=9), title="T"

@@ -36,16 +36,13 @@ READERS: dict[str, tuple[Callable[[Path], Any], ...]] = {
         *(published_tables, published_claims, mails, links, tolerances),
         *(simulation_tolerances, windows, kinds, reasons, patch_cards, require_cells),
     ),
-    "": (
-        *(costs, reclaim.constants, batched_removal.workload),
-        lambda root: reclaim.lab_guest_constants(root=root),
-    ),
+    "": (*(costs, reclaim.constants, batched_removal.workload),),
     "anchors": (published_anchors,),
 }
 """Who reads the files of a folder, the first one that does not fit."""
 
 MAP, SLOT = "\nmap_ns,300,110,350,ns,", "\nslot_ns,40,10,150,ns,"
-GUEST, RECLAIM = "reclaim-lab-guest.csv", "reclaim.csv"
+RECLAIM = "reclaim.csv"
 
 PUBLISHED = [
     (f"{A}.csv", ",2506952,2506952,", ",2506953,2506952,", "line 2, field 'value': "),
@@ -129,8 +126,6 @@ CONSTANTS = [
     (RECLAIM, "age_ns,150,50", "age_ns,150,151", "line 7, field 'low': constant 'age_ns': 151"),
     (RECLAIM, "age_ns,150,50", "age_ns,0,0", "line 7, field 'value': constant 'age_ns': 0"),
     (RECLAIM, "assumed: 8 GB", "said so", "line 26, field 'source': constant 'swap_pages'"),
-    (GUEST, "gap_pages,281,281", "gap_pages,281,282", "line 15, field 'low': constant 'gap_pages'"),
-    (GUEST, "nr_requests,128", "gap_pages,281", "line 24, field 'name': constant 'gap_pages'"),
     ("usemem.csv", "sweeps,30,", "sweeps,0,", "sweeps=0"),
 ]
 

@@ -105,8 +105,6 @@ class Scan:
     wanted: float = 0
     reclaimed: int = 0
     scanned: int = 0
-    written: int = 0
-    deactivates: list[bool] = field(default_factory=lambda: [False, False])
     sums: oracle_stall.Counts = field(default_factory=oracle_stall.Counts)
 
 
@@ -204,21 +202,11 @@ class Simulation:
         self.cached: dict[int, int] = {}
         self.file: dict[int, int] = {}
         self.dirty: set[int] = set()
-        self.cursor = self.file_pages = self.cpu_free = 0
+        self.cursor = self.file_pages = 0
         self.dirtied_at = self.flush_cursor = self.flush_asked = 0
         self.writes_file = self.writer_looks = self.adjusted = False
         # The disk, and the server.
         self.queues: list[list[list[int]]] = [[], [], []]
-        # Of each chunk under way the pages that are not written; by its first page all of them.
-        self.chunks: list[set[int]] = []
-        self.chunk_pages: dict[int, int] = {}
-        self.submitting = {WRITER: (0, 0), FLUSHER: (0, 0)}
-        # Refault distances.
-        self.age = self.activated = self.settled = self.paid = 0
-        self.cost = [0, 0]
-        # The window of readahead from swap.
-        self.hits, self.previous, self.window = 4, 0, 0
-        self.shadows: dict[int, tuple[int, bool]] = {}
         self.serving: list[int] | None = None
         self.head = self.queue_counted = self.measured_at = self.measured = self.in_memory = 0
         self.congested = self.server_congested = False
@@ -286,10 +274,7 @@ class Simulation:
         task.event = task.asleep_for = None
         task.dozing = False
         what, *rest = next(task.steps)
-        if what == "run" and self.config["shared_cpu"] and self.running <= KSWAPD:
-            self.cpu_free = max(self.cpu_free, self.now) + rest[0]
-            self._push(task, self.cpu_free)
-        elif what in ("run", "await"):
+        if what in ("run", "await"):
             self._push(task, self.now + rest[0])
         elif what == "doze":
             self._push(task, self.now + rest[0])
@@ -365,8 +350,7 @@ class Simulation:
         zone = self.zones[number]
         pages = max(len(zone.free) - zone.reserve - zone.high, 0) + self._reclaimable_pages(zone)
         now = sum(self._in_zone(number, mark) for mark in ("dirty", "unstable", "writeback"))
-        share = pages * self.config["dirty_percent"] // 100
-        return now <= (self.config["dirty_limit_pages"] or share)
+        return now <= pages * self.config["dirty_percent"] // 100
 
     def _take_fast(self, dirties: bool) -> int | None:
         return self._take([zone.low for zone in self.zones], dirties)
@@ -602,8 +586,7 @@ class Simulation:
 
     def _is_full(self, queue: int) -> bool:
         """Return whether a task that wrote has to wait."""
-        most = self.config["write_requests"] if queue == WRITES else 0
-        return self._requests_in(queue) >= (most or self.config["nr_requests"])
+        return self._requests_in(queue) >= self.config["nr_requests"]
 
     def _count_queue(self) -> None:
         """Integrate the queue's length up to now."""
@@ -671,7 +654,7 @@ class Simulation:
             if not goes_on:
                 later = ((turn + i) % 3 for i in (1, 2, 3))
                 turn = next(queue for queue in later if self.queues[queue])
-                until = self.now + self.config[f"{'a' * (turn == WRITES)}sync_turn_ns"]
+                until = self.now + (SECOND // 25 if turn == WRITES else SECOND // 10)
             if not self.queues[turn]:
                 yield "doze", min(until, patient) - self.now, CALL
                 continue
@@ -724,8 +707,6 @@ class Simulation:
         for place in range(at, at + pages):
             span = self.config["disk_pages"]
             of_file += place < span
-            if not reads and place < span and self._write_in_chunk(place):
-                continue
             frame = self.file.get(place) if place < span else self.cached.get(place - span)
             if frame is None:
                 continue
@@ -759,8 +740,6 @@ class Simulation:
         reserve = sum(zone.reserve + zone.high for zone in self.zones)
         pages = max(free - reserve, 0) + sum(map(self._reclaimable_pages, self.zones))
         config = self.config
-        if config["dirty_limit_pages"]:
-            return config["background_limit_pages"], config["dirty_limit_pages"]
         return (pages * config["background_percent"] // 100, pages * config["dirty_percent"] // 100)
 
     def _take_run(self, most: int) -> tuple[int, int]:
@@ -777,49 +756,14 @@ class Simulation:
         return first, n
 
     def _write_run(self, queue: int) -> int:
-        """Write the next run of dirty pages, or the next request of the actor's chunk."""
+        """Write the next run of dirty pages."""
         nfs = self.config["nfs"]
-        if self.config["flush_chunk_pages"] and not nfs:
-            return self._write_of_chunk(queue)
         first, n = self._take_run(self.config["write_pages" if nfs else "request_pages"])
         if n and nfs:
             self._send(first, n, False)
         elif n:
             self._submit(queue, first, n)
         return n
-
-    def _write_of_chunk(self, queue: int) -> int:
-        """Begin a chunk if none is under way; submit a request of it."""
-        at, left = self.submitting[self.running]
-        if not left:
-            at, left = self._take_run(self.config["flush_chunk_pages"])
-            if left:
-                self.chunks.append(set(range(at, at + left)))
-                self.chunk_pages[at] = left
-        n = min(left, self.config["request_pages"])
-        self.submitting[self.running] = (at + n, left - n)
-        if n:
-            self._submit(queue, at, n)
-        return n
-
-    def _write_in_chunk(self, index: int) -> bool:
-        """Note that a page is written; the last one of its chunk ends the writeback of all."""
-        for chunk in self.chunks:
-            if index not in chunk:
-                continue
-            chunk.discard(index)
-            if not chunk:
-                self.chunks.remove(chunk)
-                self._end_chunk(index)
-            return True
-        return False
-
-    def _end_chunk(self, index: int) -> None:
-        first = max(start for start in self.chunk_pages if start <= index)
-        for each in range(first, first + self.chunk_pages.pop(first)):
-            frame = self.file.get(each)
-            if frame is not None and "writeback" in self.pages[frame].marks:
-                self._end_writeback(frame)
 
     def _n_dirty(self) -> int:
         """Count dirty pages, and pages that only the memory of the server has."""
@@ -839,7 +783,7 @@ class Simulation:
             in_use = self._n_dirty() + self._file_writeback()
             if len(self.unstable) > in_use // 2:
                 self._commit()
-            if not self.submitting[FLUSHER][1] and not self._has_work():
+            if not self._has_work():
                 yield "doze", self.config["flush_interval_ns"], CALL
                 continue
             pages = self._write_run(WRITES)
@@ -854,37 +798,15 @@ class Simulation:
         dirty = self._n_dirty() + self._under_writeback()
         free_run = (background + limit) // 2
         if dirty <= free_run:
-            self.paid = self.now
             return 0, False
         rate = 0
         if dirty < limit:
             middle = (free_run + limit) // 2
             x = truncated((middle - dirty) * 1024, limit - middle + 1)
             ratio = truncated(truncated(x * x, 1024) * x, 1024) + 1024
-            base = self.config["assumed_rate"] or self.bandwidth
-            rate = base * min(max(ratio, 0), 2048) // 1024
-        longest = self._longest_pause(dirty)
-        if not rate:
-            self.paid = self.now
-        return min(self._unpaid(batch * SECOND // rate if rate else longest), longest), not rate
-
-    def _longest_pause(self, dirty: int) -> int:
-        assumed, hz = self.config["assumed_rate"], self.config["hz"]
-        if not assumed:
-            return SECOND // 5
-        power = 1
-        while power < hz // 8 + 1:
-            power *= 2
-        return min((dirty // (1 + assumed // power) + 1) * SECOND // hz, SECOND // 5)
-
-    def _unpaid(self, pause: int) -> int:
-        """Subtract the writer's own time since its last pause."""
-        if not self.config["assumed_rate"]:
-            return pause
-        self.paid += pause
-        if self.paid + SECOND < self.now:
-            self.paid = self.now
-        return max(self.paid - self.now, 0)
+            rate = self.bandwidth * min(max(ratio, 0), 2048) // 1024
+        longest = SECOND // 5
+        return min(batch * SECOND // rate if rate else longest, longest), not rate
 
     # A server.
 
@@ -999,7 +921,7 @@ class Simulation:
         """Throttle the running task, unless the throttle is skipped."""
         timeout = oracle_stall.sleep_us(
             sleep,
-            hz=self.config["hz"],
+            hz=1000,
             congested_devices=int(self.congested) + int(self.server_congested),
             flags=zone.flags,
             reclaimable=sum(self._reclaimable_pages(zone) for zone in self.zones),
@@ -1052,8 +974,6 @@ class Simulation:
             zone.rotated_lately[file] += touched
             self._list_remove(frame)
             stays = touched and "executable" in self.pages[frame].marks
-            if self.config["refault_distance"] and not stays:
-                self.pages[frame].marks.add("workingset")
             self._list_add(frame, place if stays else place - 1)
         zone.scanned_lately[file] += len(taken)
         zone.pages_scanned += len(taken)
@@ -1068,8 +988,6 @@ class Simulation:
             parts, whole = (0, 1), 1
         elif not scan.priority and swappiness:
             parts, whole = (1, 1), 1
-        elif self.config["refault_distance"]:
-            parts, whole = self._balance_by_cost(scan, zone)
         elif file + len(zone.free) <= zone.high:
             parts, whole = (1, 0), 1
         elif not self._inactive_is_low(zone, True):
@@ -1091,54 +1009,7 @@ class Simulation:
             if not pages and scan.kswapd and zone.unreclaimable:
                 pages = min(size, 32)
             targets.append(pages * parts[place // 2] // whole)
-        scan.deactivates = [self._deactivates(zone, file) for file in (False, True)]
         return targets
-
-    def _balance_by_cost(self, scan: Scan, zone: Zone) -> tuple[tuple[int, int], int]:
-        """Balance as 6.1 does behind its tests for swap and priority 0."""
-        swappiness = self.config["swappiness"]
-        file = len(zone.lists[INACTIVE_FILE]) + len(zone.lists[ACTIVE_FILE])
-        tiny = file + len(zone.free) <= zone.high and not self._deactivates(zone, False)
-        if tiny and len(zone.lists[INACTIVE_ANON]) >> scan.priority:
-            return (1, 0), 1
-        if len(zone.lists[INACTIVE_FILE]) >> scan.priority and not self._deactivates(zone, True):
-            return (0, 1), 1
-        both = sum(self.cost)
-        anon, files = (
-            weight * (3 * both + 1) // (both + cost + 1)
-            for weight, cost in zip((swappiness, 200 - swappiness), self.cost, strict=True)
-        )
-        return ((anon, files), anon + files) if anon + files else ((0, 1), 1)
-
-    def _deactivates(self, zone: Zone, file: bool) -> bool:
-        refaults = not file and self.activated != self.settled
-        return refaults or self._inactive_is_low(zone, file)
-
-    def _may_age(self, scan: Scan, zone: Zone, file: bool) -> bool:
-        if self.config["refault_distance"]:
-            return scan.deactivates[file]
-        return self._inactive_is_low(zone, file)
-
-    def _note_cost(self, file: bool, pages: int) -> None:
-        """Add to the cost of a kind of pages; older costs lose weight."""
-        self.cost[file] += pages
-        if sum(self.cost) > sum(map(len, self.zones[0].lists)) // 4:
-            self.cost = [cost // 2 for cost in self.cost]
-
-    def _refault(self, slot: int, frame: int) -> int:
-        """Return the list of a page that is read back."""
-        if not self.config["refault_distance"]:
-            return INACTIVE_ANON
-        age, workingset = self.shadows.get(slot, (0, False))
-        lists = self._zone_of(frame).lists
-        if self.age - age > sum(len(lists[i]) for i in (ACTIVE_FILE, INACTIVE_FILE, ACTIVE_ANON)):
-            return INACTIVE_ANON
-        self.age += 1
-        self.activated += 1
-        if workingset:
-            self.pages[frame].marks.add("workingset")
-            self._note_cost(False, 1)
-        return ACTIVE_ANON
 
     def _is_enough(self, scan: Scan, targets: list[int], left: list[int], reclaimed: int) -> bool:
         """Return whether a zone was scanned enough; since mmotm, even out what is left."""
@@ -1177,7 +1048,7 @@ class Simulation:
                     continue
                 if place in (INACTIVE_ANON, INACTIVE_FILE):
                     yield from self._shrink_list(scan, zone, place, pages)
-                elif self._may_age(scan, zone, place == ACTIVE_FILE):
+                elif self._inactive_is_low(zone, place == ACTIVE_FILE):
                     yield from self._run(self._age(zone, place == ACTIVE_FILE, pages))
             self.adjusted = adjusted
             if self._is_enough(scan, targets, left, scan.reclaimed - before):
@@ -1185,8 +1056,7 @@ class Simulation:
             adjusted = self.adjusted
         if self._inactive_is_low(zone, False):
             yield from self._run(self._age(zone, False, 32))
-        throttles = not self.by_pass and not self.config["surroundings_6_1"]
-        while throttles and self._too_much_writeback():
+        while not self.by_pass and self._too_much_writeback():
             yield from self._sleep(zone, "congestion_wait", 100000)
         context = oracle_stall.Context(self.rules, scan.priority, scan.kswapd, flags=zone.flags)
         yield from self._carry_out(zone, oracle_stall.decide_pass(context, scan.sums).events)
@@ -1217,7 +1087,6 @@ class Simulation:
         zone.scanned_lately[file] += len(taken)
         zone.pages_scanned += len(taken)
         zone.count[f"scanned_{who}"] += len(taken)
-        scan.written = 0
         if not taken:
             return
         n = len(taken)
@@ -1262,13 +1131,10 @@ class Simulation:
             if "orphan" not in page.marks:
                 self._list_add(frame, fate)  # type: ignore[arg-type]
                 zone.rotated_lately[fate // 2] += fate % 2  # type: ignore[operator]
-                self.age += fate % 2  # type: ignore[operator]
             elif page.marks & {"writeback", "reading"}:
                 page.place = "unlisted"
             else:
                 self._frame_give(frame)
-        if scan.written:
-            self._note_cost(file, scan.written)
         zone.count[f"reclaimed_{who}"] += scan.reclaimed - before
         for name, number in vars(counts).items():
             setattr(scan.sums, name, getattr(scan.sums, name) + number)
@@ -1283,7 +1149,7 @@ class Simulation:
         used = file and again
         page.marks.discard("referenced")
         touched = self._was_touched(page)
-        if touched and (file or self.config["refault_distance"]):
+        if touched and file:
             page.marks.add("referenced")
             if not again and "executable" not in page.marks:
                 return kept, 0, False
@@ -1304,7 +1170,6 @@ class Simulation:
                 return kept + self.by_pass, 0, False
             if used or "writeback" in page.marks:
                 return kept, 0, False
-            scan.written += 1
             redirties = file and self.config["delays_allocation"] and not self.config["nfs"]
             ns = self.costs["redirty_ns" if redirties else "submit_ns"]
             return kept, ns, self._write_page(frame)
@@ -1320,9 +1185,6 @@ class Simulation:
         file = "file" in page.marks
         if file and page.marks & {"writeback", "unstable"}:
             return ACTIVE_FILE, 0
-        if page.slot:
-            self.shadows[page.slot] = (self.age, "workingset" in page.marks)
-        self.age += 1
         if file:
             del self.file[page.index]
         else:
@@ -1391,8 +1253,6 @@ class Simulation:
                     end = number
                     break
                 self._clear_flags(zone, "balanced")
-            if end is None:
-                self.settled = self.activated
             yield "run", ns
             if end is None:
                 return considered
@@ -1400,7 +1260,6 @@ class Simulation:
             lower = yield from self._shrink_up_to(scan, end)
             if old:
                 if self._all_balanced():
-                    self.settled = self.activated
                     return considered
                 if scan.reclaimed >= 32 or not scan.priority:
                     scan.priority, scan.reclaimed = 12, 0
@@ -1410,7 +1269,6 @@ class Simulation:
             if lower or not scan.reclaimed:
                 scan.priority -= 1
             if not scan.priority or self._all_balanced():
-                self.settled = self.activated
                 return considered
 
     def _shrink_up_to(self, scan: Scan, end: int) -> Steps:
@@ -1481,7 +1339,6 @@ class Simulation:
                     yield from self._shrink_zone(scan, zone)
             scanned += scan.scanned
             if scan.reclaimed >= 32:
-                self.settled = self.activated
                 return True
             if scanned > 48 and not self.by_pass:
                 self.flush_asked += scanned
@@ -1490,7 +1347,6 @@ class Simulation:
             naps = oracle_stall.decide_round(context, scan.scanned, scan.reclaimed, 32)
             yield from self._carry_out(self.zones[-1], [("sleep", nap) for nap in naps])
             if not scan.priority:
-                self.settled = self.activated
                 hope = (
                     not zone.unreclaimable and self._is_reclaimable(zone) for zone in self.zones
                 )
@@ -1506,8 +1362,7 @@ class Simulation:
             if kind is None:
                 frame = yield from self._allocate(CLIENT, False)
                 self._map(index, frame, True)
-                refaults = self.config["refault_distance"]
-                self._list_add(frame, INACTIVE_ANON if refaults else ACTIVE_ANON)
+                self._list_add(frame, ACTIVE_ANON)
                 self.counts["minor_faults"] += 1
                 yield "run", self.costs["fault_ns"]
                 return
@@ -1522,8 +1377,6 @@ class Simulation:
                 yield "run", self.costs["map_ns"]
                 continue
             frame = self.cached[number]
-            self.hits += "readahead" in self.pages[frame].marks
-            self.pages[frame].marks.discard("readahead")
             if "reading" in self.pages[frame].marks:
                 yield "sleep", READ
                 continue
@@ -1535,21 +1388,8 @@ class Simulation:
         self.counts["minor_faults"] += not major
         yield "run", self.costs["map_ns"]
 
-    def _window(self, slot: int) -> int:
-        """Return the slots that are read together; in 6.1 they follow the hits of the last ones."""
-        most = 1 << self.config["readahead_shift"]
-        if not self.config["surroundings_6_1"] or most == 1:
-            return most
-        hits, self.hits = self.hits, 0
-        pages = next(size for size in (4, 8, 16, 32, 64) if size >= min(hits + 2, most))
-        if not hits:
-            pages = 2 if abs(slot - self.previous) == 1 else 1
-            self.previous = slot
-        self.window = max(min(pages, most), self.window // 2)
-        return self.window
-
     def _read_cluster(self, slot: int, frame: int) -> None:
-        size = self._window(slot)
+        size = 1 << self.config["readahead_shift"]
         first = slot // size * size
         run = []
         for at in range(first, first + size):
@@ -1563,9 +1403,7 @@ class Simulation:
                 page.index, page.slot = self.owners[at], at  # type: ignore[assignment]
                 page.marks.add("reading")
                 self.cached[at] = found
-                if at != slot and self.config["surroundings_6_1"]:
-                    page.marks.add("readahead")
-                self._list_add(found, self._refault(at, found))
+                self._list_add(found, INACTIVE_ANON)
                 self.counts["swapped_in"] += 1
                 run.append(at)
             if run and (found is None or at == first + size - 1):
@@ -1694,13 +1532,12 @@ class Simulation:
 
     def _write_file(self) -> Steps:
         """Dirty the file page by page under the throttle, then write what is still dirty."""
-        index = self.paid = 0
+        index = 0
         while index < self.file_pages:
             batch = 0
             while batch < 32 and index < self.file_pages:
                 done = 0
-                most = min(batch + 4, 32) if self.config["shared_cpu"] else 32
-                while batch + done < most and index < self.file_pages:
+                while batch + done < 32 and index < self.file_pages:
                     frame = self._take_fast(True)
                     if frame is None and done:
                         break
@@ -1737,9 +1574,7 @@ class Simulation:
     def _file_add(self, index: int, frame: int) -> None:
         page = self.pages[frame]
         page.index = index
-        page.marks |= {"file", "dirty"}
-        if not self.config["surroundings_6_1"]:
-            page.marks.add("referenced")
+        page.marks |= {"file", "dirty", "referenced"}
         self.file[index] = frame
         if not self.dirty:
             self.dirtied_at = self.now
@@ -1759,8 +1594,7 @@ class Simulation:
         names = ("file", "dirty", "writeback", "reclaim", "referenced", "mapped", "reading")
         for frame in sorted(self.pages):
             page = self.pages[frame]
-            more = ("program", "touched", "executable", "workingset", "readahead")
-            bits = (*names, "orphan", "unstable", *more)
+            bits = (*names, "orphan", "unstable", "program", "touched", "executable")
             flags = sum(1 << i for i, name in enumerate(bits) if name in page.marks)
             words.append(page.slot << 16 | flags)
         for index in range(self.config["items"] * self.config["item_pages"]):

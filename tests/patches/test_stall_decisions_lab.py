@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's runs under the rules of 2013, in the mail's rows and step by step, and simulated."""
+"""The lab's runs under the rules of 2013, in the mail's rows and step by step."""
 
 import re
 from itertools import product
@@ -10,7 +10,7 @@ import pytest
 from swapsim import claims, ffi
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import lab, lab_guest, notebook_03
+from swapsim.patches.stall_decisions import lab, notebook_03
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
 from swapsim.site import overview, standing
@@ -81,15 +81,6 @@ def test_both_targets_stand_next_to_each_other() -> None:
     assert {row["column"] for row in cells} == {*directions["column"]}
 
 
-def test_claims_of_direction_are_judged() -> None:
-    """The scans fall against mmotm, and memcached's rate stays."""
-    found = patch.directions(MEASURED)
-    verdicts = dict(found.select("claim", "verdict").iter_rows())
-    assert verdicts["C-disk-kswapd-pages-scanned"] == "confirmed"
-    assert verdicts["C-prose-disk-little-change-2385M"] == "confirmed"
-    assert "C-nfs-kswapd-pages-scanned" not in verdicts
-
-
 def test_steps_find_the_patch_that_does_the_work() -> None:
     """Each patch is compared with the state before it; an unknown metric is named."""
     found = patch.steps(MEASURED, [SCANNED])
@@ -127,78 +118,3 @@ def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() 
         "Of the changes in pages scanned by kswapd and in file pages written by reclaim "
         "100 % is made by the first two of the eight patches."
     )
-
-
-def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.DataFrame:
-    """Return three rounds of one row by each rule set, a little apart."""
-    frames = []
-    for rules in ffi.STALL_RULES:
-        labels = {"patch": patch.PATCH, "kernel": kernel, "policy": rules, "n_tasks": 1}
-        frames += [
-            claims.results([(SCANNED, values[rules] + seed, unit)], {**labels, "seed": seed})
-            for seed in range(3)
-        ]
-    return pl.concat(frames)
-
-
-MEDIANS_OF_LAB = results(
-    "6.1", {rules: 1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
-)
-
-
-def simulation(**others: float) -> pl.DataFrame:
-    """Return figures as the lab's except for some rule sets, and twice those in a variant."""
-    values = {rules: 1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)} | others
-    doubled = {rules: 2 * value for rules, value in values.items()}
-    return pl.concat([results(lab_guest.AS_SET, values), results("a fast CPU", doubled)])
-
-
-def test_a_figure_is_near_within_its_factor() -> None:
-    """The larger figure is divided by the smaller; a figure below a list of pages counts as one."""
-    table = lab_guest.compare_with_lab(
-        simulation(mmotm=1501.0, **{"series-8": 50.0}), MEDIANS_OF_LAB
-    )
-    rows = {row["policy"]: row for row in table.iter_rows(named=True)}
-    assert rows["3.9"]["near"]
-    assert rows["3.9"]["factor"] == 1
-    assert rows["series-1"]["factor"] == 1
-    assert rows["series-1"]["open_high"] == 4001
-    assert rows["mmotm"]["factor"] == pytest.approx(1502 / 1001)
-    assert not rows["mmotm"]["near"]
-    assert rows["series-8"]["factor"] == pytest.approx(9001 / 51)
-    assert table["policy"].to_list() == list(ffi.STALL_RULES)
-
-
-def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
-    """One rule set that changes places with its neighbour costs one pair."""
-    order = lab_guest.compare_orders(simulation(), MEDIANS_OF_LAB)
-    assert order.row(0, named=True) == {
-        "metric": SCANNED,
-        "pairs": 66,
-        "in_order": 66,
-        "open_low": 66,
-        "open_high": 66,
-        "verdict": "reproduced",
-    }
-    swapped = lab_guest.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
-    assert (swapped["in_order"], swapped["verdict"]) == (65, "missed")
-    places = {rules: -1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
-    reverse = lab_guest.compare_orders(simulation(), results("6.1", places))
-    assert reverse.select("pairs", "in_order").row(0) == (66, 0)
-    close = results("6.1", {rules: 5 + place / 10 for place, rules in enumerate(ffi.STALL_RULES)})
-    assert lab_guest.compare_orders(simulation(), close).is_empty()
-
-
-def test_what_was_seen_is_counted_apart_and_what_it_predicts_without_a_simulation() -> None:
-    """The lab's series-2 stands for the sets not seen: it has no order of two of them."""
-    counts = lab_guest.compare_by_standing(simulation(mmotm=1501.0), MEDIANS_OF_LAB)
-    assert counts.rows() == [
-        ("figures", "3.9, series-2, 6.1: seen", 3, 3, 3),
-        ("figures", "mmotm, series-1", 2, 1, 1),
-        ("figures", "series-3 to 3.11", 7, 7, 1),
-        ("not trivial", "3.9, series-2, 6.1: seen", 3, 3, 3),
-        ("not trivial", "mmotm, series-1", 2, 1, 1),
-        ("not trivial", "series-3 to 3.11", 7, 7, 1),
-        ("pairs", "one or both seen", 30, 30, 21),
-        ("pairs", "neither seen", 36, 36, 0),
-    ]

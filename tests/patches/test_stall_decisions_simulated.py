@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the simulator: the mail's tests and their variations, the fit, and the lab's test."""
+"""Runs of the simulator: the mail's tests and the fit."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,12 +7,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_stall_decisions_mail import SCANNED
 
 from swapsim import claims, reclaim
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import fitting, lab_guest, runs
-from swapsim.patches.stall_decisions.mail import ELAPSED, SIZES
+from swapsim.patches.stall_decisions import fitting, runs
+from swapsim.patches.stall_decisions.mail import ELAPSED
 from swapsim.patches.stall_decisions.runs import Run, mail_rows
 
 SMALL: dict[str, Any] = {
@@ -109,17 +108,3 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert total.min() >= 29_000 - 4 * 32  # type: ignore[operator]
     for share in ("kswapd_sleeps", "client_waits"):
         assert found[share].is_between(0, 1).all()
-
-
-def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
-    """Each row that is judged, by each size and of all; variants change no fitted cost."""
-    runs = [Run(rules=rules) for rules in ("6.1", "3.9")]
-    rows = pl.concat(lab_guest.run_guest((lab_guest.AS_SET, run)) for run in runs)
-    assert set(rows["metric"]) <= set(claims.measured_results(patch.EXPERIMENT)["metric"])
-    assert set(lab_guest.ROWS) <= set(rows["metric"])
-    for run in runs:
-        of_one = dict(rows.filter(policy=run.rules).select("metric", "value").iter_rows())
-        assert sum(of_one[f"{SCANNED}-{size}"] for size in SIZES.values()) == of_one[SCANNED]
-    variants = lab_guest.variants()
-    assert variants.pop(lab_guest.AS_SET) == {}
-    assert all(changed and "op_ns" not in changed for changed in variants.values())

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The constants of the mail's machine and of the lab guest, the configs made of them, and runs."""
+"""The constants of the mail's machine, the configs made of them, and runs."""
 
 import dataclasses
-import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -12,21 +11,12 @@ import pytest
 
 from swapsim import claims, reclaim
 from swapsim.errors import SwapsimError
-from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
+from swapsim.ffi import RECLAIM_RULES
 from swapsim.reclaim.parallelio import FILES_MIB, WARM_UP
-from swapsim.reclaim.report import SECTORS
 
 SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
 RUN = reclaim.run(SMALL)
 SECOND = 1_000_000_000
-
-MEMORY = ("Pool", "Memory beside the pool")
-"""The lab's memory, by its rows of data/measured."""
-
-
-def guest_values() -> dict[str, int]:
-    """Return the value of each constant of the lab guest."""
-    return dict(reclaim.lab_guest_constants().select("name", "value").iter_rows())
 
 
 def test_a_changed_constant_widens_its_range() -> None:
@@ -34,8 +24,6 @@ def test_a_changed_constant_widens_its_range() -> None:
     found = reclaim.change_constants(reclaim.constants(), {"disk_rate": 512, "scan_ns": 5000})
     row = found.filter(pl.col("name") == "disk_rate").row(0, named=True)
     assert (row["value"], row["low"], row["high"]) == (512, 512, 38400)
-    changed = reclaim.lab_guest_constants({"gap_pages": 300}).select("name", "value")
-    assert dict(changed.iter_rows()) == guest_values() | {"gap_pages": 300}
 
 
 WITHOUT_SCAN = reclaim.constants().filter(pl.col("name") != "scan_ns")
@@ -47,7 +35,6 @@ WITHOUT_SCAN = reclaim.constants().filter(pl.col("name") != "scan_ns")
         (partial(reclaim.run, SMALL, WITHOUT_SCAN), "constant 'scan_ns' is missing"),
         (partial(reclaim.change_constants, WITHOUT_SCAN, {"rate": 1}), "rate"),
         (partial(reclaim.change_constants, WITHOUT_SCAN, {"look_ns": True}), "look_ns"),
-        (partial(reclaim.lab_guest_constants, {"gap": 1}), "'gap'"),
         (partial(reclaim.parallelio, iterations=0), "iterations=0: choose a whole number"),
         (partial(reclaim.parallelio, iterations=16), "iterations=16: choose a whole number"),
         (partial(reclaim.shrink, reclaim.parallelio(), 0), "share=0"),
@@ -67,28 +54,6 @@ def test_the_mails_config_is_as_large_as_its_files_say() -> None:
     assert config.files == (0, 0, 715 * 256, 2385 * 256, 4055 * 256)
     assert config.start_used_pages == int(0.64 * 7150 * 256) - 64_000
     assert config.dma32_pages + config.normal_pages + 64_000 == 7150 * 256
-
-
-def test_the_lab_guest_is_the_rigs() -> None:
-    """Size, disk and limits are those of the experiment, and the watermarks those of a boot."""
-    recorded = claims.measured_provenance("stall-rules")["guest"]
-    disk, found = recorded["slow_disk"], guest_values()
-    assert found["disk_rate"] == disk["bytes_per_second"] // 4096
-    assert found["seek_ns"] == disk["seek_us"] * 1000
-    assert found["disk_pages"] == disk["file_mebibytes"] * 256
-    assert found["swap_pages"] == disk["swap_mebibytes"] * 256
-    measured = claims.measured_results("stall-rules")
-    sizes = [measured.filter(metric=name)["value"].median() for name in MEMORY]
-    assert found["available_pages"] == pytest.approx(sum(sizes) / 4096, abs=30)  # type: ignore[arg-type]
-    usable = found["available_pages"] - found["kernel_pages"]
-    for name, sysctl in (("dirty", "dirty_bytes"), ("background", "dirty_background_bytes")):
-        limit = recorded["sysctl"][f"vm.{sysctl}"] / 4096
-        assert found[f"{name}_limit_pages"] == math.ceil(limit)
-    config = reclaim.lab_guest("6.1", 0.5)
-    marks = (config.min_free_pages, config.min_free_pages * 5 // 4, config.min_free_pages * 3 // 2)
-    assert marks[1] - marks[0] == marks[2] - marks[1] == found["gap_pages"] == 888 - 607
-    assert config.dma32_pages - marks[2] == usable
-    assert config.normal_pages == 0
 
 
 def test_the_tables_of_a_run_agree() -> None:
@@ -179,30 +144,3 @@ def test_the_rows_of_iostat_are_over_samples() -> None:
     assert found["Mean sda-w_await"] == pytest.approx((4000 + 0 + 6000) / 3)
     assert found["Max sda-r_await"] == 3000
     assert found["Mean sda-await"] == pytest.approx((11000 / 3 + 0 + 6000) / 3)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_a_window_is_what_a_run_counts(rules: str) -> None:
-    """With a file that ends before the serving, it is all of the run except the pool's filling.
-
-    Its rows have the names and units of data/measured.
-    """
-    memory = {"dma32_pages": 2000, "min_free_pages": 80, "items": 250, "files": (500,)}
-    config = dataclasses.replace(reclaim.lab_guest(rules, 1.67), **memory, serve_ns=4 * SECOND)
-    window = reclaim.run_lab_guest(config)
-    costs = {name: value for name, value in guest_values().items() if name in RECLAIM_COSTS}
-    complete = reclaim.run(config, reclaim.change_constants(reclaim.constants(), costs))
-    counters = dict(complete.counters.iter_rows())
-    assert window.io_ns == complete.rounds["io_ns"].item()
-    assert window.ops == complete.rounds["ops"].item()
-    assert not window.out_of_memory
-    for name in ("disk_written", "disk_read", "swapped_out", "swapped_in"):
-        assert window.counters[name] == counters[name]
-    rows = reclaim.lab_guest_rows(window)
-    values = dict(rows.select("metric", "value").iter_rows())
-    assert values["Sector Writes"] == SECTORS * counters["disk_written"]
-    assert values["Kswapd pages scanned"] == complete.zones["scanned_kswapd"].sum()
-    known = set(claims.measured_results("stall-rules").select("metric", "unit").iter_rows())
-    by_size = pl.col("metric").str.starts_with("Ops ")
-    named = pl.when(by_size).then(pl.format("{}-0.5", "metric")).otherwise("metric")
-    assert set(rows.select(named, "unit").iter_rows()) <= known

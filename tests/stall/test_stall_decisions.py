@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from oracle_stall_recording import RULES
-from test_verify import PARTS, RATES, SEEDS, alone
+from test_verify import PARTS, RATES, SEEDS, alone, kernel, rows_of
 
 from swapsim.errors import InputError
-from swapsim.stall import ReclaimRows, decided_lists
+from swapsim.stall import ReclaimRows, agreement, decided_lists
 from swapsim.stall.tables import DECIDED_LISTS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -56,3 +56,16 @@ def test_the_generated_lists_stall() -> None:
             reasons |= set(rows.throttles["reason"].to_list())
     assert flags == 7
     assert {"congestion_wait", "writeback", "wait_iff_congested"} <= reasons
+
+
+def test_each_pair_of_rule_sets_has_its_agreement() -> None:
+    """The lists on which both take the same decisions, rounded; 100 only where all lists agree."""
+    decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
+    pairs = agreement(decided)
+    assert pairs.height == len(RULES) * (len(RULES) - 1) // 2
+    for one, other, alike in pairs.iter_rows():
+        rows = [decided.filter(rules=name) for name in (one, other)]
+        acts = ("flags_set", "forced", "waits")
+        equal = [a == b for a, b in zip(*(each.select(acts).rows() for each in rows), strict=True)]
+        share = 100 * sum(equal) / len(equal)
+        assert alike == (100 if all(equal) else pytest.approx(min(share, 99.9), abs=0.0501))

@@ -54,7 +54,7 @@ _SLOTS: Final = data_root() / "traces" / "slots-8-shared" / "slot_events.parquet
 _TERM_BIT: Final = 1 << (signal.SIGTERM - 1)
 _LONG_STUDIES: Final = (
     "newer-kernels-global-lock",
-    "stall-decisions-lab-guest",
+    "stall-decisions-tables",
     "batched-removal-gain-by-list",
     "cluster-next-ages",
 )

@@ -272,13 +272,6 @@ struct sws_reclaim_config {
 	uint64_t seek_near_ns;
 	/* Time of a seek across the complete disk; default 16 ms. */
 	uint64_t seek_far_ns;
-	/*
-	 * CFQ's slice for reads, and for the writes of fdatasync, while other requests wait;
-	 * default 100 ms.
-	 */
-	uint64_t sync_turn_ns;
-	/* CFQ's slice for all other writes; default 40 ms. */
-	uint64_t async_turn_ns;
 	/* Requests of the queue in each direction, 1 .. SWS_RECLAIM_REQUESTS_MAX; default 128. */
 	uint32_t nr_requests;
 	/* Maximum number of pages of a request, 1 .. 65536; default 128: 512 KB. */
@@ -332,49 +325,6 @@ struct sws_reclaim_config {
 	 * caller; sws_reclaim_new reads it, and it is not used afterwards.
 	 */
 	const uint32_t *file_pages;
-	/*
-	 * True if the client's faults, the writer, the flusher and kswapd share one CPU, on which a
-	 * step begins when those requested before it have ended. The client's operations need no
-	 * CPU: it sleeps for most of them. Default false: each actor has its own.
-	 */
-	bool shared_cpu;
-	/*
-	 * Pages that the flusher and fdatasync take at a time, as one bio: they come under writeback
-	 * together, are submitted request by request as the queue has room, and become clean
-	 * together; at most 65536; default 0: one request at a time. Not for NFS.
-	 */
-	uint32_t flush_chunk_pages;
-	/*
-	 * Requests of writes, other than those of fdatasync, from which their submitters wait; at
-	 * most nr_requests; default 0: nr_requests. Congestion still begins by nr_requests.
-	 */
-	uint32_t write_requests;
-	/*
-	 * The dirty limits in pages, which replace both percentages; the lower one is at most the
-	 * higher; default 0: by the percentages.
-	 */
-	uint32_t dirty_limit_pages;
-	uint32_t background_limit_pages;
-	/*
-	 * The rate of the disk that the throttle of the writer assumes, in pages per second; its
-	 * own time then counts as a part of a pause. At most 10^9; default 0: the measured rate.
-	 */
-	uint64_t assumed_rate;
-	/*
-	 * True if what surrounds the rules is that of 6.1: a page that is written is not marked as
-	 * referenced, there is no throttle_vm_writeout, and readahead from swap has a window that
-	 * grows with its hits; default false.
-	 */
-	bool surroundings_6_1;
-	/*
-	 * True if anonymous pages age as in 6.1: a new one begins on the inactive list, is activated
-	 * when it is found touched twice, and begins on the active list if it is read back after a
-	 * short refault distance; the scan is balanced by the costs of both kinds. Needs a single
-	 * zone; default false.
-	 */
-	bool refault_distance;
-	/* Timer ticks per second, at least SWS_STALL_HZ_MIN; default 1000. */
-	uint32_t hz;
 	/* Seed of the random generator; default 0. */
 	uint64_t seed;
 	/* The allocator; NULL means that of libc. */
@@ -548,10 +498,7 @@ enum sws_reclaim_problem {
 	SWS_RECLAIM_NO_PROBLEM = 0,
 	/* No page is free and none can be reclaimed. */
 	SWS_RECLAIM_OUT_OF_MEMORY = 1,
-	/*
-	 * The rules are unknown, or they or refault_distance work per node and there is more than
-	 * one zone.
-	 */
+	/* The rules are unknown, or they work per node and there is more than one zone. */
 	SWS_RECLAIM_UNKNOWN_RULES = 2,
 	/* DMA32 is empty, or memory has fewer than SWS_RECLAIM_PAGES_MIN pages or too many. */
 	SWS_RECLAIM_NO_MEMORY = 3,
@@ -575,8 +522,8 @@ enum sws_reclaim_problem {
 	/* A file has more pages than the disk. */
 	SWS_RECLAIM_FILE_ABOVE_DISK = 11,
 	/*
-	 * A time of the flusher, the writer, the timer or the disk is out of range, or seek_near_ns
-	 * exceeds seek_far_ns.
+	 * A time of the flusher, the writer or the disk is out of range, or seek_near_ns exceeds
+	 * seek_far_ns.
 	 */
 	SWS_RECLAIM_BAD_TIME = 12,
 	/* The server has no rate or no latency, or its calls are out of range. */

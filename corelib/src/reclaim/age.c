@@ -24,8 +24,6 @@ uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, ui
 		const bool stays = touched && page_is(page, PAGE_EXECUTABLE);
 
 		lru->recent_rotated[file] += touched;
-		if (self->config.refault_distance && !stays)
-			page_set(page, PAGE_WORKINGSET);
 		sws_reclaim__list_remove(self, frame);
 		sws_reclaim__list_add(self, frame, stays ? from : to);
 	}

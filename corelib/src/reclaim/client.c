@@ -155,7 +155,7 @@ static int drop(struct actor *actor, struct serving *my)
 	self->work += n;
 	if (my->dropped < all)
 		engine_go(&actor->thread, DROP);
-	return actor_run(actor, n * self->config.costs.drop_ns);
+	return engine_run(&actor->thread, n * self->config.costs.drop_ns);
 }
 
 static int end_round(struct actor *actor)

@@ -12,7 +12,6 @@
  */
 #include "reclaim/disk.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/workingset.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
 
@@ -27,13 +26,6 @@ struct reclaim {
 	/* Zones of this round that are still to be shrunk, from Normal down. */
 	uint32_t zones;
 };
-
-/* Ends direct reclaim; the result is true if another attempt may succeed. */
-static void end_reclaim(struct actor *actor, bool again)
-{
-	sws_reclaim__settle(actor->reclaim);
-	engine_return(&actor->thread, again);
-}
 
 static int next_zone(struct actor *actor, struct reclaim *my)
 {
@@ -74,7 +66,7 @@ static int end_round(struct actor *actor, struct reclaim *my)
 
 	my->scanned += scan->scanned;
 	if (scan->reclaimed >= scan->wanted) {
-		end_reclaim(actor, true);
+		engine_return(&actor->thread, true);
 		return SWS_OK;
 	}
 	if (!sws_reclaim__decides_by_pass(self) && my->scanned > scan->wanted + scan->wanted / 2)
@@ -93,14 +85,15 @@ static int reclaim(struct actor *actor, void *frame, uint32_t step)
 	case ROUND:
 		my->zones = actor->reclaim->n_zones;
 		scan->scanned = 0;
-		return actor_run(actor, actor->reclaim->config.costs.look_ns);
+		return engine_run(&actor->thread, actor->reclaim->config.costs.look_ns);
 	case ZONE:
 		return next_zone(actor, my);
 	case ROUND_OVER:
 		return end_round(actor, my);
 	case NAP_OVER:
 		if (!scan->priority) {
-			end_reclaim(actor, scan->reclaimed || !all_unreclaimable(actor->reclaim));
+			engine_return(&actor->thread,
+				      scan->reclaimed || !all_unreclaimable(actor->reclaim));
 			return SWS_OK;
 		}
 		scan->priority--;

@@ -23,6 +23,10 @@ enum { WAVE = 16, SECOND = 1000000000 };
 static const uint64_t EXPIRE_NS = 250000000;
 /* slice_idle of CFQ. */
 static const uint64_t PATIENCE_NS = 8000000;
+/* slice_sync of CFQ: reads, and the writes of fdatasync, while other requests wait. */
+static const uint64_t SYNC_TURN_NS = 100000000;
+/* slice_async of CFQ: all other writes. */
+static const uint64_t ASYNC_TURN_NS = 40000000;
 
 /* Returns the requests of a queue, including the one in service. */
 static uint32_t requests_in(const struct sws_reclaim *self, enum disk_queue queue)
@@ -34,10 +38,7 @@ static uint32_t requests_in(const struct sws_reclaim *self, enum disk_queue queu
 
 bool sws_reclaim__is_full(const struct sws_reclaim *self, enum disk_queue queue)
 {
-	const uint32_t writes = self->config.write_requests;
-
-	return requests_in(self, queue) >=
-	       (queue == QUEUE_WRITES && writes ? writes : self->config.nr_requests);
+	return requests_in(self, queue) >= self->config.nr_requests;
 }
 
 /* queue_congestion_on_threshold and queue_congestion_off_threshold: 113 and 103 of 128. */
@@ -242,53 +243,6 @@ static uint32_t page_at(const struct sws_reclaim *self, uint64_t at)
 	return (at < span ? self->file.frames[at] : self->swap.frames[at - span]) - 1;
 }
 
-int sws_reclaim__begin_chunk(struct sws_reclaim *self, uint32_t first, uint32_t pages)
-{
-	struct disk *disk = &self->disk;
-
-	if (disk->n_chunks == disk->room * NR_QUEUES)
-		return SWS_ERROR_BROKEN;
-	disk->chunks[disk->n_chunks++] =
-		(struct chunk){ .first = first, .pages = pages, .left = pages };
-	return SWS_OK;
-}
-
-/* Ends the writeback of a chunk: of its pages that are still in memory and under writeback. */
-static void end_chunk(struct sws_reclaim *self, const struct chunk *chunk)
-{
-	for (uint32_t index = chunk->first; index < chunk->first + chunk->pages; index++) {
-		const uint32_t frame = page_at(self, place_of_file(index));
-
-		if (frame != NO_FRAME && page_is(&self->pages[frame], PAGE_WRITEBACK))
-			sws_reclaim__end_writeback(self, frame);
-	}
-	self->work += chunk->pages;
-}
-
-/*
- * Notes that a page of the file is written. Returns false if it belongs to no chunk, so that its
- * own writeback ends.
- */
-static bool write_in_chunk(struct sws_reclaim *self, uint64_t at)
-{
-	struct disk *disk = &self->disk;
-
-	for (uint32_t i = 0; i < disk->n_chunks; i++) {
-		struct chunk *chunk = &disk->chunks[i];
-
-		if (at < chunk->first || at >= (uint64_t)chunk->first + chunk->pages)
-			continue;
-		if (!--chunk->left) {
-			const struct chunk written = *chunk;
-
-			*chunk = disk->chunks[--disk->n_chunks];
-			end_chunk(self, &written);
-		}
-		return true;
-	}
-	return false;
-}
-
 static void end_pages(struct sws_reclaim *self, const struct request *served)
 {
 	const bool reads = served->queue == QUEUE_READS;
@@ -298,8 +252,6 @@ static void end_pages(struct sws_reclaim *self, const struct request *served)
 		const uint32_t frame = page_at(self, at);
 
 		of_file += at < self->config.disk_pages;
-		if (!reads && at < self->config.disk_pages && write_in_chunk(self, at))
-			continue;
 		if (frame != NO_FRAME && reads && page_is(&self->pages[frame], PAGE_READING))
 			sws_reclaim__end_reading(self, frame);
 		else if (frame != NO_FRAME && !reads &&
@@ -381,8 +333,7 @@ static void pass_turn(const struct sws_reclaim *self, struct serve *my)
 	do
 		my->turn = (my->turn + 1) % NR_QUEUES;
 	while (!self->disk.queues[my->turn].n);
-	my->turn_until = time_now(self) + (my->turn == QUEUE_WRITES ? self->config.async_turn_ns
-								    : self->config.sync_turn_ns);
+	my->turn_until = time_now(self) + (my->turn == QUEUE_WRITES ? ASYNC_TURN_NS : SYNC_TURN_NS);
 }
 
 static int wait_for_read(struct actor *actor, const struct serve *my)
@@ -413,7 +364,7 @@ static int next(struct actor *actor, struct serve *my)
 	disk->serving =
 		take(queue, my->turn == QUEUE_READS ? 0 : next_write(self, queue, &my->wave));
 	disk->busy = true;
-	return actor_run(actor, service_ns(self, &disk->serving));
+	return engine_run(&actor->thread, service_ns(self, &disk->serving));
 }
 
 static int serve(struct actor *actor, void *frame, uint32_t step)

@@ -23,9 +23,6 @@ static inline uint64_t place_of_slot(const struct sws_reclaim *self, uint32_t sl
 int sws_reclaim__submit(struct sws_reclaim *self, enum disk_queue queue, uint64_t at,
 			uint32_t pages, bool *joined);
 
-/* Registers pages of the file that become clean together, before they are submitted. */
-int sws_reclaim__begin_chunk(struct sws_reclaim *self, uint32_t first, uint32_t pages);
-
 /* Returns true if a queue is full, so that the submitter of a write has to wait. */
 bool sws_reclaim__is_full(const struct sws_reclaim *self, enum disk_queue queue);
 

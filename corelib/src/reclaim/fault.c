@@ -13,7 +13,6 @@
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/tasks.h"
-#include "reclaim/workingset.h"
 #include "reclaim/zones.h"
 
 enum step { LOOK, FRESH, READ };
@@ -31,7 +30,7 @@ static int finish(struct actor *actor, const struct fault *my)
 
 	self->counts.minor_faults += !my->major;
 	engine_leave(&actor->thread);
-	return actor_run(actor, self->config.costs.map_ns);
+	return engine_run(&actor->thread, self->config.costs.map_ns);
 }
 
 /* Maps a page of the swap cache, or waits while it is being read. */
@@ -40,8 +39,6 @@ static int map_cached(struct actor *actor, const struct fault *my, uint32_t slot
 	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t frame = self->swap.frames[slot] - 1;
 
-	self->swap.hits += page_is(&self->pages[frame], PAGE_READAHEAD);
-	page_clear(&self->pages[frame], PAGE_READAHEAD);
 	if (page_is(&self->pages[frame], PAGE_READING)) {
 		engine_go(&actor->thread, LOOK);
 		return engine_sleep(&actor->thread, WAIT_READ);
@@ -77,11 +74,10 @@ static int map_fresh(struct actor *actor, const struct fault *my)
 	if (frame == NO_FRAME)
 		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 	sws_reclaim__map(self, my->index, frame, true);
-	sws_reclaim__list_add(self, frame,
-			      self->config.refault_distance ? LRU_INACTIVE_ANON : LRU_ACTIVE_ANON);
+	sws_reclaim__list_add(self, frame, LRU_ACTIVE_ANON);
 	self->counts.minor_faults++;
 	engine_leave(&actor->thread);
-	return actor_run(actor, self->config.costs.fault_ns);
+	return engine_run(&actor->thread, self->config.costs.fault_ns);
 }
 
 /* Puts a page into the swap cache for a slot and marks it as being read. */
@@ -93,7 +89,7 @@ static void begin_reading(struct sws_reclaim *self, uint32_t slot, uint32_t fram
 	page->slot = slot;
 	page_set(page, PAGE_READING);
 	self->swap.frames[slot] = frame + 1;
-	sws_reclaim__list_add(self, frame, sws_reclaim__refault(self, slot, frame));
+	sws_reclaim__list_add(self, frame, LRU_INACTIVE_ANON);
 	self->counts.swapped_in++;
 	self->work++;
 }
@@ -105,39 +101,11 @@ static bool is_out(const struct swap *swap, uint32_t slot)
 	       !swap->frames[slot];
 }
 
-/*
- * swapin_nr_pages of 6.1: the window grows with the pages of the last ones that were used, and
- * halves at most. After four hits it has 8 slots, after none 1, or 2 next to the last slot.
- */
-static uint32_t window_of(struct sws_reclaim *self, uint32_t slot)
-{
-	const uint32_t most = 1u << self->config.readahead_shift;
-	struct swap *swap = &self->swap;
-	uint32_t pages = swap->hits + 2;
-
-	if (!self->config.surroundings_6_1 || most == 1)
-		return most;
-	if (swap->hits)
-		for (pages = 4; pages < swap->hits + 2;)
-			pages *= 2;
-	else if (slot != swap->previous + 1 && slot + 1 != swap->previous)
-		pages = 1;
-	if (pages > most)
-		pages = most;
-	if (pages < swap->window / 2)
-		pages = swap->window / 2;
-	if (!swap->hits)
-		swap->previous = slot;
-	swap->hits = 0;
-	swap->window = pages;
-	return pages;
-}
-
 /* swapin_readahead: adjacent slots of one cluster are one request. */
 static int read_cluster(struct actor *actor, uint32_t slot, uint32_t frame)
 {
 	struct sws_reclaim *self = actor->reclaim;
-	const uint32_t mask = window_of(self, slot) - 1;
+	const uint32_t mask = (1u << self->config.readahead_shift) - 1;
 	uint32_t run = 0;
 	bool joined = false;
 	int error = SWS_OK;
@@ -151,8 +119,6 @@ static int read_cluster(struct actor *actor, uint32_t slot, uint32_t frame)
 			found = sws_reclaim__take_low(self);
 		if (found != NO_FRAME) {
 			begin_reading(self, at, found);
-			if (at != slot && self->config.surroundings_6_1)
-				page_set(&self->pages[found], PAGE_READAHEAD);
 			run++;
 		}
 		if (run && (found == NO_FRAME || at == (slot | mask))) {
@@ -178,7 +144,7 @@ static int read_page(struct actor *actor, struct fault *my)
 	self->counts.major_faults++;
 	error = read_cluster(actor, self->ptes[my->index], frame);
 	engine_go(&actor->thread, LOOK);
-	return error ? error : actor_run(actor, self->config.costs.map_ns);
+	return error ? error : engine_run(&actor->thread, self->config.costs.map_ns);
 }
 
 static int fault(struct actor *actor, void *frame, uint32_t step)

@@ -17,7 +17,6 @@
  */
 #include "reclaim/disk.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/workingset.h"
 #include "reclaim/zones.h"
 
 static const uint64_t SHORT_SLEEP_NS = 100000000;
@@ -75,13 +74,6 @@ static bool find_end(struct actor *actor, struct balance *my, uint64_t *ns)
 	return false;
 }
 
-/* Ends the work of kswapd; the result is the number of zones that it considered. */
-static void end_balance(struct actor *actor, const struct balance *my)
-{
-	sws_reclaim__settle(actor->reclaim);
-	engine_return(&actor->thread, my->considered);
-}
-
 static int begin_pass(struct actor *actor, struct balance *my)
 {
 	uint64_t ns = actor->reclaim->config.costs.look_ns;
@@ -94,8 +86,8 @@ static int begin_pass(struct actor *actor, struct balance *my)
 	if (find_end(actor, my, &ns))
 		my->considered = my->end + 1;
 	else
-		end_balance(actor, my);
-	return actor_run(actor, ns);
+		engine_return(&actor->thread, my->considered);
+	return engine_run(&actor->thread, ns);
 }
 
 /*
@@ -192,7 +184,7 @@ static int balance(struct actor *actor, void *frame, uint32_t step)
 	case END:
 		engine_go(&actor->thread, PASS);
 		if (is_3_9(actor) ? is_over_3_9(actor) : is_over_since(actor, my))
-			end_balance(actor, my);
+			engine_return(&actor->thread, my->considered);
 		return SWS_OK;
 	}
 	return SWS_ERROR_BROKEN;

@@ -31,8 +31,6 @@ enum {
 	BATCH_PAGES = 1024,
 	/* Pages that the writer dirties between two calls of balance_dirty_pages. */
 	DIRTY_BATCH_PAGES = 32,
-	/* Of these, the most of one step on a shared CPU, so that others have their turn. */
-	SHARED_STEP_PAGES = 4,
 };
 
 /* The location of a page: the first four are LRU lists, in the order in which they are scanned. */
@@ -69,10 +67,6 @@ enum page_flag {
 	PAGE_TOUCHED = 1024,
 	/* A page of a program that is mapped with VM_EXEC. */
 	PAGE_EXECUTABLE = 2048,
-	/* It was active before, with refault_distance. */
-	PAGE_WORKINGSET = 4096,
-	/* Read ahead and not mapped yet, with surroundings_6_1. */
-	PAGE_READAHEAD = 8192,
 };
 
 struct page {
@@ -170,10 +164,6 @@ struct swap {
 	uint32_t pages;
 	uint32_t used;
 	uint32_t cursor;
-	/* Of the window of readahead: pages that were mapped after it, its last slot, its size. */
-	uint32_t hits;
-	uint32_t previous;
-	uint32_t window;
 };
 
 /* The queues: reads, in order of arrival; writes of fdatasync and other writes, by position. */
@@ -182,13 +172,6 @@ enum disk_queue {
 	QUEUE_SYNC_WRITES,
 	QUEUE_WRITES,
 	NR_QUEUES,
-};
-
-/* Pages of the file that become clean together, and how many of them are not written yet. */
-struct chunk {
-	uint32_t first;
-	uint32_t pages;
-	uint32_t left;
 };
 
 struct request {
@@ -205,10 +188,8 @@ struct queue {
 
 struct disk {
 	struct queue queues[NR_QUEUES];
-	/* Capacity of each queue, and of the chunks. */
+	/* Capacity of each queue. */
 	uint32_t room;
-	struct chunk *chunks;
-	uint32_t n_chunks;
 	struct request serving;
 	bool busy;
 	bool congested;
@@ -299,8 +280,6 @@ struct scan {
 	uint32_t targets[NR_LRU_LISTS];
 	uint32_t left[NR_LRU_LISTS];
 	bool adjusted;
-	/* True for a kind whose active pages are deactivated in this pass; with refault_distance. */
-	bool deactivates[2];
 	/* The state of the isolated list in stall.h. */
 	struct sws_stall_list stall;
 	/* Sums over all lists of this pass, for rules that decide per pass. */
@@ -311,37 +290,15 @@ struct scan {
 	uint8_t outcomes[SWAP_CLUSTER_MAX];
 	uint32_t n;
 	uint32_t at;
-	/* Pages of the list that were written. */
-	uint32_t written;
 	/* Work of the list whose time has not passed yet. */
 	uint64_t ns;
-};
-
-/* The rest of a chunk of the file that an actor submits. */
-struct submitting {
-	uint32_t at;
-	uint32_t left;
 };
 
 struct actor {
 	struct engine_thread thread;
 	struct sws_reclaim *reclaim;
 	enum actor_kind kind;
-	struct submitting submitting;
 	struct scan scan;
-};
-
-/* The refault distances of 6.1; without them only zeros. */
-struct workingset {
-	/* Pages reclaimed or activated. */
-	uint64_t age;
-	/* Pages activated because they came back early, and those of the last balance. */
-	uint64_t activated;
-	uint64_t settled;
-	/* The costs of anonymous and of file pages; older ones count less. */
-	uint64_t cost[2];
-	/* The shadow of each slot. */
-	uint64_t *shadows;
 };
 
 struct sws_reclaim {
@@ -349,8 +306,6 @@ struct sws_reclaim {
 	struct sws_reclaim_config config;
 	const struct sws_stall_rules *rules;
 	struct engine engine;
-	/* Time from which the CPU that the actors share, if they share one, is free. */
-	uint64_t cpu_free_ns;
 	struct actor actors[NR_ACTORS];
 	struct zone zones[NR_ZONES];
 	struct lru lrus[NR_ZONES];
@@ -364,7 +319,6 @@ struct sws_reclaim {
 	struct disk disk;
 	struct server server;
 	struct bandwidth bandwidth;
-	struct workingset workingset;
 	uint32_t *file_pages;
 	struct sws_reclaim_counts counts;
 	struct sws_reclaim_round rounds[SWS_RECLAIM_ROUNDS_MAX];
@@ -387,23 +341,6 @@ struct sws_reclaim {
 static inline uint64_t time_now(const struct sws_reclaim *self)
 {
 	return engine_now(&self->engine);
-}
-
-/*
- * Spends ns of work. On a shared CPU it begins when the work requested before it is done: at 100, with
- * a CPU that is free from 130, 20 ns of work end at 150. Disk, network and server have their own.
- */
-static inline int actor_run(struct actor *actor, uint64_t ns)
-{
-	struct sws_reclaim *self = actor->reclaim;
-	const uint64_t now = time_now(self);
-
-	if (!self->config.shared_cpu || actor->kind > ACTOR_KSWAPD || !ns)
-		return engine_run(&actor->thread, ns);
-	if (self->cpu_free_ns < now)
-		self->cpu_free_ns = now;
-	self->cpu_free_ns += ns;
-	return engine_run(&actor->thread, self->cpu_free_ns - now);
 }
 
 static inline uint32_t zone_of(const struct sws_reclaim *self, uint32_t frame)

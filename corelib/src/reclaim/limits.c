@@ -47,13 +47,6 @@ static const struct field_range RANGES[] = {
 	RANGE(disk_rate, 1, SECOND_NS, SWS_RECLAIM_BAD_DISK),
 	RANGE(seek_near_ns, 0, SECOND_NS, SWS_RECLAIM_BAD_TIME),
 	RANGE(seek_far_ns, 0, SECOND_NS, SWS_RECLAIM_BAD_TIME),
-	RANGE(sync_turn_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
-	RANGE(async_turn_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
-	RANGE(flush_chunk_pages, 0, REQUEST_PAGES_MAX, SWS_RECLAIM_BAD_DISK),
-	RANGE(write_requests, 0, SWS_RECLAIM_REQUESTS_MAX, SWS_RECLAIM_BAD_DISK),
-	RANGE(dirty_limit_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_SHARE),
-	RANGE(background_limit_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_SHARE),
-	RANGE(assumed_rate, 0, SECOND_NS, SWS_RECLAIM_BAD_DISK),
 	RANGE(nr_requests, 1, SWS_RECLAIM_REQUESTS_MAX, SWS_RECLAIM_BAD_DISK),
 	RANGE(request_pages, 1, REQUEST_PAGES_MAX, SWS_RECLAIM_BAD_DISK),
 	RANGE(net_rate, 1, SECOND_NS, SWS_RECLAIM_BAD_SERVER),
@@ -69,7 +62,6 @@ static const struct field_range RANGES[] = {
 	RANGE(write_delay_ns, 0, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
 	RANGE(serve_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_ROUNDS),
 	RANGE(rounds, 1, SWS_RECLAIM_ROUNDS_MAX, SWS_RECLAIM_BAD_ROUNDS),
-	RANGE(hz, SWS_STALL_HZ_MIN, 1000000, SWS_RECLAIM_BAD_TIME),
 	RANGE(seed, 0, UINT64_MAX, SWS_RECLAIM_NO_PROBLEM),
 };
 
@@ -101,8 +93,6 @@ void sws_reclaim_config_init(struct sws_reclaim_config *config)
 		.disk_rate = 30720,
 		.seek_near_ns = 4000000,
 		.seek_far_ns = 16000000,
-		.sync_turn_ns = 100000000,
-		.async_turn_ns = 40000000,
 		.nr_requests = 128,
 		.request_pages = 128,
 		.delays_allocation = true,
@@ -116,7 +106,6 @@ void sws_reclaim_config_init(struct sws_reclaim_config *config)
 		.start_look_ns = 2 * SECOND_NS,
 		.serve_ns = 200 * SECOND_NS,
 		.rounds = 1,
-		.hz = 1000,
 	};
 }
 
@@ -208,8 +197,6 @@ enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *conf
 	if (!sws_reclaim_knows(config->rules) &&
 	    (config->rules != SWS_STALL_6_1 || config->normal_pages))
 		return SWS_RECLAIM_UNKNOWN_RULES;
-	if (config->refault_distance && config->normal_pages)
-		return SWS_RECLAIM_UNKNOWN_RULES;
 	if (problem)
 		return problem;
 	if (config->dma32_pages + config->normal_pages < SWS_RECLAIM_PAGES_MIN)
@@ -218,11 +205,8 @@ enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *conf
 		return SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY;
 	if (!costs_fit(&config->costs))
 		return SWS_RECLAIM_BAD_COST;
-	if (config->background_percent > config->dirty_percent ||
-	    config->background_limit_pages > config->dirty_limit_pages)
+	if (config->background_percent > config->dirty_percent)
 		return SWS_RECLAIM_BAD_SHARE;
-	if (config->write_requests > config->nr_requests)
-		return SWS_RECLAIM_BAD_DISK;
 	if ((uint64_t)config->items * config->item_pages > SWS_RECLAIM_SPAN_MAX)
 		return SWS_RECLAIM_BAD_POOL;
 	if (sws_reclaim__largest_file(config) > config->disk_pages)

@@ -190,7 +190,8 @@ static int carry(struct actor *actor, void *frame, uint32_t step)
 	}
 	if (step == NEXT) {
 		my->call = pop(&self->server.net);
-		return actor_run(actor, my->call.pages * SECOND_NS / self->config.net_rate);
+		return engine_run(&actor->thread,
+				  my->call.pages * SECOND_NS / self->config.net_rate);
 	}
 	engine_go(&actor->thread, NEXT);
 	if (my->call.stable) {
@@ -259,13 +260,13 @@ static int end_commit(struct actor *actor)
 
 	if (self->server.n_committing) {
 		engine_go(&actor->thread, DONE);
-		return actor_run(actor, ns);
+		return engine_run(&actor->thread, ns);
 	}
 	self->counts.commits++;
 	error = sws_reclaim__wake(self, WAIT_SYNC);
 	if (!error)
 		error = sws_reclaim__wake(self, WAIT_COMMIT);
-	return error ? error : actor_run(actor, ns);
+	return error ? error : engine_run(&actor->thread, ns);
 }
 
 static int store(struct actor *actor, void *frame, uint32_t step)
@@ -283,7 +284,8 @@ static int store(struct actor *actor, void *frame, uint32_t step)
 	if (!my->stable)
 		pop(calls);
 	engine_go(&actor->thread, DONE);
-	return actor_run(actor, self->config.server_seek_ns + (my->stable ? 0 : commit_ns(self)));
+	return engine_run(&actor->thread,
+			  self->config.server_seek_ns + (my->stable ? 0 : commit_ns(self)));
 }
 
 int sws_reclaim__net(struct actor *actor)

@@ -11,7 +11,6 @@
 
 #include "reclaim/bits.h"
 #include "reclaim/lists.h"
-#include "reclaim/workingset.h"
 
 static bool is_busy(const struct page *page)
 {
@@ -118,8 +117,7 @@ void sws_reclaim__file_add(struct sws_reclaim *self, uint32_t index, uint32_t fr
 	struct file *file = &self->file;
 
 	page->index = index;
-	page_set(page,
-		 PAGE_FILE | PAGE_DIRTY | (self->config.surroundings_6_1 ? 0 : PAGE_REFERENCED));
+	page_set(page, PAGE_FILE | PAGE_DIRTY | PAGE_REFERENCED);
 	file->frames[index] = frame + 1;
 	set_bit(file->dirty_bits, index);
 	if (!file->dirty++)
@@ -186,7 +184,6 @@ void sws_reclaim__remove_mapping(struct sws_reclaim *self, uint32_t frame)
 {
 	struct page *page = &self->pages[frame];
 
-	sws_reclaim__evict(self, page);
 	if (page_is(page, PAGE_FILE))
 		self->file.frames[page->index] = 0;
 	else

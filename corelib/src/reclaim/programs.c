@@ -140,7 +140,7 @@ static int touch(struct actor *actor, struct programs *my)
 		touch_page(self, my, &self->pages[frame - 1]);
 	}
 	engine_go(&actor->thread, REST);
-	return actor_run(actor, my->ns);
+	return engine_run(&actor->thread, my->ns);
 }
 
 static void begin_reading(struct actor *actor, uint32_t index, uint32_t frame)
@@ -197,7 +197,7 @@ static int fault(struct actor *actor, struct programs *my)
 	self->counts.program_faults++;
 	error = read_window(actor, my, frame);
 	engine_go(&actor->thread, TOUCH);
-	return error ? error : actor_run(actor, self->config.costs.map_ns);
+	return error ? error : engine_run(&actor->thread, self->config.costs.map_ns);
 }
 
 static int run_programs(struct actor *actor, void *frame, uint32_t step)

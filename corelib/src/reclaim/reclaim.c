@@ -44,10 +44,6 @@ static int make_queues(struct sws_reclaim *self)
 		if (!self->disk.queues[i].requests)
 			return SWS_ERROR_NO_MEMORY;
 	}
-	self->disk.chunks = sws_allocate_zeroed(
-		&self->allocator, (size_t)self->disk.room * NR_QUEUES, sizeof(struct chunk));
-	if (!self->disk.chunks)
-		return SWS_ERROR_NO_MEMORY;
 	return SWS_OK;
 }
 
@@ -61,8 +57,6 @@ static int allocate_parts(struct sws_reclaim *self)
 	self->n_pages = config->dma32_pages + config->normal_pages;
 	self->n_ptes = config->items * config->item_pages;
 	self->swap.pages = config->swap_pages;
-	/* As swapin_readahead_hits begins. */
-	self->swap.hits = 4;
 	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
 	self->ptes = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->ptes));
 	self->file.frames = sws_allocate_zeroed(allocator, file, sizeof(uint32_t));
@@ -74,11 +68,9 @@ static int allocate_parts(struct sws_reclaim *self)
 	self->swap.frames =
 		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
 	self->file_pages = sws_allocate_zeroed(allocator, config->rounds, sizeof(uint32_t));
-	self->workingset.shadows =
-		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint64_t));
 	return self->pages && self->ptes && self->file.frames && self->file.dirty_bits &&
 			       self->swap.free_bits && self->swap.owners && self->swap.frames &&
-			       self->file_pages && self->workingset.shadows
+			       self->file_pages
 		       ? make_queues(self)
 		       : SWS_ERROR_NO_MEMORY;
 }
@@ -207,8 +199,6 @@ void sws_reclaim_free(struct sws_reclaim *self)
 	sws_release(&allocator, self->server.unstable);
 	sws_release(&allocator, self->server.disk.ring);
 	sws_release(&allocator, self->server.net.ring);
-	sws_release(&allocator, self->disk.chunks);
-	sws_release(&allocator, self->workingset.shadows);
 	sws_release(&allocator, self->file_pages);
 	for (uint32_t i = 0; i < NR_QUEUES; i++)
 		sws_release(&allocator, self->disk.queues[i].requests);

@@ -12,7 +12,6 @@
  */
 #include "reclaim/lists.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/workingset.h"
 #include "reclaim/zones.h"
 
 static uint32_t anon_pages(const struct sws_reclaim *self, uint32_t zone)
@@ -39,6 +38,12 @@ static void forget_old(const struct sws_reclaim *self, uint32_t zone, struct lru
 		}
 }
 
+/* The shares of anonymous and file pages in the scan: part of whole. */
+struct scan_balance {
+	uint64_t part[2];
+	uint64_t whole;
+};
+
 static struct scan_balance balance_of(struct sws_reclaim *self, const struct scan *scan,
 				      uint32_t zone)
 {
@@ -53,8 +58,6 @@ static struct scan_balance balance_of(struct sws_reclaim *self, const struct sca
 		return files_alone;
 	if (!scan->priority && self->config.swappiness)
 		return equal;
-	if (self->config.refault_distance)
-		return sws_reclaim__balance_by_cost(self, zone, scan->priority);
 	if ((uint64_t)file_pages(self, zone) + self->zones[zone].free <= self->zones[zone].high)
 		return anon_alone;
 	if (!sws_reclaim__inactive_is_low(self, zone, true))
@@ -83,8 +86,6 @@ void sws_reclaim__set_targets(struct actor *actor, uint32_t zone)
 		pages = pages * balance.part[place / 2] / balance.whole;
 		scan->targets[place] = scan->left[place] = (uint32_t)pages;
 	}
-	for (int kind = 0; kind < 2; kind++)
-		scan->deactivates[kind] = sws_reclaim__deactivates(self, zone, kind);
 	scan->adjusted = false;
 }
 
@@ -143,13 +144,6 @@ struct shrink {
 	uint32_t place;
 };
 
-static bool may_age(const struct actor *actor, uint32_t zone, bool file)
-{
-	return actor->reclaim->config.refault_distance
-		       ? actor->scan.deactivates[file]
-		       : sws_reclaim__inactive_is_low(actor->reclaim, zone, file);
-}
-
 /* Scans up to 32 pages of the next list that has pages left. */
 static int take_turn(struct actor *actor, struct shrink *my)
 {
@@ -176,10 +170,10 @@ static int take_turn(struct actor *actor, struct shrink *my)
 		return SWS_OK;
 	if (place == LRU_INACTIVE_ANON || place == LRU_INACTIVE_FILE)
 		return sws_reclaim__shrink_list(actor, my->zone, place == LRU_INACTIVE_FILE, pages);
-	if (!may_age(actor, my->zone, place == LRU_ACTIVE_FILE))
+	if (!sws_reclaim__inactive_is_low(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE))
 		return SWS_OK;
-	return actor_run(
-		actor, sws_reclaim__age(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE, pages));
+	return engine_run(&actor->thread, sws_reclaim__age(actor->reclaim, my->zone,
+							   place == LRU_ACTIVE_FILE, pages));
 }
 
 /* throttle_vm_writeout: more than 110 % of the dirty limit is under writeback or unstable. */
@@ -204,10 +198,10 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 		engine_go(&actor->thread, THROTTLE);
 		if (!sws_reclaim__inactive_is_low(self, my->zone, false))
 			return SWS_OK;
-		return actor_run(actor, sws_reclaim__age(self, my->zone, false, SWAP_CLUSTER_MAX));
+		return engine_run(&actor->thread,
+				  sws_reclaim__age(self, my->zone, false, SWAP_CLUSTER_MAX));
 	case THROTTLE:
-		if (sws_reclaim__decides_by_pass(self) || self->config.surroundings_6_1 ||
-		    !too_much_writeback(self))
+		if (sws_reclaim__decides_by_pass(self) || !too_much_writeback(self))
 			return SWS_OK;
 		engine_go(&actor->thread, THROTTLE);
 		return sws_reclaim__sleep(actor, my->zone, SWS_STALL_SLEEP_CONGESTION_WAIT,

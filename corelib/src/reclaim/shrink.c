@@ -18,7 +18,6 @@
 #include "reclaim/nfs.h"
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/workingset.h"
 
 /* The result of a page that does not return to a list. */
 enum { FREED = PLACE_FREE };
@@ -97,7 +96,6 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 	int error = SWS_OK;
 
 	actor->scan.ns += redirties ? self->config.costs.redirty_ns : self->config.costs.submit_ns;
-	actor->scan.written++;
 	if (file)
 		self->counts.reclaim_writes_file++;
 	else
@@ -161,18 +159,17 @@ static int release(struct actor *actor, uint32_t frame)
 
 /*
  * page_check_references: returns true if a page stays because it was touched. A page of a program
- * stays inactive at its first touch unless it is executable; with refault_distance so does an
- * anonymous page.
+ * stays inactive at its first touch unless it is executable.
  */
 static bool stays(struct actor *actor, struct page *page, bool again)
 {
-	const bool twice = page_is(page, PAGE_FILE) || actor->reclaim->config.refault_distance;
+	const bool file = page_is(page, PAGE_FILE);
 
 	if (!sws_reclaim__was_touched(actor->reclaim, page))
 		return false;
-	if (twice)
+	if (file)
 		page_set(page, PAGE_REFERENCED);
-	if (twice && !again && !page_is(page, PAGE_EXECUTABLE))
+	if (file && !again && !page_is(page, PAGE_EXECUTABLE))
 		keep(actor);
 	else
 		activate(actor);
@@ -258,7 +255,6 @@ struct list_frame {
 	/* The scan's reclaimed pages before this list. */
 	uint64_t reclaimed;
 	uint32_t zone;
-	bool file;
 };
 
 /* Waits for the reason of a stop and sets the step where the list continues. */
@@ -293,7 +289,7 @@ static int do_pages(struct actor *actor)
 	if (error || stop != NO_STOP)
 		return error ? error : stop_for(actor, stop);
 	engine_go(&actor->thread, PUT_BACK);
-	return actor_run(actor, scan->ns);
+	return engine_run(&actor->thread, scan->ns);
 }
 
 /* Ends the sleep of case 1, after the flags that it clears, and continues with the page. */
@@ -362,10 +358,7 @@ static int put_back(struct actor *actor, const struct list_frame *my)
 		}
 		sws_reclaim__list_add(self, frame, (enum page_place)outcome);
 		self->lrus[my->zone].recent_rotated[outcome / 2] += outcome % 2;
-		self->workingset.age += outcome % 2;
 	}
-	if (scan->written)
-		sws_reclaim__note_cost(self, my->file, scan->written);
 	count_list(actor, my);
 	add_to_pass(scan);
 	scan->n = 0;
@@ -411,7 +404,6 @@ static void isolate(struct actor *actor, uint32_t zone, enum page_place place, u
 		sws_reclaim__list_remove(self, scan->pages[scan->n]);
 	}
 	scan->at = 0;
-	scan->written = 0;
 	scan->ns = scan->n * self->config.costs.scan_ns;
 	self->lrus[zone].recent_scanned[place / 2] += scan->n;
 	its->pages_scanned += scan->n;
@@ -423,7 +415,6 @@ int sws_reclaim__shrink_list(struct actor *actor, uint32_t zone, bool file, uint
 {
 	const struct list_frame frame = {
 		.zone = zone,
-		.file = file,
 		.reclaimed = actor->scan.reclaimed,
 	};
 	const struct sws_stall_context context = sws_reclaim__context(actor, zone);

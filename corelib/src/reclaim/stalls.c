@@ -10,7 +10,7 @@
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
 
-enum { TICK_US = 1000 };
+enum { TICK_US = 1000, HZ = 1000 };
 
 struct sws_stall_context sws_reclaim__context(const struct actor *actor, uint32_t zone)
 {
@@ -97,7 +97,7 @@ int sws_reclaim__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep 
 		.flags = self->zones[zone].flags,
 		.reclaimable = reclaimable(self),
 		.write_pending = (uint64_t)sws_reclaim__dirty(self) + sws_reclaim__writeback(self),
-		.hz = self->config.hz,
+		.hz = HZ,
 	};
 	struct nap frame = { .sleep = sleep };
 	enum sws_stall_skip skipped = SWS_STALL_SLEEPS;

@@ -183,23 +183,6 @@ static int verify_file(const struct sws_reclaim *self, const char **reason)
 	return SWS_OK;
 }
 
-static int verify_chunks(const struct sws_reclaim *self, const char **reason)
-{
-	for (uint32_t i = 0; i < self->disk.n_chunks; i++) {
-		const struct chunk *chunk = &self->disk.chunks[i];
-
-		if (!chunk->left || chunk->left > chunk->pages)
-			return broken(reason, "a chunk of the file has no page left, or too many");
-		for (uint32_t index = chunk->first; index < chunk->first + chunk->pages; index++) {
-			const uint32_t frame = self->file.frames[index];
-
-			if (frame && page_is(&self->pages[frame - 1], PAGE_DIRTY))
-				return broken(reason, "a page of a chunk is dirty");
-		}
-	}
-	return SWS_OK;
-}
-
 static int verify_queue(const struct sws_reclaim *self, const char **reason)
 {
 	for (uint32_t kind = QUEUE_SYNC_WRITES; kind < NR_QUEUES; kind++) {
@@ -232,7 +215,5 @@ int sws_reclaim_verify(const struct sws_reclaim *self, const char **reason)
 		error = verify_slots(self, reason);
 	if (!error)
 		error = verify_file(self, reason);
-	if (!error)
-		error = verify_chunks(self, reason);
 	return error ? error : verify_queue(self, reason);
 }

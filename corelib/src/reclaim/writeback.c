@@ -67,38 +67,11 @@ static uint32_t take_run(struct sws_reclaim *self, uint32_t most, uint32_t *firs
 	return pages;
 }
 
-/*
- * With chunks of 1024 pages and requests of 128: the first call puts 1024 pages under writeback and
- * submits 128 of them, each of the next seven submits 128 more.
- */
-static int write_of_chunk(struct actor *actor, enum disk_queue queue, uint32_t *pages)
+int sws_reclaim__write_run(struct sws_reclaim *self, enum disk_queue queue, uint32_t *pages)
 {
-	struct submitting *my = &actor->submitting;
-	struct sws_reclaim *self = actor->reclaim;
-	bool joined = false;
-	int error = SWS_OK;
-
-	if (!my->left) {
-		my->left = take_run(self, self->config.flush_chunk_pages, &my->at);
-		if (my->left)
-			error = sws_reclaim__begin_chunk(self, my->at, my->left);
-	}
-	*pages = my->left < self->config.request_pages ? my->left : self->config.request_pages;
-	if (error || !*pages)
-		return error;
-	my->left -= *pages;
-	my->at += *pages;
-	return sws_reclaim__submit(self, queue, place_of_file(my->at - *pages), *pages, &joined);
-}
-
-int sws_reclaim__write_run(struct actor *actor, enum disk_queue queue, uint32_t *pages)
-{
-	struct sws_reclaim *self = actor->reclaim;
 	uint32_t first = 0;
 	bool joined = false;
 
-	if (self->config.flush_chunk_pages && !self->config.nfs)
-		return write_of_chunk(actor, queue, pages);
 	*pages = take_run(self,
 			  self->config.nfs ? self->config.write_pages : self->config.request_pages,
 			  &first);
@@ -119,64 +92,22 @@ static uint64_t position_ratio(uint64_t dirty, uint64_t free_run, uint64_t limit
 	return ratio < 0 ? 0 : ratio > 2048 ? 2048 : (uint64_t)ratio;
 }
 
-/*
- * wb_max_pause, for an assumed rate: about an eighth of the time in which the disk would write the
- * dirty pages. 4900 pages at 25600 a second and 250 ticks are 7 ticks, 28 ms.
- */
-static uint64_t longest_pause(const struct sws_reclaim *self, uint64_t dirty)
-{
-	const uint64_t ticks = self->config.hz / 8;
-	uint64_t power = 1;
-	uint64_t pause = 0;
-
-	if (!self->config.assumed_rate)
-		return LONGEST_PAUSE_NS;
-	while (power < ticks + 1)
-		power *= 2;
-	pause = (dirty / (1 + self->config.assumed_rate / power) + 1) * SECOND_NS / self->config.hz;
-	return pause < LONGEST_PAUSE_NS ? pause : LONGEST_PAUSE_NS;
-}
-
-/*
- * Subtracts the task's own time since its last pause. What it has worked too much counts for later
- * pauses, up to a second.
- */
-static uint64_t unpaid(const struct sws_reclaim *self, uint64_t pause, uint64_t *paid_ns)
-{
-	const uint64_t now = time_now(self);
-
-	if (!self->config.assumed_rate)
-		return pause;
-	*paid_ns += pause;
-	if (*paid_ns + SECOND_NS < now)
-		*paid_ns = now;
-	return *paid_ns > now ? *paid_ns - now : 0;
-}
-
-uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *self, uint32_t pages, uint64_t *paid_ns,
-			       bool *again)
+uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *self, uint32_t pages, bool *again)
 {
 	const struct dirty_limits limits = sws_reclaim__limits(self);
 	const uint64_t dirty = (uint64_t)sws_reclaim__dirty(self) + sws_reclaim__writeback(self);
 	const uint64_t free_run = (limits.background + limits.dirty) / 2;
-	const uint64_t longest = longest_pause(self, dirty);
-	const uint64_t base =
-		self->config.assumed_rate ? self->config.assumed_rate : self->bandwidth.rate;
 	uint64_t rate = 0;
 	uint64_t pause = 0;
 
 	*again = false;
-	if (dirty <= free_run) {
-		*paid_ns = time_now(self);
+	if (dirty <= free_run)
 		return 0;
-	}
 	if (dirty < limits.dirty)
-		rate = base * position_ratio(dirty, free_run, limits.dirty) / 1024;
+		rate = self->bandwidth.rate * position_ratio(dirty, free_run, limits.dirty) / 1024;
 	*again = !rate;
-	if (*again)
-		*paid_ns = time_now(self);
-	pause = unpaid(self, rate ? pages * SECOND_NS / rate : longest, paid_ns);
-	return pause < longest ? pause : longest;
+	pause = rate ? pages * SECOND_NS / rate : LONGEST_PAUSE_NS;
+	return pause < LONGEST_PAUSE_NS ? pause : LONGEST_PAUSE_NS;
 }
 
 enum step { LOOK, ROOM };
@@ -210,14 +141,15 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 		error = sws_reclaim__commit_many(self);
 		if (error)
 			return error;
-		if (!actor->submitting.left && !has_work(self)) {
+		if (!has_work(self)) {
 			engine_go(&actor->thread, LOOK);
 			return engine_doze(&actor->thread, self->config.flush_interval_ns,
 					   WAIT_WAKE_UP);
 		}
-		error = sws_reclaim__write_run(actor, QUEUE_WRITES, &pages);
+		error = sws_reclaim__write_run(self, QUEUE_WRITES, &pages);
 		self->flush_asked -= self->flush_asked < pages ? self->flush_asked : pages;
-		return error ? error : actor_run(actor, pages * self->config.costs.submit_ns);
+		return error ? error
+			     : engine_run(&actor->thread, pages * self->config.costs.submit_ns);
 	case ROOM:
 		engine_go(&actor->thread, LOOK);
 		return sws_reclaim__is_full(self, QUEUE_WRITES)

@@ -12,18 +12,16 @@ int sws_reclaim__ask_flusher(struct sws_reclaim *self, uint64_t pages);
 int sws_reclaim__wake_flusher(struct sws_reclaim *self);
 
 /*
- * Submits the next run of dirty pages to a queue, from where the last run ended, or the rest of the
- * actor's chunk, up to the size of one request. *pages is 0 if no page is left.
+ * Submits the next run of dirty pages to a queue, from where the last run ended, up to the size of
+ * one request. *pages is 0 if no page is left.
  */
-int sws_reclaim__write_run(struct actor *actor, enum disk_queue queue, uint32_t *pages);
+int sws_reclaim__write_run(struct sws_reclaim *self, enum disk_queue queue, uint32_t *pages);
 
 /*
  * Returns the pause of a task that has dirtied so many pages; *again is true if the task has to ask
- * again after it. *paid_ns is the time up to which its pages are paid for by pauses and, with
- * assumed_rate, by its own work.
+ * again after it.
  */
-uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *self, uint32_t pages, uint64_t *paid_ns,
-			       bool *again);
+uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *self, uint32_t pages, bool *again);
 
 /* Runs the flusher. */
 int sws_reclaim__flusher(struct actor *actor);

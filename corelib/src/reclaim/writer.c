@@ -21,8 +21,6 @@ struct writing {
 	uint32_t index;
 	/* Pages dirtied since the last call of balance_dirty_pages. */
 	uint32_t batch;
-	/* Time up to which earlier pages are paid for. */
-	uint64_t paid_ns;
 };
 
 static void add(struct sws_reclaim *self, struct writing *my, uint32_t frame)
@@ -38,11 +36,9 @@ static int fill(struct actor *actor, struct writing *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t before = my->batch;
-	const uint32_t step = self->config.shared_cpu ? SHARED_STEP_PAGES : DIRTY_BATCH_PAGES;
-	const uint32_t most = before + step < DIRTY_BATCH_PAGES ? before + step : DIRTY_BATCH_PAGES;
 	uint32_t frame = NO_FRAME;
 
-	while (my->batch < most && my->index < self->file.pages) {
+	while (my->batch < DIRTY_BATCH_PAGES && my->index < self->file.pages) {
 		frame = sws_reclaim__take_fast(self, true);
 		if (frame == NO_FRAME)
 			break;
@@ -52,7 +48,8 @@ static int fill(struct actor *actor, struct writing *my)
 		engine_go(&actor->thread,
 			  my->batch < DIRTY_BATCH_PAGES && my->index < self->file.pages ? FILL
 											: BALANCE);
-		return actor_run(actor, (my->batch - before) * self->config.costs.copy_ns);
+		return engine_run(&actor->thread,
+				  (my->batch - before) * self->config.costs.copy_ns);
 	}
 	return sws_reclaim__allocate(actor, true);
 }
@@ -65,14 +62,14 @@ static int take_page(struct actor *actor, struct writing *my)
 	engine_go(&actor->thread, my->batch < DIRTY_BATCH_PAGES ? FILL : BALANCE);
 	if (my->index == actor->reclaim->file.pages)
 		engine_go(&actor->thread, BALANCE);
-	return actor_run(actor, actor->reclaim->config.costs.copy_ns);
+	return engine_run(&actor->thread, actor->reclaim->config.costs.copy_ns);
 }
 
 static int balance(struct actor *actor, struct writing *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	bool again = false;
-	const uint64_t pause = sws_reclaim__pause_ns(self, my->batch, &my->paid_ns, &again);
+	const uint64_t pause = sws_reclaim__pause_ns(self, my->batch, &again);
 	int error = sws_reclaim__wake_flusher(self);
 
 	if (!again)
@@ -87,12 +84,12 @@ static int sync_file(struct actor *actor)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	uint32_t pages = 0;
-	int error = sws_reclaim__write_run(actor, QUEUE_SYNC_WRITES, &pages);
+	int error = sws_reclaim__write_run(self, QUEUE_SYNC_WRITES, &pages);
 
 	if (error)
 		return error;
 	if (pages)
-		return actor_run(actor, pages * self->config.costs.submit_ns);
+		return engine_run(&actor->thread, pages * self->config.costs.submit_ns);
 	if (self->file.writeback || self->file.unstable) {
 		error = self->file.writeback ? SWS_OK : sws_reclaim__commit(self);
 		if (error)

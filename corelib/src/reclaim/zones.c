@@ -127,8 +127,7 @@ static bool may_be_dirtier(const struct sws_reclaim *self, uint32_t zone)
 		dirtyable(its->free, its->dirty_reserve, sws_reclaim__reclaimable(self, zone));
 
 	return (uint64_t)its->dirty + its->unstable + its->writeback <=
-	       (self->config.dirty_limit_pages ? self->config.dirty_limit_pages
-					       : pages * self->config.dirty_percent / 100);
+	       pages * self->config.dirty_percent / 100;
 }
 
 uint32_t sws_reclaim__take_fast(struct sws_reclaim *self, bool dirties)
@@ -160,11 +159,6 @@ struct dirty_limits sws_reclaim__limits(const struct sws_reclaim *self)
 		reserve += self->zones[i].dirty_reserve;
 		reclaimable += sws_reclaim__reclaimable(self, i);
 	}
-	if (self->config.dirty_limit_pages)
-		return (struct dirty_limits){
-			.background = self->config.background_limit_pages,
-			.dirty = self->config.dirty_limit_pages,
-		};
 	pages = dirtyable(free, reserve, reclaimable);
 	return (struct dirty_limits){
 		.background = pages * self->config.background_percent / 100,

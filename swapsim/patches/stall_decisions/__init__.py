@@ -2,7 +2,7 @@
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11).
 
 It has the parts of `swapsim.patches.Patch`, and the verbs for a list or a recording of one's
-own. What a notebook needs alone is in ``notebook_03`` and ``notebook_03b``.
+own. What a notebook needs alone is in ``notebook_03``.
 """
 
 from typing import TYPE_CHECKING
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from swapsim.patches.stall_decisions.answered import counted as counted
     from swapsim.patches.stall_decisions.answered import headline_fit as headline_fit
     from swapsim.patches.stall_decisions.answered import headline_locks as headline_locks
-    from swapsim.patches.stall_decisions.comparison import agreement as agreement
-    from swapsim.patches.stall_decisions.comparison import agreement_table as agreement_table
-    from swapsim.patches.stall_decisions.judgement import cells as cells
-    from swapsim.patches.stall_decisions.judgement import verdicts as verdicts
     from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT
-    from swapsim.patches.stall_decisions.lab import directions as directions
     from swapsim.patches.stall_decisions.lab import steps as steps
     from swapsim.patches.stall_decisions.lists import code_claims as code_claims
     from swapsim.patches.stall_decisions.lists import make_list as make_list
@@ -30,6 +25,5 @@ if TYPE_CHECKING:
     from swapsim.patches.stall_decisions.mail import MAIN_ROWS as MAIN_ROWS
     from swapsim.patches.stall_decisions.mail import PATCH as PATCH
     from swapsim.patches.stall_decisions.mail import printed as printed
-    from swapsim.patches.stall_decisions.rules_in_words import rule_spans as rule_spans
 else:
     lazy.export(__name__)

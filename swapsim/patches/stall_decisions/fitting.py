@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Free constants of the mail's machine, fitted to 3.9's column of its first test and nothing else.
 
-Which cells are used was stored before the first run, as ``identifies`` in
-data/published/simulation-tolerances.csv.
+Which cells are used was stored before the first run.
 """
 
 import math

@@ -11,10 +11,10 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.tables import RESULTS, SOURCE
+from swapsim.claims.tables import RESULTS
 from swapsim.ffi import STALL_RULES
 from swapsim.io.paths import data_root
-from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, SIZES, STEPS
+from swapsim.patches.stall_decisions.mail import KERNELS, SIZES, STEPS
 
 EXPERIMENT: Final = "stall-rules"
 
@@ -89,24 +89,6 @@ def as_mailed(measured: pl.DataFrame, target: str = "disk") -> pl.DataFrame:
         metric=pl.when(size.is_null())
         .then(pl.format("{}: {}", pl.lit(target), "metric"))
         .otherwise(pl.format("{}: {}-{}", pl.lit(target), metric, size.replace(mailed))),
-    )
-
-
-def directions(measured: pl.DataFrame) -> pl.DataFrame:
-    """Judge the mail's claims of direction by runs under the lab's names.
-
-    Each claim has its direction ``claimed``, ``figure`` (the change in percent, or the difference
-    from a base of zero) with its interval, ``base``, ``value``, ``rounds`` and the ``verdict``.
-    Simulated runs of the lab's guest are judged as measured ones are.
-    """
-    stated = claims.published_claims().filter(patch=PATCH)
-    own = as_mailed(measured).with_columns(source=pl.lit("measured", SOURCE.dtype))
-    found = claims.answers(stated, own).filter(range_over="interval")
-    judged = claims.three_columns(stated, found, claims.tolerances())
-    return found.select("claim", "base", "value", "figure", "low", "high", "rounds").join(
-        judged.select("claim", "claimed", "published", verdict="measured_verdict"),
-        on="claim",
-        maintain_order="left",
     )
 
 

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What notebook 03 needs alone: the rules on recorded lists, and the runs of a real kernel."""
+"""What notebook 03 needs alone: the runs of a real kernel, and those of the simulation."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import altair as alt
 import polars as pl
 
-from swapsim import claims, frames
+from swapsim import claims
 from swapsim.charts import colours, general
 from swapsim.claims.texts import figure_text
 from swapsim.frames.cases import first
-from swapsim.patches.stall_decisions import charts
-from swapsim.patches.stall_decisions.lab import OF_SIZE, in_order_of_rules
-from swapsim.patches.stall_decisions.mail import STEPS
-from swapsim.patches.stall_decisions.rules_in_words import rule_spans
+from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
+from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
 from swapsim.stall.tables import VERIFIED_STALLS
 
 WORK: Final = (
@@ -41,18 +40,6 @@ _ALONG: Final = {
 
 HEADLINES: Final = {name: _ALONG[name] for name in ("Kswapd pages scanned", "Page writes file")}
 """The rows of the card's headlines."""
-
-
-def rules() -> tuple[alt.LayerChart, frames.Shown]:
-    """Return the rules as a chart, and as a table for a narrow screen: a row for each decision."""
-    spans = rule_spans()
-    rule = pl.format(
-        "{}: {}", pl.col("rules").list.first(), pl.col("text").str.replace_all("\n", " ")
-    )
-    words = spans.group_by("decision", maintain_order=True).agg(
-        rule.str.join(" · ").alias("rule, from the rule set on")
-    )
-    return charts.rules_table(spans), frames.show(words, fold="In words, for a narrow screen")
 
 
 def along_rules(measured: pl.DataFrame) -> pl.DataFrame:
@@ -157,6 +144,64 @@ def draw_by_target(directions: pl.DataFrame) -> alt.ConcatChart:
         colour=_DIRECTIONS,
         width=320,
     )
+
+
+_HOLDERS: Final = {
+    "free": "free",
+    "active_anon": "of programs, active",
+    "inactive_anon": "of programs, inactive",
+    "clean": "of files, clean",
+    "dirty": "of files, dirty",
+    "written": "of files, being written",
+}
+"""Columns of `runs.BY_TIME` in words."""
+
+
+def memory_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
+    """Draw who holds memory in each sixth second of a simulated round, a panel per rule set."""
+    each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 6 == 1)
+    gigabytes = each.select("rules", "t_s", (pl.col(*_HOLDERS) / 2**18).round_sig_figs(3))
+    return general.areas(
+        gigabytes.rename(_HOLDERS).unpivot(
+            [*_HOLDERS.values()], index=["rules", "t_s"], variable_name="part", value_name="memory"
+        ),
+        *("t_s", "memory", "part"),
+        title="One simulated round with a file of 2385 MB: who holds memory",
+        subtitle="one seed; the file begins soon after the pool is filled",
+        words={"t_s": "seconds", "memory": "memory, GB", "part": "pages"},
+        panel="rules",
+    )
+
+
+def three_sources(
+    simulated: pl.DataFrame, measured: pl.DataFrame, rows: Sequence[str], target: str = "disk"
+) -> pl.DataFrame:
+    """Return rows of the mail: as printed, simulated, and measured in the lab.
+
+    Both frames are RESULTS; a figure is the median over their seeds or rounds, with its interval.
+    """
+    found = {
+        "published": printed(target, rows),
+        "simulated": _in_rows(simulated, rows, target),
+        "measured": _in_rows(as_mailed(measured, target), rows, target),
+    }
+    table = pl.concat(
+        frame.select(pl.lit(source).alias("source"), "row", *RULES, "change")
+        for source, frame in found.items()
+    )
+    order = pl.DataFrame({"row": rows})
+    return order.join(table, on="row", maintain_order="left_right")
+
+
+def _in_rows(results: pl.DataFrame, rows: Sequence[str], target: str) -> pl.DataFrame:
+    """Return rows of one target in the form of `mail.printed`."""
+    row = pl.col("metric").str.strip_prefix(f"{target}: ").str.strip_prefix("Ops ")
+    own = results.filter(pl.col("metric").str.starts_with(f"{target}: "), row.is_in(list(rows)))
+    medians = claims.medians(own.with_columns(metric=row))
+    values = medians.pivot("policy", index="metric", values="median")
+    changes = values.select("metric", change=change_by_series())
+    texts = claims.side_by_side(medians.with_columns(kernel=pl.lit("")), rows)
+    return texts.join(changes, on="metric", maintain_order="left").rename({"metric": "row"})
 
 
 def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the mail's tests, and of the lab's, by one rule set each; and one round over time."""
+"""Runs of the mail's tests by one rule set each, and one round over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,10 +20,10 @@ _LABELS: Final = {rules: kernel for kernel, rules in KERNELS.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run of the mail's test, or of the lab's, by one rule set.
+    """A run of the mail's test by one rule set.
 
-    ``constants`` are values of data/reclaim.csv, or data/reclaim-lab-guest.csv, and ``fields``
-    values of the config, that differ from those of the test. ``iterations`` are rounds of each size
+    ``constants`` are values of data/reclaim.csv, and ``fields`` values of the config, that differ
+    from those of the test. ``iterations`` are rounds of each size
     in the mail's test, by default the mail's.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The studies of patch C, stored in data/simulated: the mail's tests, varied, and the lab's."""
+"""The studies of patch C, stored in data/simulated: the mail's tests, varied."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,8 +11,7 @@ import polars as pl
 from swapsim.claims.published import published_of
 from swapsim.patches.stall_decisions import statements, what_if
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
-from swapsim.patches.stall_decisions.lab_guest import guest_points, run_guest
-from swapsim.patches.stall_decisions.mail import PATCH, RULES, STEPS
+from swapsim.patches.stall_decisions.mail import PATCH, RULES
 from swapsim.patches.stall_decisions.runs import (
     TARGETS,
     Run,
@@ -47,7 +46,7 @@ fitted: Final = _of_the_mail(
 """The free constants fitted to 3.9's column (FIT_ROWS)."""
 
 SEEDS: Final = tuple(range(201, 221))
-"""Those of the judgement, stored before the first run."""
+"""Stored before the first run."""
 
 tables: Final = _of_the_mail(
     name="stall-decisions-tables",
@@ -58,27 +57,8 @@ tables: Final = _of_the_mail(
 )
 """Both tests of the mail by its three kernels (RESULTS)."""
 
-STEP_SEEDS: Final = SEEDS[:5]
-"""Fewer than for the tables, for nine rule sets; one iteration of each size over NFS, too."""
-
-steps: Final = _of_the_mail(
-    name="stall-decisions-steps",
-    points=tuple(
-        Run(rules=r, target=t, seed=s, iterations=1)
-        for t, r, s in product(TARGETS, STEPS, STEP_SEEDS)
-    ),
-    run=mail_rows,
-    sample=_of_first_file(
-        [Run(rules=r, seed=s, iterations=1) for r, s in product(STEPS, STEP_SEEDS)], mail_rows
-    ),
-)
-"""Both tests by each state of the series, one more patch per step (RESULTS)."""
-
-open_constants: Final = Study(
-    name="stall-decisions-open-constants",
-    points=what_if.open_points,
-    run=what_if.run_open,
-    reads=("reclaim.csv", "published/simulation-tolerances.csv", _PUBLISHED),
+open_constants: Final = _of_the_mail(
+    name="stall-decisions-open-constants", points=what_if.open_points, run=what_if.run_open
 )
 """Each constant at the ends of its range."""
 
@@ -100,15 +80,6 @@ node: Final = _study(
     sample=_of_first_file(what_if.node_points(), what_if.run_node),
 )
 """The mail's first test with lists per zone, and with lists per node (RESULTS)."""
-
-lab_guest: Final = Study(
-    name="stall-decisions-lab-guest",
-    points=guest_points,
-    run=run_guest,
-    reads=("reclaim-lab-guest.csv",),
-)
-"""The lab's test by each rule set, as set and in each variant (RESULTS)."""
-
 
 held: Final = Study(
     name="stall-decisions-statements",

@@ -9,7 +9,6 @@ import polars as pl
 
 from swapsim import reclaim
 from swapsim.ffi import RECLAIM_RULES
-from swapsim.patches.stall_decisions.judgement import cells
 from swapsim.patches.stall_decisions.mail import BASE, RULES
 from swapsim.patches.stall_decisions.runs import (
     FILE_PAGES,
@@ -27,11 +26,9 @@ _OF_MACHINE: Final = {"factor": pl.String, "setting": pl.Float64, **_OF_RUN}
 _OF_CONSTANT: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "constant": pl.String,
     "end": pl.Enum(("low", "high")),
-    "table": pl.String,
-    "metric": pl.String,
     "rules": pl.String,
-    "simulated": pl.Float64,
-    "inside": pl.Boolean,
+    "metric": pl.String,
+    "value": pl.Float64,
 }
 """The columns of each study's rows."""
 
@@ -40,6 +37,8 @@ _OF_CONSTANT: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
 """Constants that are moved in the second test, all others in the first."""
 
+_NOT_MODELLED: Final = "Elapsed|Minor Faults|sda-r_await"
+
 
 def open_points() -> list[tuple[Moved, str]]:
     """Return each constant at both ends of its range, by each kernel of the mail."""
@@ -47,11 +46,12 @@ def open_points() -> list[tuple[Moved, str]]:
 
 
 def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
-    """Run the mail's test with a constant at an end of its range, and judge each cell."""
+    """Run the mail's test with a constant at an end of its range: its rows that are modelled."""
     moved, rules = point
     target = "nfs" if moved.constant in OF_THE_SERVER else "disk"
     run = Run(rules=rules, target=target, iterations=1, constants={moved.constant: moved.value})
-    return labelled(cells(mail_rows(run)), _OF_CONSTANT, moved.constant, moved.end)
+    rows = mail_rows(run).filter(~pl.col("metric").str.contains(_NOT_MODELLED))
+    return labelled(rows, _OF_CONSTANT, moved.constant, moved.end, rules)
 
 
 # Other machines in one round of the mail's first test; the grids were chosen before any run.

@@ -89,9 +89,7 @@ def of_decisions(folder: Path) -> blocks.Blocks:
         f"{counts['6.1']}."
     )
     yield blocks.verdict(stall.verify_stalls(folder))
-    yield blocks.chart(
-        stall_decisions.charts.agreement(stall_decisions.agreement(decided), folder.name)
-    )
+    yield blocks.chart(stall_decisions.charts.agreement(stall.agreement(decided), folder.name))
     yield blocks.text("What each set of rules decides of the trace's lists:")
     yield blocks.table(summed, stall.tables.STALL_DECISIONS)
     requested = stall.requested_sleeps(decided, rounds)
