@@ -14,6 +14,7 @@ from swapsim.frames.cases import first
 from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
 from swapsim.stall.tables import VERIFIED_STALLS
+from swapsim.study.summary import over, wide
 
 WORK: Final = (
     *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),
@@ -202,6 +203,15 @@ def _in_rows(results: pl.DataFrame, rows: Sequence[str], target: str) -> pl.Data
     changes = values.select("metric", change=change_by_series())
     texts = claims.side_by_side(medians.with_columns(kernel=pl.lit("")), rows)
     return texts.join(changes, on="metric", maintain_order="left").rename({"metric": "row"})
+
+
+def by_lists(node: pl.DataFrame) -> pl.DataFrame:
+    """Return medians of some rows (RESULTS), a line for each kind of lists and each rule set."""
+    row = pl.col("metric").str.strip_prefix("disk: ")
+    rows = node.select("seed", "value", lists="kernel", rules="policy", metric=row)
+    medians = over(rows).select("lists", "rules", "metric", "middle")
+    some = ("Ops memcachetest-2385M", "Swap Outs", "Kswapd pages scanned", "Page writes file")
+    return wide(medians, value="middle", only=some)
 
 
 def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
