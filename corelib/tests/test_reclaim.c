@@ -585,7 +585,7 @@ static void each_default_lies_in_its_range(void)
 		CHECK(sws_reclaim_range_of(ranges)->low <= sws_reclaim_range_of(ranges)->high);
 		ranges++;
 	}
-	CHECK(ranges == 47);
+	CHECK(ranges == 39);
 	CHECK(!sws_reclaim_range_of(UINT32_MAX));
 }
 

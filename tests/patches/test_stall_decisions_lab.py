@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's runs under the rules of 2013, in the mail's rows and step by step."""
 
-import re
 from itertools import product
 
 import polars as pl
@@ -13,8 +12,6 @@ from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import lab, notebook_03
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
-from swapsim.site import overview, standing
-from swapsim.stall.tables import VERIFIED_STALLS
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"
@@ -91,30 +88,3 @@ def test_steps_find_the_patch_that_does_the_work() -> None:
     assert found.filter(policy="series-3")["text"].to_list() == ["0 %"]
     with pytest.raises(InputError, match="Tides"):
         patch.steps(MEASURED, ["Tides"])
-
-
-def test_the_lead_has_the_changes_and_another_line_how_many_patches_make_them() -> None:
-    """Both are of figures that move; a verdict needs five rounds."""
-    verified = pl.DataFrame(schema=VERIFIED_STALLS.schema)
-    scans = MEASURED.filter(metric=SCANNED)
-    writes = scans.with_columns(metric=pl.lit("Page writes file"), value=pl.lit(7.0))
-    judged = overview.judged([patch])
-    lead = notebook_03.verdict(verified, pl.concat([MEASURED, writes]), judged)
-    assert "pages scanned by kswapd fall by 88.9 %" in lead
-    assert "file pages written by reclaim go neither way in all rounds" in lead
-    made = notebook_03.works(pl.concat([MEASURED, writes]))
-    assert "of pages scanned by kswapd 100 % is made by the first two of the eight" in made
-    total = standing.totals(claims.verdicts_by_mail(judged), "measured")
-    asked = total["claims"] - total["no_answer"]
-    counts = f"{total['confirmed']} of {asked} claims ({total['contradicted']} contradicted, "
-    assert f"The lab confirms {counts}" in lead
-    by_target = notebook_03.describe_by_target(notebook_03.by_target(judged))
-    (disk, rows), (nfs, _) = re.findall(r"the mail's way in (\d+) of (\d+) rows", by_target)
-    assert f"{disk} of {rows} go the mail's way on the disk (" in lead
-    assert f" open; NFS: {nfs})" in lead
-    both = scans.with_columns(metric=pl.lit("Page writes file"))
-    made = notebook_03.works(pl.concat([MEASURED, both]))
-    assert made == (
-        "Of the changes in pages scanned by kswapd and in file pages written by reclaim "
-        "100 % is made by the first two of the eight patches."
-    )
