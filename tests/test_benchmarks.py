@@ -30,7 +30,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "reclaim": {"MACHINE": small_reclaim},
     "removal": {"PAGES": 2**14, "MODEL_PAGES": 64},
     "replay": {"COPIES": 1, "MODEL_ROWS": 100},
-    "rtree": {"ENTRIES": 64, "TREES": 2, "ROUNDS": 1, "SOURCE_PACKAGE": HERE / "missing"},
+    "rtree": {"ENTRIES": 64, "ROUNDS": 1, "SOURCE_PACKAGE": HERE / "missing"},
     "slots": {
         "SEQUENTIAL_SLOTS": 2**14, "MODEL_SLOTS": 2**11, "SCANNED_SLOTS": 2**14, "SCANS": 1,
     },

@@ -3,15 +3,13 @@
 
 #include "rtree/layout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define DIRTY     SWS_RTREE_TAG_DIRTY
 #define WRITEBACK SWS_RTREE_TAG_WRITEBACK
 #define TOWRITE   SWS_RTREE_TAG_TOWRITE
 
-static struct sws_forest *forest_of(uint32_t shift, uint32_t trees, uint64_t sort_threshold,
-				    const struct sws_allocator *allocator)
+static struct sws_forest *forest_of(uint32_t shift, uint32_t trees)
 {
 	struct sws_forest_config config;
 	struct sws_forest *forest = NULL;
@@ -19,8 +17,6 @@ static struct sws_forest *forest_of(uint32_t shift, uint32_t trees, uint64_t sor
 	sws_forest_config_init(&config);
 	config.shift = shift;
 	config.tree_count = trees;
-	config.sort_threshold = sort_threshold;
-	config.allocator = allocator;
 	CHECK(sws_forest_new(&config, &forest) == SWS_OK);
 	return forest;
 }
@@ -52,7 +48,7 @@ static void bad_configs_are_refused(void)
 static void heights_are_those_of_the_index_bits(void)
 {
 	for (uint32_t shift = 1; shift <= 6; shift++) {
-		struct sws_forest *forest = forest_of(shift, 1, 0, NULL);
+		struct sws_forest *forest = forest_of(shift, 1);
 
 		for (uint32_t bits = 1; bits <= 64; bits++) {
 			uint64_t index = UINT64_MAX >> (64 - bits);
@@ -72,7 +68,7 @@ static void heights_are_those_of_the_index_bits(void)
 static void a_tree_can_grow_to_the_largest_index_at_once(void)
 {
 	for (uint32_t shift = 1; shift <= 6; shift++) {
-		struct sws_forest *forest = forest_of(shift, 1, 0, NULL);
+		struct sws_forest *forest = forest_of(shift, 1);
 		uint32_t height = (64 + shift - 1) / shift;
 
 		/* A leaf at both ends and all levels but the top twice. */
@@ -95,7 +91,7 @@ static void a_trunk_takes_the_nodes_of_the_kernel(void)
 		uint32_t height;
 		uint64_t nodes;
 	} trunks[] = { { 0, 3, 261 }, { 16384, 3, 261 }, { 1 << 18, 4, 262 }, { 1 << 20, 4, 262 } };
-	struct sws_forest *forest = forest_of(6, 4, 0, NULL);
+	struct sws_forest *forest = forest_of(6, 4);
 
 	for (uint32_t trunk = 0; trunk < 4; trunk++) {
 		for (uint64_t slot = 0; slot < 16384; slot++)
@@ -112,7 +108,7 @@ static void a_trunk_takes_the_nodes_of_the_kernel(void)
 
 static void a_lone_item_at_0_stands_in_the_root_with_its_tags(void)
 {
-	struct sws_forest *forest = forest_of(6, 1, 0, NULL);
+	struct sws_forest *forest = forest_of(6, 1);
 
 	CHECK(sws_rtree_insert(forest, 0, 0, 11, NULL) == SWS_OK);
 	CHECK(sws_rtree_insert(forest, 0, 0, 12, NULL) == SWS_ERROR_EXISTS);
@@ -145,7 +141,7 @@ static void a_lone_item_at_0_stands_in_the_root_with_its_tags(void)
 
 static void calls_refuse_bad_arguments(void)
 {
-	struct sws_forest *forest = forest_of(6, 2, 0, NULL);
+	struct sws_forest *forest = forest_of(6, 2);
 	struct sws_rtree_work work = { 0 };
 	uint64_t first = 0;
 
@@ -164,9 +160,7 @@ static void calls_refuse_bad_arguments(void)
 	CHECK(!sws_rtree_tagged(forest, 1, 3));
 	CHECK(!sws_rtree_tagged(forest, 2, 0));
 	CHECK(sws_rtree_height(forest, 2) == 0 && sws_rtree_node_count(forest, 2) == 0);
-	CHECK(sws_rtree_gang_lookup(forest, 2, 0, 9, NULL, NULL) == 0);
-	CHECK(sws_rtree_gang_lookup_tag(forest, 1, 0, 9, 3, NULL, NULL) == 0);
-	CHECK(sws_rtree_range_tag_if_tagged(forest, 1, &first, 9, 9, 0, 3) == 0);
+	CHECK(sws_rtree_next(forest, 2, &first) == 0);
 	CHECK(work.descents == 0);
 	/* An expected "not found" is not a bad argument. */
 	CHECK(sws_rtree_replace(forest, 1, 2, 1, NULL) == SWS_ERROR_NOT_FOUND);
@@ -187,7 +181,7 @@ static void calls_refuse_bad_arguments(void)
 
 static void work_is_counted_as_the_header_says(void)
 {
-	struct sws_forest *forest = forest_of(6, 1, 0, NULL);
+	struct sws_forest *forest = forest_of(6, 1);
 	struct sws_rtree_work work;
 
 	CHECK_WORK(!sws_rtree_insert(forest, 0, 0, 1, &work), 1, 0, 0, 0, 0);
@@ -246,60 +240,17 @@ static void check_like_shadow(struct sws_forest *forest, const struct shadow *sh
 		      (shadow->tags[slot] >> tag & 1));
 }
 
-/* The items of a range with a tag (or all, for -1), by a loop over the array. */
-static size_t shadow_gang(const struct shadow *shadow, uint32_t first, size_t limit, int tag,
-			  uint64_t *items, uint64_t *indexes)
+/* The first item at or above a slot, by a loop over the array. */
+static void check_next_like_shadow(struct sws_forest *forest, const struct shadow *shadow,
+				   uint32_t slot)
 {
-	size_t given = 0;
+	uint64_t index = shadow->base + slot;
+	uint64_t item = sws_rtree_next(forest, 0, &index);
 
-	for (uint32_t slot = first; slot < WINDOW && given < limit; slot++) {
-		if (!shadow->items[slot] || (tag >= 0 && !(shadow->tags[slot] >> tag & 1)))
-			continue;
-		items[given] = shadow->items[slot];
-		indexes[given++] = shadow->base + slot;
-	}
-	return given;
-}
-
-static void check_gang_like_shadow(struct sws_forest *forest, const struct shadow *shadow,
-				   uint32_t first, size_t limit, int tag)
-{
-	uint64_t items[WINDOW], indexes[WINDOW], other_items[WINDOW], other_indexes[WINDOW];
-	size_t expected = shadow_gang(shadow, first, limit, tag, items, indexes);
-	uint64_t index = shadow->base + first;
-	size_t given = 0;
-
-	if (tag < 0)
-		given = sws_rtree_gang_lookup(forest, 0, index, limit, other_items, other_indexes);
-	else
-		given = sws_rtree_gang_lookup_tag(forest, 0, index, limit, (uint32_t)tag,
-						  other_items, other_indexes);
-	CHECK(given == expected);
-	CHECK(memcmp(items, other_items, given * sizeof(*items)) == 0);
-	CHECK(memcmp(indexes, other_indexes, given * sizeof(*indexes)) == 0);
-}
-
-static void check_range_like_shadow(struct sws_forest *forest, struct shadow *shadow,
-				    uint32_t first, uint32_t last, uint64_t limit, uint32_t if_tag,
-				    uint32_t set_tag)
-{
-	uint64_t next = shadow->base + first;
-	uint64_t expected_next = next;
-	uint64_t expected = 0;
-
-	if (first <= last && limit) {
-		expected_next = shadow->base + last + 1;
-		for (uint32_t slot = first; slot <= last && expected < limit; slot++) {
-			if (!(shadow->tags[slot] >> if_tag & 1))
-				continue;
-			shadow->tags[slot] |= (uint8_t)(1u << set_tag);
-			if (++expected == limit)
-				expected_next = shadow->base + slot + 1;
-		}
-	}
-	CHECK(sws_rtree_range_tag_if_tagged(forest, 0, &next, shadow->base + last, limit, if_tag,
-					    set_tag) == expected);
-	CHECK(next == expected_next);
+	while (slot < WINDOW && !shadow->items[slot])
+		slot++;
+	CHECK(item == (slot < WINDOW ? shadow->items[slot] : 0));
+	CHECK(!item || index == shadow->base + slot);
 }
 
 static void thrash_step(struct sws_forest *forest, struct shadow *shadow,
@@ -308,13 +259,12 @@ static void thrash_step(struct sws_forest *forest, struct shadow *shadow,
 	uint32_t slot = (uint32_t)sws_generator_below(generator, reach);
 	uint32_t other = (uint32_t)sws_generator_below(generator, reach);
 	uint32_t tag = (uint32_t)sws_generator_below(generator, 3);
-	uint64_t limit = sws_generator_below(generator, 9);
 	uint64_t item = sws_generator_next(generator) | 1;
 	uint64_t index = shadow->base + slot;
 	uint64_t *held = &shadow->items[slot];
 	int missing = *held ? SWS_OK : SWS_ERROR_NOT_FOUND;
 
-	switch (sws_generator_below(generator, 9)) {
+	switch (sws_generator_below(generator, 8)) {
 	case 0:
 	case 1:
 		CHECK(sws_rtree_insert(forest, 0, index, item, NULL) ==
@@ -343,11 +293,8 @@ static void thrash_step(struct sws_forest *forest, struct shadow *shadow,
 		CHECK(sws_rtree_replace(forest, 0, index, item, NULL) == missing);
 		*held = *held ? item : 0;
 		break;
-	case 7:
-		check_gang_like_shadow(forest, shadow, slot, limit, (int)tag - (int)(other & 1));
-		break;
 	default:
-		check_range_like_shadow(forest, shadow, slot, other, limit, tag, (tag + 1) % 3);
+		check_next_like_shadow(forest, shadow, slot);
 	}
 	check_like_shadow(forest, shadow, slot);
 	check_like_shadow(forest, shadow, other);
@@ -355,7 +302,7 @@ static void thrash_step(struct sws_forest *forest, struct shadow *shadow,
 
 static void thrash(uint32_t shift, uint64_t base, uint32_t reach, uint64_t seed)
 {
-	struct sws_forest *forest = forest_of(shift, 1, 0, NULL);
+	struct sws_forest *forest = forest_of(shift, 1);
 	struct shadow shadow = { .base = base };
 	struct sws_generator generator;
 
@@ -385,166 +332,9 @@ static void trees_of_any_fan_out_do_as_a_flat_array(void)
 	}
 }
 
-/* The rows of a batch, and the results of single calls on a second forest. */
-#define MOST_ROWS 3000
-
-struct rows {
-	size_t count;
-	uint32_t trees[MOST_ROWS];
-	uint64_t indexes[MOST_ROWS];
-	uint64_t items[MOST_ROWS];
-	uint64_t words[MOST_ROWS];
-	int8_t bytes[MOST_ROWS];
-};
-
-static void draw_rows(struct rows *rows, struct sws_generator *generator, uint32_t trees,
-		      uint64_t reach, bool in_order)
-{
-	uint64_t place = 0;
-
-	rows->count = (size_t)sws_generator_below(generator, MOST_ROWS);
-	for (size_t row = 0; row < rows->count; row++) {
-		place = in_order ? place + sws_generator_below(generator, 3)
-				 : sws_generator_below(generator, trees * reach);
-		rows->trees[row] = (uint32_t)(place / reach % trees);
-		rows->indexes[row] = place % reach;
-		rows->items[row] = sws_generator_next(generator) | 1;
-	}
-}
-
-static void check_batch_like_single(struct sws_forest *batch, struct sws_forest *single,
-				    struct rows *rows, uint64_t operation, uint32_t tag)
-{
-	size_t n = rows->count;
-	int error = SWS_OK;
-
-	memset(rows->words, 0xee, sizeof(rows->words));
-	memset(rows->bytes, 0x77, sizeof(rows->bytes));
-	switch (operation) {
-	case 0:
-		error = sws_forest_insert(batch, n, rows->trees, rows->indexes, rows->items,
-					  rows->bytes);
-		break;
-	case 1:
-		error = sws_forest_lookup(batch, n, rows->trees, rows->indexes, rows->words);
-		break;
-	case 2:
-		error = sws_forest_delete(batch, n, rows->trees, rows->indexes, rows->words);
-		break;
-	case 3:
-		error = sws_forest_tag_set(batch, n, rows->trees, rows->indexes, tag, rows->bytes);
-		break;
-	default:
-		error = sws_forest_tag_clear(batch, n, rows->trees, rows->indexes, tag,
-					     rows->bytes);
-	}
-	CHECK(error == SWS_OK);
-	for (size_t row = 0; row < n; row++) {
-		uint32_t tree = rows->trees[row];
-		uint64_t index = rows->indexes[row];
-
-		if (operation == 0)
-			CHECK(rows->bytes[row] ==
-			      sws_rtree_insert(single, tree, index, rows->items[row], NULL));
-		else if (operation == 1)
-			CHECK(rows->words[row] == sws_rtree_lookup(single, tree, index, NULL));
-		else if (operation == 2)
-			CHECK(rows->words[row] == sws_rtree_delete(single, tree, index, NULL));
-		else if (operation == 3)
-			CHECK(rows->bytes[row] ==
-			      sws_rtree_tag_set(single, tree, index, tag, NULL));
-		else
-			CHECK(rows->bytes[row] ==
-			      sws_rtree_tag_clear(single, tree, index, tag, NULL));
-	}
-	check_verified(batch);
-}
-
-static void check_same_forests(struct sws_forest *one, struct sws_forest *other)
-{
-	CHECK(sws_forest_node_count(one) == sws_forest_node_count(other));
-	for (uint32_t tree = 0; tree < sws_forest_tree_count(one); tree++) {
-		uint64_t items[2][64], indexes[2][64], first = 0;
-		size_t given = 0;
-
-		CHECK(sws_rtree_height(one, tree) == sws_rtree_height(other, tree));
-		CHECK(sws_rtree_node_count(one, tree) == sws_rtree_node_count(other, tree));
-		do {
-			given = sws_rtree_gang_lookup(one, tree, first, 64, items[0], indexes[0]);
-			CHECK(given ==
-			      sws_rtree_gang_lookup(other, tree, first, 64, items[1], indexes[1]));
-			CHECK(memcmp(items[0], items[1], given * sizeof(uint64_t)) == 0);
-			CHECK(memcmp(indexes[0], indexes[1], given * sizeof(uint64_t)) == 0);
-			first = given ? indexes[0][given - 1] + 1 : 0;
-		} while (given);
-		for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++)
-			CHECK(sws_rtree_tagged(one, tree, tag) ==
-			      sws_rtree_tagged(other, tree, tag));
-	}
-}
-
-static void run_batches(uint32_t shift, uint32_t trees, uint64_t reach, uint64_t sort_threshold)
-{
-	struct sws_forest *batch = forest_of(shift, trees, sort_threshold, NULL);
-	struct sws_forest *single = forest_of(shift, trees, 0, NULL);
-	struct rows *rows = malloc(sizeof(*rows));
-	struct sws_generator generator;
-
-	CHECK(rows);
-	sws_generator_seed(&generator, reach, trees);
-	for (int step = 0; step < 60; step++) {
-		draw_rows(rows, &generator, trees, reach, sws_generator_below(&generator, 2));
-		check_batch_like_single(batch, single, rows, sws_generator_below(&generator, 5),
-					(uint32_t)sws_generator_below(&generator, 3));
-	}
-	check_same_forests(batch, single);
-	free(rows);
-	sws_forest_free(single);
-	sws_forest_free(batch);
-}
-
-static void batches_do_as_single_calls(void)
-{
-	/* Never sorted; sorted by tree; and, from 16 rows on, by region of 2^14 indexes. */
-	static const uint64_t thresholds[] = { UINT64_MAX, 100, 1 };
-
-	for (int threshold = 0; threshold < 3; threshold++) {
-		run_batches(6, 1, 900, thresholds[threshold]);
-		run_batches(6, 1, UINT64_C(1) << 18, thresholds[threshold]);
-		run_batches(6, 1, UINT64_C(1) << 50, thresholds[threshold]);
-		run_batches(6, 7, UINT64_C(1) << 17, thresholds[threshold]);
-		run_batches(2, 5, 200, thresholds[threshold]);
-		run_batches(1, 300, 2, thresholds[threshold]);
-		run_batches(3, 5000, 3, thresholds[threshold]);
-	}
-}
-
-static void bad_batches_do_nothing(void)
-{
-	struct sws_forest *forest = forest_of(6, 2, 0, NULL);
-	uint32_t trees[] = { 0, 2, 1 };
-	uint64_t indexes[] = { 5, 6, 7 };
-	uint64_t items[] = { 1, 0, 3 };
-	uint64_t words[3];
-	int8_t bytes[3];
-
-	CHECK(sws_forest_insert(forest, 3, trees, indexes, indexes, bytes) ==
-	      SWS_ERROR_BAD_ARGUMENT);
-	trees[1] = 1;
-	CHECK(sws_forest_insert(forest, 3, trees, indexes, items, bytes) == SWS_ERROR_BAD_ARGUMENT);
-	CHECK(sws_forest_node_count(forest) == 0);
-	CHECK(sws_forest_insert(forest, 3, trees, indexes, indexes, bytes) == SWS_OK);
-	CHECK(sws_forest_tag_set(forest, 3, trees, indexes, 3, bytes) == SWS_ERROR_BAD_ARGUMENT);
-	trees[1] = 2;
-	CHECK(sws_forest_delete(forest, 3, trees, indexes, words) == SWS_ERROR_BAD_ARGUMENT);
-	CHECK(sws_rtree_lookup(forest, 0, 5, NULL) == 5);
-	CHECK(sws_forest_lookup(forest, 0, NULL, NULL, NULL) == SWS_OK);
-	sws_forest_free(forest);
-}
-
 static void trees_can_be_added(void)
 {
-	struct sws_forest *forest = forest_of(6, 0, 0, NULL);
+	struct sws_forest *forest = forest_of(6, 0);
 	uint32_t tree = 99;
 
 	for (uint32_t number = 0; number < 100; number++) {
@@ -559,8 +349,8 @@ static void trees_can_be_added(void)
 	sws_forest_free(forest);
 }
 
-/* Single calls: the first one that fails ends the scenario, and has no effect. */
-static int single_calls_scenario(const struct sws_allocator *allocator)
+/* The first call that fails ends the scenario, and has no effect. */
+static int calls_scenario(const struct sws_allocator *allocator)
 {
 	struct sws_forest_config config;
 	struct sws_forest *forest = NULL;
@@ -592,63 +382,9 @@ out:
 	return error;
 }
 
-static void a_single_call_without_memory_changes_nothing(void)
+static void a_call_without_memory_changes_nothing(void)
 {
-	check_each_allocation_failing(single_calls_scenario);
-}
-
-/*
- * A batch without memory for sorting continues unsorted; without nodes it is undone. Each
- * allocation of an insert into a forest with items fails in turn.
- */
-static void a_batch_insert_without_nodes_is_undone(void)
-{
-	struct rows *rows = malloc(sizeof(*rows));
-	struct sws_generator generator;
-	int undone = 0;
-	int unsorted = 0;
-	bool failed = true;
-
-	CHECK(rows);
-	for (uint64_t fail_at = 1; failed; fail_at++) {
-		struct failing_allocator failing = { 0 };
-		struct sws_allocator seam = failing_allocator_seam(&failing);
-		struct sws_forest *forest = forest_of(3, 3, 1, &seam);
-		struct sws_forest *before = forest_of(3, 3, 1, NULL);
-		int error = SWS_OK;
-
-		sws_generator_seed(&generator, 5, 5);
-		for (uint32_t index = 0; index < 50; index++) {
-			CHECK(!sws_rtree_insert(forest, index % 3, index, index + 1, NULL));
-			CHECK(!sws_rtree_insert(before, index % 3, index, index + 1, NULL));
-			CHECK(!sws_rtree_tag_set(forest, index % 3, index, index % 3, NULL));
-			CHECK(!sws_rtree_tag_set(before, index % 3, index, index % 3, NULL));
-		}
-		do {
-			draw_rows(rows, &generator, 3, 1 << 18, false);
-		} while (rows->count < MOST_ROWS / 2);
-		failing.fail_at = failing.requests + fail_at;
-		error = sws_forest_insert(forest, rows->count, rows->trees, rows->indexes,
-					  rows->items, rows->bytes);
-		failed = failing.failed != 0;
-		CHECK(error == SWS_OK || (failed && error == SWS_ERROR_NO_MEMORY));
-		undone += error != SWS_OK;
-		unsorted += failed && !error;
-		for (size_t row = 0; error && row < rows->count; row++)
-			CHECK(rows->bytes[row] == SWS_ERROR_NO_MEMORY);
-		for (size_t row = 0; !error && row < rows->count; row++)
-			CHECK(rows->bytes[row] == sws_rtree_insert(before, rows->trees[row],
-								   rows->indexes[row],
-								   rows->items[row], NULL));
-		check_verified(forest);
-		check_same_forests(forest, before);
-		sws_forest_free(before);
-		sws_forest_free(forest);
-		CHECK(failing.held == 0);
-	}
-	CHECK(undone > 3);
-	CHECK(unsorted > 3);
-	free(rows);
+	check_each_allocation_failing(calls_scenario);
 }
 
 #define CHECK_BROKEN(damage, repair)                                                               \
@@ -662,7 +398,7 @@ static void a_batch_insert_without_nodes_is_undone(void)
 
 static void verify_notices_damage(void)
 {
-	struct sws_forest *forest = forest_of(2, 2, 0, NULL);
+	struct sws_forest *forest = forest_of(2, 2);
 	const char *reason = NULL;
 	struct sws_rtree__tree *tree = NULL;
 	struct sws_rtree__node *top = NULL;
@@ -713,11 +449,8 @@ int main(void)
 	RUN(calls_refuse_bad_arguments);
 	RUN(work_is_counted_as_the_header_says);
 	RUN(trees_of_any_fan_out_do_as_a_flat_array);
-	RUN(batches_do_as_single_calls);
-	RUN(bad_batches_do_nothing);
 	RUN(trees_can_be_added);
-	RUN(a_single_call_without_memory_changes_nothing);
-	RUN(a_batch_insert_without_nodes_is_undone);
+	RUN(a_call_without_memory_changes_nothing);
 	RUN(verify_notices_damage);
 	return 0;
 }

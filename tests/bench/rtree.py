@@ -1,30 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Our radix tree compared with the kernel's own, built in user space from Debian's source package.
 
-The same rows go through both in alternated runs: in order over one tree of
-16,384 entries, again and again, and in random order over 256 such trees.
+The same calls go to both in alternated runs: in order over one tree of 16,384 entries, again and
+again.
 """
 
 import shutil
 import statistics
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import harness
 import numpy as np
 
-from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.ffi import structs
 
 OPERATIONS = ("insert", "tag_set", "tag_clear", "lookup", "delete")
-KINDS = ("batch/in-order", "batch/random", "single")
-NAMES = tuple(f"rtree/{kind}/{operation}" for kind in KINDS for operation in OPERATIONS)
+NAMES = tuple(f"rtree/single/{operation}" for operation in OPERATIONS)
 ENTRIES = 16384
-TREES = 256
 ROUNDS = 64
 
 SOURCE_PACKAGE = Path("/usr/src/linux-source-6.1.tar.xz")
@@ -82,66 +76,21 @@ def build_peer() -> Path:
     return program
 
 
-class Rows:
-    """Rows for both sides, and the columns that our batch calls read and write."""
-
-    def __init__(self, name: str, trees: np.ndarray, indexes: np.ndarray, rounds: int) -> None:
-        self.count, self.rounds = len(indexes), rounds
-        self.trees = np.ascontiguousarray(trees, dtype=np.uint32)
-        self.indexes = np.ascontiguousarray(indexes, dtype=np.uint64)
-        self.items = np.arange(1, self.count + 1, dtype=np.uint64) << np.uint64(2)
-        self.words = np.zeros(self.count, dtype=np.uint64)
-        self.status = np.zeros(self.count, dtype=np.int8)
-        self.tree_count = int(self.trees.max()) + 1
-        self.path = harness.BUILD / f"{name}.rows"
-
-    def write(self) -> None:
-        """Write the file that the programs read."""
-        with self.path.open("wb") as file:
-            np.array([self.count, self.tree_count, self.rounds], dtype=np.uint64).tofile(file)
-            self.indexes.tofile(file)
-            self.trees.tofile(file)
+def write_rows(path: Path) -> None:
+    """Write the file that the programs read: every index of one tree, in order."""
+    with path.open("wb") as file:
+        np.array([ENTRIES, 1, ROUNDS], dtype=np.uint64).tofile(file)
+        np.arange(ENTRIES, dtype=np.uint64).tofile(file)
+        np.zeros(ENTRIES, dtype=np.uint32).tofile(file)
 
 
-def run_program(program: Path, rows: Rows) -> tuple[Spent, str]:
+def run_program(program: Path, rows: Path) -> tuple[Spent, str]:
     """Run either side's program; return its times, and the sum of all results."""
-    *lines, last = harness.command(program, rows.path).splitlines()
+    *lines, last = harness.command(program, rows).splitlines()
     return {name: float(spent) for name, spent in map(str.split, lines)}, last
 
 
-def run_batch(rows: Rows) -> Spent:
-    """Time our batch calls as Python makes them, sorting included; check every result."""
-    config = structs.config(lib.sws_forest_config_init, None, tree_count=rows.tree_count)
-    forest = structs.new(lib.sws_forest_new, config, free=lib.sws_forest_free)
-    trees = ffi.from_buffer("uint32_t[]", rows.trees)
-    indexes = ffi.from_buffer("uint64_t[]", rows.indexes)
-    items = ffi.from_buffer("uint64_t[]", rows.items)
-    words = ffi.from_buffer("uint64_t[]", rows.words)
-    status = ffi.from_buffer("int8_t[]", rows.status)
-    place = (forest, rows.count, trees, indexes)
-    tag = lib.SWS_RTREE_TAG_WRITEBACK
-    calls: dict[str, Callable[[], int]] = {
-        "insert": lambda: lib.sws_forest_insert(*place, items, status),
-        "tag_set": lambda: lib.sws_forest_tag_set(*place, tag, status),
-        "lookup": lambda: lib.sws_forest_lookup(*place, words),
-        "tag_clear": lambda: lib.sws_forest_tag_clear(*place, tag, status),
-        "delete": lambda: lib.sws_forest_delete(*place, words),
-    }
-    spent: Spent = defaultdict(float)
-    for _ in range(rows.rounds):
-        for operation, call in calls.items():
-            rows.words.fill(0)
-            rows.status.fill(1)
-            start = time.perf_counter_ns()
-            error = call()
-            spent[operation] += (time.perf_counter_ns() - start) / rows.count / rows.rounds
-            gives_items = operation in ("lookup", "delete")
-            wrong = (rows.words != rows.items).any() if gives_items else rows.status.any()
-            harness.require(not (error or wrong), f"rtree/batch {operation} gave a wrong result")
-    return spent
-
-
-def results(kind: str, ours: list[Spent], peer: list[Spent], reason: str | None) -> Iterator[Any]:
+def results(ours: list[Spent], peer: list[Spent], reason: str | None) -> Iterator[Any]:
     """Yield one row per operation; without a peer its columns are null and the reason says why."""
     for operation in OPERATIONS:
         mine, theirs = (
@@ -149,28 +98,13 @@ def results(kind: str, ours: list[Spent], peer: list[Spent], reason: str | None)
             for runs in (ours, peer)
         )
         yield {
-            "name": f"rtree/{kind}/{operation}",
+            "name": f"rtree/single/{operation}",
             "ours": harness.digits(mine),
             "peer": theirs and harness.digits(theirs),
             "unit": "ns/operation",
             "ratio": theirs and round(theirs / mine, 2),
             **({"reason": reason} if reason else {}),
         }
-
-
-def measure(rows: Rows, *programs: Path | None) -> list[list[Spent]]:
-    """Run batch calls and programs in turn, five times; return the times of each."""
-    found: list[list[Spent]] = [[], *([] for _ in programs)]
-    for _ in range(harness.RUNS):
-        sums = set()
-        found[0].append(run_batch(rows))
-        for program, runs in zip(programs, found[1:], strict=True):
-            if program:
-                spent, total = run_program(program, rows)
-                runs.append(spent)
-                sums.add(total)
-        harness.require(len(sums) < 2, "rtree: both sides did not do the same with the same rows")
-    return found
 
 
 def run() -> Iterator[Any]:
@@ -181,20 +115,21 @@ def run() -> Iterator[Any]:
         peer = build_peer()
     except harness.MissingPeerError as error:
         reason = str(error)
-    in_order = Rows("in-order", np.zeros(ENTRIES), np.arange(ENTRIES), ROUNDS)
-    shuffled = np.random.default_rng(1).permutation(TREES * ENTRIES)
-    at_random = Rows("random", shuffled // ENTRIES, shuffled % ENTRIES, 1)
+    rows = harness.BUILD / "rtree.rows"
+    ours: list[Spent] = []
+    theirs: list[Spent] = []
     try:
         single = harness.build("rtree_single", "-O3", mechanisms=("core", "rtree"))
-        in_order.write()
-        at_random.write()
-        batches, singles, peers = measure(in_order, single, peer)
-        yield from results("batch/in-order", batches, peers, reason)
-        yield from results("single", singles, peers, reason)
-        batches, peers = measure(at_random, peer)
-        yield from results("batch/random", batches, peers, reason)
+        write_rows(rows)
+        for _ in range(harness.RUNS):
+            spent, total = run_program(single, rows)
+            ours.append(spent)
+            if peer:
+                spent, peer_total = run_program(peer, rows)
+                theirs.append(spent)
+                harness.require(total == peer_total, "rtree: both sides did not do the same")
     except harness.MissingPeerError as error:
         raise SwapsimError(f"rtree: {error}") from error
     finally:
-        in_order.path.unlink(missing_ok=True)
-        at_random.path.unlink(missing_ok=True)
+        rows.unlink(missing_ok=True)
+    yield from results(ours, theirs, reason)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from oracle_rtree import TAGS, Tree, Work, interesting_indexes
@@ -18,11 +18,11 @@ item_strategy = st.integers(1, 2**64 - 1)
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
-def make_forest(shift: int, trees: int, sort_threshold: int = 4096) -> Any:
+def make_forest(shift: int, trees: int) -> Any:
     """Return a forest that frees itself."""
     config = ffi.new("struct sws_forest_config *")
     lib.sws_forest_config_init(config)
-    config.shift, config.tree_count, config.sort_threshold = shift, trees, sort_threshold
+    config.shift, config.tree_count = shift, trees
     out = ffi.new("struct sws_forest **")
     assert lib.sws_forest_new(config, out) == lib.SWS_OK
     return ffi.gc(out[0], lib.sws_forest_free)
@@ -38,16 +38,6 @@ def assert_same(forest: Any, oracles: list[Tree]) -> None:
         assert lib.sws_rtree_node_count(forest, number) == len(oracle.nodes())
         for tag in TAGS:
             assert lib.sws_rtree_tagged(forest, number, tag) == oracle.tagged(tag)
-
-
-def gang(forest: Any, tree: int, first: int, limit: int, tag: int | None) -> list[tuple[int, int]]:
-    """Return the result of a gang lookup as pairs of index and item."""
-    items, indexes = ffi.new("uint64_t[]", limit + 1), ffi.new("uint64_t[]", limit + 1)
-    if tag is None:
-        count = lib.sws_rtree_gang_lookup(forest, tree, first, limit, items, indexes)
-    else:
-        count = lib.sws_rtree_gang_lookup_tag(forest, tree, first, limit, tag, items, indexes)
-    return list(zip(indexes[0:count], items[0:count], strict=True))
 
 
 def mask(tags: set[int]) -> int:
@@ -142,22 +132,13 @@ class SingleCalls(RuleBasedStateMachine):
         result = lib.sws_rtree_tag_get(self.forest, number, index, tag, self.work)
         self.check(result, oracle.tag_get(index, tag))
 
-    @rule(data=st.data(), limit=st.integers(0, 6), tag=st.none() | tag_strategy)
-    def gang_lookup(self, data: st.DataObject, limit: int, tag: int | None) -> None:
-        """Gang lookups give items in order of index."""
+    @rule(data=st.data())
+    def next(self, data: st.DataObject) -> None:
+        """Next gives the first item from an index on."""
         number, oracle, first = self.target(data)
-        assert gang(self.forest, number, first, limit, tag) == oracle.gang(first, limit, tag)
-
-    @rule(data=st.data(), limit=st.integers(0, 6), if_tag=tag_strategy, set_tag=tag_strategy)
-    def range_tag(self, data: st.DataObject, limit: int, if_tag: int, set_tag: int) -> None:
-        """Range_tag_if_tagged tags up to its limit and returns where to continue."""
-        number, oracle, first = self.target(data)
-        last = data.draw(st.sampled_from(self.indexes))
         place = ffi.new("uint64_t *", first)
-        met = lib.sws_rtree_range_tag_if_tagged(
-            self.forest, number, place, last, limit, if_tag, set_tag
-        )
-        assert (met, place[0]) == oracle.range_tag(first, last, limit, if_tag, set_tag)
+        item = lib.sws_rtree_next(self.forest, number, place)
+        assert (place[0], item) == oracle.next(first)
 
     @precondition(lambda self: hasattr(self, "forest"))
     @invariant()
@@ -166,51 +147,11 @@ class SingleCalls(RuleBasedStateMachine):
         assert_same(self.forest, self.oracles)
 
 
-# Single calls agree with the dictionary in result, structure and work.
+# The calls agree with the dictionary in result, structure and work.
 TestSingleCalls = SingleCalls.TestCase
 TestSingleCalls.settings = settings(
     max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=RELAXED
 )
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=RELAXED)
-@given(data=st.data(), shift=st.integers(1, 6), threshold=st.sampled_from([0, 1, 8, 2**64 - 1]))
-def test_batches(data: st.DataObject, shift: int, threshold: int) -> None:
-    """A batch, sorted or not, has the results of the dictionary row by row."""
-    forest = make_forest(shift, 3, threshold)
-    oracles = [Tree(shift) for _ in range(3)]
-    rows = st.tuples(st.integers(0, 2), st.sampled_from(interesting_indexes(shift)))
-    for _ in range(data.draw(st.integers(1, 5))):
-        batch = data.draw(st.lists(rows, max_size=60))
-        operation = data.draw(
-            st.sampled_from(["insert", "insert", "lookup", "delete", "tag_set", "tag_clear"])
-        )
-        count, tag = len(batch), data.draw(tag_strategy)
-        trees = ffi.new("uint32_t[]", [tree for tree, _ in batch])
-        indexes = ffi.new("uint64_t[]", [index for _, index in batch])
-        items = ffi.new("uint64_t[]", list(range(1, count + 1)))
-        words, status = ffi.new("uint64_t[]", count + 1), ffi.new("int8_t[]", count + 1)
-        call = getattr(lib, f"sws_forest_{operation}")
-        if operation == "insert":
-            assert call(forest, count, trees, indexes, items, status) == lib.SWS_OK
-            extra: list[tuple[int, ...]] = [(row,) for row in range(1, count + 1)]
-        elif operation in ("lookup", "delete"):
-            assert call(forest, count, trees, indexes, words) == lib.SWS_OK
-            extra = [()] * count
-        else:
-            assert call(forest, count, trees, indexes, tag, status) == lib.SWS_OK
-            extra = [(tag,)] * count
-        results = words if operation in ("lookup", "delete") else status
-        expected = [
-            getattr(oracles[tree], operation)(index, *more)[0]
-            for (tree, index), more in zip(batch, extra, strict=True)
-        ]
-        assert list(results[0:count]) == expected
-        assert_same(forest, oracles)
-        for tag in TAGS:
-            for tree, index in batch:
-                has = lib.sws_rtree_tag_get(forest, tree, index, tag, ffi.NULL)
-                assert has == oracles[tree].tag_get(index, tag)[0]
 
 
 @pytest.mark.parametrize("first", [0, 16384, 2**18, 2**20 + 16384])
@@ -218,12 +159,8 @@ def test_trunk_of_64_megabytes(first: int) -> None:
     """A full trunk takes 256 leaves, 4 nodes and 1, and 1 more where its offsets need 4 levels."""
     forest, count = make_forest(6, 1), 16384
     oracle = Tree(6, {first + slot: slot + 1 for slot in range(count)})
-    trees = ffi.new("uint32_t[]", count)
-    indexes = ffi.new("uint64_t[]", list(oracle.items))
-    items = ffi.new("uint64_t[]", list(oracle.items.values()))
-    status = ffi.new("int8_t[]", count)
-    assert lib.sws_forest_insert(forest, count, trees, indexes, items, status) == lib.SWS_OK
-    assert not any(status)
+    for index, item in oracle.items.items():
+        assert lib.sws_rtree_insert(forest, 0, index, item, ffi.NULL) == lib.SWS_OK
     expected = 256 + 4 + 1 + (first >= 2**18)
     assert lib.sws_rtree_node_count(forest, 0) == len(oracle.nodes()) == expected
     assert lib.sws_rtree_height(forest, 0) == oracle.height() == (4 if first >= 2**18 else 3)

@@ -164,25 +164,10 @@ class Tree:
         work.tag_words_touched += sum(self._untag(index, tag) for tag in clear)
         return OK, work
 
-    def gang(self, first: int, limit: int, tag: int | None = None) -> list[tuple[int, int]]:
-        """Return items from first on. Stands for sws_rtree_gang_lookup and _tag (scan.c)."""
-        found = [
-            (index, item)
-            for index, item in sorted(self.items.items())
-            if index >= first and (tag is None or tag in self.tags[index])
-        ]
-        return found[:limit]
-
-    def range_tag(
-        self, first: int, last: int, limit: int, if_tag: int, set_tag: int
-    ) -> tuple[int, int]:
-        """Tag the items that have if_tag. Stands for sws_rtree_range_tag_if_tagged (scan.c)."""
-        if first > last or limit == 0:
-            return 0, first
-        met = [index for index, _ in self.gang(first, limit, if_tag) if index <= last]
-        for index in met:
-            self.tags[index].add(set_tag)
-        return len(met), (met[-1] if len(met) == limit else last) + 1 & 2**64 - 1
+    def next(self, first: int) -> tuple[int, int]:
+        """Return the first item from an index on. Stands for sws_rtree_next (rtree.c)."""
+        index = min((index for index in self.items if index >= first), default=first)
+        return index, self.items.get(index, 0)
 
 
 def edges(shift: int) -> Iterator[int]:

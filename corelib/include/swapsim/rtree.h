@@ -33,8 +33,7 @@
  *
  * Locks: none here. The caller holds its mapping's lock, which in the kernel is
  *      insert, tag_set, tag_clear, tag_update, delete, replace    tree_lock / xa_lock
- *      lookup, tag_get, gang lookups                              none (RCU)
- *      range_tag_if_tagged                                        tree_lock / xa_lock
+ *      lookup, tag_get                                            none (RCU)
  * struct sws_rtree_work counts the work done under one hold.
  */
 #ifndef SWAPSIM_RTREE_H
@@ -67,8 +66,6 @@ struct sws_forest_config {
 	uint32_t shift;
 	/* Initial number of empty trees, which may be 0; default 1. */
 	uint32_t tree_count;
-	/* Scattered batches with fewer rows are not sorted; default 4096. */
-	uint64_t sort_threshold;
 	/*
 	 * The allocator, which belongs to the caller and outlives the forest; NULL means that of
 	 * libc.
@@ -217,71 +214,10 @@ uint32_t sws_rtree_height(const struct sws_forest *self, uint32_t tree);
 uint64_t sws_rtree_node_count(const struct sws_forest *self, uint32_t tree);
 
 /*
- * Scans by index, which the replay of a trace does not need. The kernel uses them to find the pages
- * of a file that are to be written: range_tag_if_tagged copies DIRTY to TOWRITE, gang_lookup_tag
- * then finds those pages. They are here for a model of the flushers.
+ * Returns the first item at or above *index and writes its index, or 0, with *index unchanged.
+ * Complexity: O(empty slots between them * height).
  */
-
-/*
- * Writes the items at first_index and above, in the order of their indexes, at most limit of them;
- * items and indexes are the caller's arrays of limit words, and either may be NULL. Models:
- * radix_tree_gang_lookup. Complexity: O(items written * height). Returns the number of items
- * written.
- */
-size_t sws_rtree_gang_lookup(struct sws_forest *self, uint32_t tree, uint64_t first_index,
-			     size_t limit, uint64_t *items, uint64_t *indexes);
-
-/* As sws_rtree_gang_lookup, for items with the tag only. Models: radix_tree_gang_lookup_tag. */
-size_t sws_rtree_gang_lookup_tag(struct sws_forest *self, uint32_t tree, uint64_t first_index,
-				 size_t limit, uint32_t tag, uint64_t *items, uint64_t *indexes);
-
-/*
- * Sets set_tag for the items of *first_index .. last_index that have if_tag, at most limit of them.
- * *first_index becomes the index after the last tagged item if the limit was reached, else
- * last_index + 1 (0 after the largest index). Each tag is propagated upward from its leaf until a
- * node has it. Models: radix_tree_range_tag_if_tagged. Complexity: O(items * height). Returns the
- * number of items that have if_tag.
- */
-uint64_t sws_rtree_range_tag_if_tagged(struct sws_forest *self, uint32_t tree,
-				       uint64_t *first_index, uint64_t last_index, uint64_t limit,
-				       uint32_t if_tag, uint32_t set_tag);
-
-/*
- * Batch calls: row i is (trees[i], indexes[i]). The results are those of single calls, row by row
- * in the given order. The library may process the rows in another order: it sorts scattered batches
- * by tree and by region of the index, so that rows near each other share nodes in the processor's
- * cache.
- *
- * Complexity: O(count) plus a walk for each row that leaves the previous row's leaf. Memory: a
- * sorted batch allocates 8 bytes per row (insert 16; 8 more above 2048 trees), twice that for a
- * region of one large tree, and frees them; if that fails, rows are processed as given. Arrays must
- * not overlap.
- *
- * Returns SWS_OK when all rows were tried, whatever their results; SWS_ERROR_BAD_ARGUMENT if a tree
- * number, the tag or (insert) an item is invalid, before any row is processed; and for insert
- * SWS_ERROR_NO_MEMORY when nodes run out: then the rows inserted so far are removed again, so that
- * items and tags are unchanged.
- */
-
-/* Inserts items; status[i] is SWS_OK or SWS_ERROR_EXISTS. */
-int sws_forest_insert(struct sws_forest *self, size_t count, const uint32_t *trees,
-		      const uint64_t *indexes, const uint64_t *items, int8_t *status);
-
-/* Looks up items; items[i] is the item or 0. */
-int sws_forest_lookup(struct sws_forest *self, size_t count, const uint32_t *trees,
-		      const uint64_t *indexes, uint64_t *items);
-
-/* Deletes items; items[i] is the removed item or 0. */
-int sws_forest_delete(struct sws_forest *self, size_t count, const uint32_t *trees,
-		      const uint64_t *indexes, uint64_t *items);
-
-/* Sets one tag; status[i] is SWS_OK or SWS_ERROR_NOT_FOUND. */
-int sws_forest_tag_set(struct sws_forest *self, size_t count, const uint32_t *trees,
-		       const uint64_t *indexes, uint32_t tag, int8_t *status);
-
-/* Clears one tag; status[i] is SWS_OK or SWS_ERROR_NOT_FOUND. */
-int sws_forest_tag_clear(struct sws_forest *self, size_t count, const uint32_t *trees,
-			 const uint64_t *indexes, uint32_t tag, int8_t *status);
+uint64_t sws_rtree_next(const struct sws_forest *self, uint32_t tree, uint64_t *index);
 
 /* ffi: end */
 

@@ -390,24 +390,18 @@ static const char *wrong_item(const struct sws_mappings *self, uint32_t mapping,
 	return NULL;
 }
 
-enum { ITEMS_AT_ONCE = 64 };
-
 /* Walks over the items of a mapping. */
 static const char *wrong_with(const struct sws_mappings *self, uint32_t mapping)
 {
-	uint64_t items[ITEMS_AT_ONCE];
-	uint64_t indexes[ITEMS_AT_ONCE];
 	const char *wrong = NULL;
-	uint64_t from = 0;
-	size_t n = 0;
+	uint64_t index = 0;
+	uint64_t item = 0;
 
 	do {
-		n = sws_rtree_gang_lookup(self->forest, mapping, from, ITEMS_AT_ONCE, items,
-					  indexes);
-		for (size_t i = 0; i < n && !wrong; i++)
-			wrong = wrong_item(self, mapping, indexes[i], items[i]);
-		from = n ? indexes[n - 1] + 1 : 0;
-	} while (!wrong && n == ITEMS_AT_ONCE && from);
+		item = sws_rtree_next(self->forest, mapping, &index);
+		if (item)
+			wrong = wrong_item(self, mapping, index, item);
+	} while (item && !wrong && ++index);
 	return wrong;
 }
 

@@ -7,7 +7,6 @@ void sws_forest_config_init(struct sws_forest_config *config)
 	*config = (struct sws_forest_config){
 		.shift = 6,
 		.tree_count = 1,
-		.sort_threshold = 4096,
 		.allocator = NULL,
 	};
 }
@@ -51,7 +50,6 @@ int sws_forest_new(const struct sws_forest_config *config, struct sws_forest **o
 	self->allocator = allocator;
 	self->shift = config->shift;
 	self->mask = (UINT32_C(1) << config->shift) - 1;
-	self->sort_threshold = config->sort_threshold;
 	sws_forest__init_nodes(self);
 	if (config->tree_count) {
 		error = resize_trees(self, config->tree_count);

@@ -6,8 +6,8 @@
  *      layout.h                    structs, offset, walk, find
  *      nodes.h      nodes.c        nodes in use, free and fresh; slabs
  *      slow.h       slow.c         changes beyond a leaf: grow, shrink
- *      steps.h                     one row at its leaf, propagation of a tag
- *      rtree.c  scan.c  batch.c    the public calls; also forest.c and verify.c
+ *      steps.h                     an operation at its leaf, propagation of a tag
+ *      rtree.c                     the public calls; also forest.c and verify.c
  *
  * A tree of height 2 at shift 2, with the indexes 1, 2 and 9 in use, 2 DIRTY:
  *
@@ -31,10 +31,10 @@
 #define SWS_RTREE__STEP static inline __attribute__((always_inline))
 
 /*
- * A path that few rows take: a function call, so that the other paths keep their registers; in the
+ * A path that few calls take: a function call, so that the other paths keep their registers; in the
  * same source, so that the compiler knows which registers the call preserves.
  */
-#define SWS_RTREE__SELDOM static __attribute__((noinline, unused))
+#define SWS_RTREE__SELDOM static __attribute__((noinline))
 
 /*
  * 40 bytes, then 2^shift slots; rounded up to cache lines these are 576 bytes at shift 6:
@@ -68,7 +68,7 @@ struct sws_rtree__tree {
 	struct sws_rtree__node *top;
 	/* At height 0 the single item at index 0, or 0. */
 	uint64_t item;
-	/* The last leaf used, or NULL: most rows are close to the previous one. */
+	/* The last leaf used, or NULL: most calls are close to the previous one. */
 	struct sws_rtree__node *leaf;
 	/* The leaf's indexes >> shift, or SWS_RTREE__NO_LEAF. */
 	uint64_t leaf_number;
@@ -99,7 +99,6 @@ struct sws_forest {
 	/* The number of nodes of all slabs. */
 	uint64_t made_count;
 	struct sws_rtree__slab *slabs;
-	uint64_t sort_threshold;
 	const struct sws_allocator *allocator;
 };
 

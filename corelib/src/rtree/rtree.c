@@ -158,3 +158,30 @@ uint64_t sws_rtree_node_count(const struct sws_forest *self, uint32_t tree)
 
 	return target ? target->node_count : 0;
 }
+
+uint64_t sws_rtree_next(const struct sws_forest *self, uint32_t tree, uint64_t *index)
+{
+	const struct sws_rtree__tree *target = tree_of(self, tree);
+	uint64_t at = *index;
+
+	if (!target || !target->top)
+		return target && at == 0 ? target->item : 0;
+	while (sws_rtree__holds(self->shift, target->height, at)) {
+		const struct sws_rtree__node *node = target->top;
+		uint64_t slot = node->slots[sws_rtree__offset(self, at, node->shift)];
+
+		while (slot && node->shift) {
+			node = (const struct sws_rtree__node *)(uintptr_t)slot;
+			slot = node->slots[sws_rtree__offset(self, at, node->shift)];
+		}
+		if (slot) {
+			*index = at;
+			return slot;
+		}
+		/* The first index after those below the empty slot; 0 after the largest. */
+		at = ((at >> node->shift) + 1) << node->shift;
+		if (!at)
+			break;
+	}
+	return 0;
+}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree/steps.h - one row of an operation at its leaf from find, inline.
+ * rtree/steps.h - an operation at its leaf from find, inline.
  *
- * Nearly every row ends here: a slot and a bit change. The first or last bit of a leaf's tag word
- * is propagated upward, the first or last item is handled in slow.c. Single and batch calls share
- * these steps, so they cannot differ.
+ * Nearly every call ends here: a slot and a bit change. The first or last bit of a leaf's tag word
+ * is propagated upward, the first or last item is handled in slow.c.
  *
  * The tree of height 3 of slow.c, shift 2, items at 0, 6 and 17: one tag's words from the root
  * down, bit 0 on the right, and the number of words that the kernel tests for each call:
