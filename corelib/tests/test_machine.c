@@ -401,36 +401,6 @@ static void writers_of_6_1_reclaim_for_themselves_and_exit(void)
 	}
 }
 
-/* Runs four writers of 5.7 without slot caches until they have exited. */
-static struct sws_machine *exited(bool holds_device)
-{
-	struct sws_machine_config config = limited();
-	struct sws_machine *machine = NULL;
-
-	config.device.kernel = SWS_KERNEL_5_7;
-	config.writers = 4;
-	config.slot_cache = false;
-	config.exit_holds_device = holds_device;
-	machine = make(&config);
-	run(machine, UINT64_MAX, 1000);
-	return machine;
-}
-
-static void an_exit_may_hold_the_device_over_both_halves_of_a_free(void)
-{
-	for (int holds = 0; holds <= 1; holds++) {
-		struct sws_machine *machine = exited(holds);
-		const uint64_t out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
-
-		CHECK(acquisitions(machine, SWS_SITE_DEVICE_EXIT) == (holds ? out : 0));
-		CHECK(acquisitions(machine, SWS_SITE_DEVICE_FREE) == (holds ? 0 : out));
-		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_FREE) == out);
-		CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == out);
-		CHECK(sws_machine_slots_in_use(machine, 0) == 0);
-		sws_machine_free(machine);
-	}
-}
-
 static void a_life_has_a_fill_a_phase_of_swapping_and_an_exit(void)
 {
 	struct sws_machine_config config = limited();
@@ -835,14 +805,6 @@ static void a_config_out_of_range_is_refused(void)
 
 	refuse(config); /* There are no tasks. */
 	config.writers = 1;
-	config.exit_holds_device = true;
-	refuse(config); /* There are slot caches. */
-	config.slot_cache = false;
-	config.device.rotational = true;
-	refuse(config); /* There are no cluster locks. */
-	config.device.rotational = false;
-	config.slot_cache = true;
-	config.exit_holds_device = false;
 	config.costs.lru_page_ns = 0;
 	refuse(config);
 	config.costs.lru_page_ns = UINT64_MAX;
@@ -1165,7 +1127,6 @@ int main(void)
 	RUN(a_page_of_another_task_is_written_when_its_cpu_was_interrupted);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
 	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);
-	RUN(an_exit_may_hold_the_device_over_both_halves_of_a_free);
 	RUN(a_life_has_a_fill_a_phase_of_swapping_and_an_exit);
 	RUN(a_refill_pays_a_cache_line_of_the_map_once);
 	RUN(walkers_of_6_1_drop_pages_and_rest_after_their_accesses);

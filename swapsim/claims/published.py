@@ -184,22 +184,19 @@ def reasons(root: Path | None = None) -> pl.DataFrame:
 @checked
 def windows(root: Path | None = None) -> pl.DataFrame:
     """Read the part of a run that each metric describes; stored before the runs (WINDOWS)."""
-    return _read(root, "windows.csv", tables.WINDOWS, ["metric", "kernel"], ("kernel", "fitted"))
+    return _read(root, "windows.csv", tables.WINDOWS, ["metric"], ("fitted",))
 
 
 @checked
-def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> str:
-    """Return the WINDOW of a metric; a row of WINDOWS for its kernel precedes one for all.
+def window_of(metric: str) -> str:
+    """Return the WINDOW of a metric, by the row of WINDOWS whose name it has or begins with.
 
-    A metric has the name of a row, or one that begins with it; else it is an InputError.
+    A metric without a row is an InputError.
     """
-    frame = windows() if rules is None else tables.WINDOWS.check(rules)
-    found = frame.filter(
-        pl.lit(metric).str.starts_with(pl.col("metric")),
-        pl.col("kernel").is_null() | (pl.col("kernel") == kernel),
-    ).sort("kernel", nulls_last=True, maintain_order=True)
+    frame = windows()
+    found = frame.filter(pl.lit(metric).str.starts_with(pl.col("metric")))
     if found.is_empty():
-        names = ", ".join(frame["metric"].unique(maintain_order=True))
+        names = ", ".join(frame["metric"])
         raise InputError(f"{metric!r} has no window: choose one of {names}", field="metric")
     return str(found["window"][0])
 

@@ -264,7 +264,6 @@ WINDOWS: Final = Table(
     "One row per metric of a tool: the part of a run that it describes. It is stored before the "
     "run.",
     Column("metric", pl.String, "name of the metric, or the begin of its name"),
-    Column("kernel", pl.String, "kernel of the row; null for all others"),
     Column("window", WINDOW.dtype, "part of the run"),
     Column("fitted", pl.String, "kernel whose figure constants are fitted to; null if held out"),
     columns.NOTE,

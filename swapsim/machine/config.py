@@ -64,9 +64,6 @@ class MachineConfig:
         Whether a task takes memory of the next node when its own is short, and all kswapds are
         woken when all nodes are short; with one device, without a cgroup, streams, or writers
         that exit.
-    exit_holds_device : bool
-        Whether a writer that exits frees each slot under one hold of si->lock, as in the swap
-        series of 2017 before its batches; with cluster locks and without slot caches.
     sweeps : bool
         Whether walkers access their pages in order, over and over; False: at random.
     warmup_ns, duration_ns : int
@@ -95,7 +92,6 @@ class MachineConfig:
     pages: int = _DEFAULTS["pages"]
     memory_max: int = _DEFAULTS["memory_max"]
     accesses: int = _DEFAULTS["accesses"]
-    exit_holds_device: bool = False
     drop_percent: int = _DEFAULTS["drop_percent"]
     sweeps: bool = bool(_DEFAULTS["sweeps"])
     read_percent: int = _DEFAULTS["read_percent"]
@@ -175,12 +171,6 @@ class MachineConfig:
             )
         if self.shares_memory:
             self._check_sharing()
-        if self.exit_holds_device and (self.kernel == "4.8" or self.slot_cache or self.rotational):
-            raise ConfigError(
-                f"exit_holds_device=True with kernel={self.kernel!r}, slot_cache={self.slot_cache} "
-                f"and rotational={self.rotational}: choose a kernel with cluster locks, "
-                "slot_cache=False and rotational=False"
-            )
         if "frames" in not_given:
             needed = _FRAMES_A_CPU * self._frames_cached
             object.__setattr__(self, "frames", max(self.frames, needed))

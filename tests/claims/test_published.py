@@ -22,7 +22,6 @@ from swapsim.claims.addresses import address, misfit
 from swapsim.claims.cells import require_cells
 from swapsim.errors import InputError
 from swapsim.patches.batched_removal.workload import error_of_change
-from swapsim.patches.writeback_tags.swap_series import ROWS_SPREAD
 
 TABLES = published_tables()
 CLAIMS = published_claims()
@@ -38,9 +37,8 @@ A, B, C, D = (
 )
 
 
-SERIES = "S-swap-series-v4-reply"  # each of its cells is a claim
 LIST = "prose: printed list"  # a claim on the lines of a list
-IN_TABLES = CLAIMS.filter(~PROSE, pl.col("mail") != SERIES).with_columns(
+IN_TABLES = CLAIMS.filter(~PROSE).with_columns(
     pl.col("locator")
     .str.extract_groups(r"^(?<row>.*) \| (?<base_kernel>.+) -> (?<value_kernel>.+)$")
     .struct.unnest()
@@ -61,71 +59,16 @@ def test_each_locator_has_three_parts() -> None:
 def test_each_row_of_a_table_is_one_claim() -> None:
     """A table's row is claimed once, and a claim of a table names a row of it."""
     in_tables = TABLES.filter(
-        ~pl.col("mail").is_in([SERIES, "B-kswapd-stall"]),  # B's 3/4 is not one of the patches
-        ~pl.col("table").str.contains("^prose|^pmbench output$|printed list$|huge pages$"),
+        pl.col("mail") != "B-kswapd-stall",  # B's 3/4 is not one of the patches
+        ~pl.col("table").str.contains("^prose|^pmbench output$|printed list$"),
     )
     printed = in_tables.select("patch", row=pl.concat_str("table", "metric", separator=" | "))
     assert IN_TABLES.select("patch", "row").rows() == printed.unique(maintain_order=True).rows()
 
 
-def test_each_cell_of_the_swap_series_is_one_claim() -> None:
-    """Without a base, by its figure; two rows of one function are one claim."""
-    stated = CLAIMS.filter(mail=SERIES)
-    cells = {
-        (metric, kernel): value
-        for metric, kernel, value in TABLES.filter(mail=SERIES)
-        .select("metric", "kernel", "value")
-        .iter_rows()
-    }
-    levels = []
-    for claim in stated.iter_rows(named=True):
-        _, rows, kernels = claim["locator"].split(" | ")
-        base, kernel = kernels.split(" -> ")
-        names = rows.split(" + ")
-        assert claim["metric"] == names[0]
-        assert claim["value"] == pytest.approx(sum(cells[name, kernel] for name in names))
-        if base == kernel:
-            assert (claim["base"], claim["change"]) == (None, None)
-            levels += [(name, kernel) for name in names]
-        else:
-            assert (claim["metric"], base) == ("vmstat.swap.so", "4.9-rc8")
-            assert claim["base"] == cells[claim["metric"], base]
-            assert claim["change"] == pytest.approx(100 * (claim["value"] / claim["base"] - 1))
-    assert sorted(levels) == sorted(cells)
-
-
-def test_the_swap_series_is_judged_by_a_share_of_its_figures() -> None:
-    """A rate by 15 %, a row by the deviation of one in patch A's mail."""
-    levels = CLAIMS.filter(pl.col("base").is_null(), mail=SERIES).join(tolerances(), on="claim")
-    share = pl.when(unit="KiB/s").then(0.15).otherwise(ROWS_SPREAD)
-    wanted = (share * levels["value"]).alias("wanted")
-    assert levels.select((wanted - pl.col("tolerance")).abs().max()).item() <= 0.5
-    rows = levels.filter(unit="% of cycles")
-    assert rows["tolerance"].to_list() == [
-        round(ROWS_SPREAD * value + 1e-9, 2) for value in rows["value"]
-    ]
-
-
-def test_superseded_figures_are_those_of_the_mail_that_replaces_them() -> None:
-    """They are left out of the tables; the first-hand mail prints each of them, with its digits."""
-    replaced = mails().drop_nulls("superseded_by")
-    assert replaced["mail"].to_list() == ["S-swap-series-v5"]
-    assert set(replaced["superseded_by"]) <= set(mails().filter(hand="first")["mail"])
-    old = published_tables(superseded=True).filter(mail="S-swap-series-v5")
-    assert old.height == 13
-    new = TABLES.filter(mail=SERIES)
-    for cell in old.iter_rows(named=True):
-        same = new.filter(kernel=cell["kernel"], unit=cell["unit"])
-        assert cell["value"] in same["value"].round(cell["decimals"]).to_list(), cell["locator"]
-    for rows in (TABLES, CLAIMS):
-        assert rows.filter(pl.col("mail").is_in(replaced["mail"].implode())).is_empty()
-    assert published_claims(superseded=True).height == CLAIMS.height + 3
-
-
 BASE_COLUMN = {
     "A-no-writeback-tags-with-diff": "base",
     "B-batched-removal": "vanilla",
-    "B-batched-removal-nonrot": "batch-v1",
     "C-stall-decisions-series": "mm1-mmotm-20130522",
     "D-percpu-cluster-next": "before",
     "D-percpu-cluster-next-v3": "v3 before",
@@ -181,10 +124,10 @@ def test_the_changes_in_prose_are_printed_or_follow_from_their_figures() -> None
 
 
 def test_each_change_has_its_tolerance() -> None:
-    """Each change and each figure of the series has one; only the rows' spread hides a sign."""
+    """Each change and each figure of a list has one; only the rows' spread hides a sign."""
     stated = published_claims(superseded=True)
     bounds = stated.join(tolerances(), on="claim", how="full", coalesce=True)
-    level = (pl.col("mail") == SERIES) | pl.col("locator").str.starts_with(LIST)
+    level = pl.col("locator").str.starts_with(LIST)
     judged = bounds.select(pl.col("change").is_not_null() | level).to_series()
     assert judged.to_list() == bounds["tolerance"].is_not_null().to_list()
     spread = pl.col("note").str.contains("^the spread of profile rows|from Min next to Amean")
@@ -304,10 +247,8 @@ def test_the_mails_own_spread_gives_the_points() -> None:
 
 
 def test_a_metric_has_the_window_of_its_tool() -> None:
-    """The row of a kernel precedes the general one; a metric without a row is refused by name."""
-    row = "perf-profile.cycles-pp._raw_spin_lock.free_pcppages_bulk"
-    assert window_of(row, "base") == "swap"
-    assert window_of(row, "patches 1-9") == "run"
-    assert window_of("vmstat.swap.so", "base") == "run"
+    """A metric without a row is refused by name."""
+    assert window_of("perf-profile.cycles-pp._raw_spin_lock.free_pcppages_bulk") == "swap"
+    assert window_of("vmstat.swap.so") == "run"
     with pytest.raises(InputError, match="no window"):
-        window_of("meminfo.SwapCached", "base")
+        window_of("meminfo.SwapCached")

@@ -143,8 +143,8 @@ def test_a_metric_has_the_name_of_a_tool_a_mail_or_a_claim(tmp_path: Path) -> No
     assert rest.is_empty()
     assert four.schema == FOUR_COLUMNS.schema
     found = {(row["claim"], row["yours"]) for row in four.iter_rows(named=True)}
-    assert {("B-system-5", -50.0), ("B2-system-5", -50.0)} < found
-    assert {claim for claim, _ in found} >= {"B-system-7", "B-system-1", "B2-system-1"}
+    assert ("B-system-5", -50.0) in found
+    assert {claim for claim, _ in found} == {"B-system-5", "B-system-7", "B-system-1"}
     rows = [(kernel, "pmbench", "vmstat.swap.so", 3, "", 1) for kernel in ("base", " patched")]
     four, _ = compared(claims.your_runs(write_csv(tmp_path / "b.csv", LONG, rows)))
     assert four["claim"].to_list() == [

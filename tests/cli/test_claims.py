@@ -31,7 +31,7 @@ def printed(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> lis
 
 
 @pytest.mark.parametrize(
-    ("which", "column"), [("03-stall-decisions", "patch"), ("S-swap-series-v4-reply", "mail")]
+    ("which", "column"), [("03-stall-decisions", "patch"), ("D-percpu-cluster-next-v3", "mail")]
 )
 def test_claims_are_those_of_a_patch_or_a_mail(
     which: str, column: str, judged: pl.DataFrame, capsys: pytest.CaptureFixture[str]

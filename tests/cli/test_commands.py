@@ -164,7 +164,7 @@ def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
         (["claims", "02-batch"], "did you mean 02-batched-removal?"),
         (["claims", "tags"], "did you mean 01-writeback-tags or A-no-writeback-tags-with-diff or"),
         (["claims", "pmbech"], "did you mean D-prose-score or"),
-        (["claims", "mgorman"], "did you mean B-batched-removal or B-batched-removal-nonrot or"),
+        (["claims", "mgorman"], "did you mean B-batched-removal or"),
         (["claims", "xyzzy"], "beginning of a claim's name: choose one of 01-writeback-tags,"),
         (["simulate", "no-such-study"], "one, as "),
         (["verify", "slots", "swap-w-seq"], "feeds writeback-tags, batched-removal: take another"),

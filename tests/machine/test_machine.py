@@ -360,7 +360,7 @@ def configs_of_lives(draw: st.DrawFn) -> Config:
     pages = draw(st.sampled_from([200, frames, 2 * frames])) * nodes // writers
     cpus = nodes * (-(-writers // nodes) + 1)
     needed = 160 * cpus + writers * pages
-    config = drawn_of_tasks(
+    return drawn_of_tasks(
         draw,
         slots=draw(st.sampled_from([160 * cpus + 300, needed + 900])),
         nodes=nodes,
@@ -368,9 +368,6 @@ def configs_of_lives(draw: st.DrawFn) -> Config:
         frames=frames,
         accesses=pages,
     )
-    if config.kernel is Kernel.V4_8 or not draw(st.booleans()):
-        return config
-    return replace(config, exit_holds_device=True, slot_cache=False, rotational=False)
 
 
 @settings(max_examples=8, suppress_health_check=SLOW)

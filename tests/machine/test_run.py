@@ -120,8 +120,6 @@ def test_a_run_without_a_result_says_what_to_do(
         ("devices", {"shares_memory": True, "devices": 2}),
         ("accesses", {"shares_memory": True, "accesses": 9}),
         ("accesses", {"accesses": 10, "channels": 1}),
-        ("exit_holds_device", {"exit_holds_device": True, "slot_cache": False}),
-        ("exit_holds_device", {"exit_holds_device": True, "kernel": "5.7"}),
         ("drop_percent", {"drop_percent": 25}),
         ("drop_percent", LIMITED | {"drop_percent": 100}),
         ("nodes", LIMITED | {"nodes": 2}),

@@ -28,7 +28,7 @@ tree_lock, take_out, tree, record              swap_cache.c: tree_add to tree_sh
 map_lock, map, may_leave_cache, leave_cache    swap_cache.c: duplicate to swap_free; evict.c
 get_slot, get_swap_pages, cluster_locks        get_slot.c: get_slot, get_slots, next_cluster_lock
 note_trunks, locked_part, reclaim_cached       get_slot.c: note_trunks, locked_part, reclaim_cached
-put_slot, free_entries, free_directly          put_slot.c: put_slot, flush, free_one, direct
+put_slot, free_entries                         put_slot.c: put_slot, flush, free_one
 look, next_look, next_free                     swap_cache.c: look_ns, next_look_ns
 submit, rotate, interrupt                      device.c: submit, rotate, interrupt, complete
 writer, life                                   writer.c: writer, write_page, fault; swap_out.c
@@ -88,7 +88,6 @@ _SITES = (
     ("record_lock.swap_cgroup_record", "mem_cgroup_swapout mem_cgroup_charge"),
     ("record_lock.swap_cgroup_record", "swapcache_free_entries"),
     ("interrupt", "try_to_unmap_flush"),
-    ("si_lock", "free_swap_and_cache"),
 )
 _WITH_INTERRUPTS_OFF = ("free_lock", "tree_lock", "lru_lock", "record_lock.swap_cgroup_record")
 SITES = tuple(
@@ -145,7 +144,6 @@ class Config:
     read_percent: int = 80
     spread_percent: int = 50
     fragmented: bool = False
-    exit_holds_device: bool = False
     spare_cpus: int = 0
     stay_ns: int = 0
     requests: tuple[Request, ...] = ()
@@ -1115,16 +1113,6 @@ class Machine:
         lock, site = self.map_lock(actor.swap, slot), "cluster_lock.swapcache_free_entries"
         yield from self.under(actor, lock, site, lambda: self.next_free(actor, slot))
 
-    def free_directly(self, actor: Actor, slot: int) -> Steps:
-        """Drop a slot's last reference and free it, under one hold of si->lock."""
-        swap = actor.swap
-        yield from self.lock(actor, swap.si_lock, "si_lock.free_swap_and_cache")
-        swap.lines.clear()
-        yield from self.run(actor, self.costs["device_ns"])
-        yield from self.map(actor, slot, "swap_free", swap.slots.drop)
-        yield from self.free_in_cluster(actor, slot)
-        self.unlock(actor, swap.si_lock)
-
     def free_entries(self, actor: Actor) -> Steps:
         """Free what this CPU has been given back."""
         swap = actor.swap
@@ -1228,9 +1216,6 @@ class Machine:
             while (where := self.ptes[pte]) != NOTHING:
                 if isinstance(where, int):
                     self.ptes[pte] = NOTHING
-                    if self.config.exit_holds_device:
-                        yield from self.free_directly(actor, where)
-                        continue
                     yield from self.map(actor, where, "swap_free", swap.slots.drop)
                     yield from self.put_slot(actor, where)
                 elif self.may_release(actor.node, pte):

@@ -64,7 +64,7 @@ def test_the_stored_costs_of_locks_meet_patch_as_base(share: float) -> None:
     assert stored["tag_ns"] == round(share * stored["tree_ns"])
     assert stored["map_ns"] == round(of_a.MAP_SHARE * stored["tree_ns"])
     swapped = of_a.swapped_share(constants)
-    found = of_a.reported(of_a.life_machine(tags=True, swapped=swapped), constants, of_a.BASE)
+    found = of_a.reported(of_a.life_machine(tags=True, swapped=swapped), constants)
     base = partial(base_figure, of_a.PATCH, of_a.BASE)
     cycles = sum(found[f"cycles.{site}"] for site in of_a.TREE_ROWS)
     assert cycles == pytest.approx(sum(map(base, of_a.TREE_ROWS.values())), rel=0.02)

@@ -28,7 +28,7 @@ def test_a_complete_run_has_the_two_rates_of_the_mail() -> None:
     constants = patch.headline_fit().constants
     swapped = prediction.swapped_share(constants)
     base, patched = (
-        prediction.reported(prediction.life_machine(tags=tags, swapped=swapped), constants, "base")
+        prediction.reported(prediction.life_machine(tags=tags, swapped=swapped), constants)
         for tags in (True, False)
     )
     assert base["vm-scalability.throughput"] == pytest.approx(2_506_952, rel=0.011)

@@ -12,7 +12,7 @@ from swapsim import claims
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs, costs_by_name
+from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.machine.fit import Fitted, residuals
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fits, prediction
@@ -94,6 +94,55 @@ def test_a_fit_that_does_not_converge_has_no_rows(monkeypatch: pytest.MonkeyPatc
     found = Fitted(constants=costs(), residuals=residuals([("a", 1.0, 2.0)]), converged=False)
     monkeypatch.setattr(prediction, "fit_and_share", lambda *_, **__: (found, 0.5))
     assert fits.predict_at_shares((0.2, 0.2)).is_empty()
+
+
+def at_share(map_share: float) -> pl.DataFrame:
+    """Return the constants with a map share."""
+    return change_costs(costs(), {"map_ns": round(map_share * costs_by_name()["tree_ns"])})
+
+
+def test_at_the_map_share_two_locks_have_the_ratio_of_another_mail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Below it tree_lock has more of the waiting than there, above it si->lock has."""
+    usual = prediction.life_machine
+
+    def tiny(**given: Any) -> MachineConfig:
+        whole = usual(**given)
+        return replace(whole, frames=whole.frames // 3, accesses=whole.accesses // 3)
+
+    def fit(_: float, map_share: float) -> tuple[Fitted, float]:
+        return Fitted(constants=at_share(map_share), residuals=residuals([]), converged=True), 0.5
+
+    monkeypatch.setattr(prediction, "life_machine", tiny)
+    monkeypatch.setattr(prediction, "fit_and_share", fit)
+    share = prediction.map_share_at(0.1)
+    low, high = (
+        prediction.ratio_of_locks(at_share(factor * share), swapped=0.5) for factor in (0.8, 1.25)
+    )
+    assert low > prediction.RATIO_OF_LOCKS > high
+
+
+def test_the_headlines_map_share_is_the_one_found_for_them() -> None:
+    """And the shares of tags in the what-ifs are the least, theirs, and the largest allowed."""
+    rows = patch.studies.by_tag_share.load()
+    found = rows.filter(tag_share=prediction.TAG_SHARE)["map_share"].unique()
+    assert found.to_list() == [pytest.approx(prediction.MAP_SHARE, rel=0.07)]
+    least, middle, largest = patch.studies.THREE_TAG_SHARES
+    assert (least, middle) == (min(prediction.TAG_SHARES), prediction.TAG_SHARE)
+    assert fits.with_tags_up_to(rows)["tag_share"].max() == largest
+
+
+def test_the_fitted_ratio_is_not_met_and_the_card_says_so() -> None:
+    """In no fit of the what-ifs is it half of the mail's."""
+    rows = patch.studies.by_tag_share.load()
+    for share in patch.studies.THREE_TAG_SHARES:
+        ((name, fit),) = fits.of_rows(rows.filter(tag_share=share)).items()
+        swapped = fits.swapped_of(rows, name)
+        ratio = prediction.ratio_of_locks(fit.constants, swapped=swapped, seed=2)
+        assert ratio < prediction.RATIO_OF_LOCKS / 2
+    cards = claims.patch_cards().filter(patch=patch.PATCH)
+    assert f"not met: published {prediction.RATIO_OF_LOCKS:.2f}," in cards["caveat"].item()
 
 
 def test_a_short_hold_is_measured_in_time_and_not_in_shares() -> None:

@@ -372,13 +372,6 @@ struct sws_machine_config {
 	 * writers that end. Default false: a task uses the memory of its node only.
 	 */
 	bool shares_memory;
-	/*
-	 * True if a writer that exits frees each slot under one hold of si->lock, in which it takes
-	 * the cluster's lock twice, as in the swap series of 2017 before slots were freed in
-	 * batches. Requires cluster locks and no slot caches. Default false: a cluster lock to drop
-	 * the reference, and then si->lock to free the slot.
-	 */
-	bool exit_holds_device;
 	/* Pages of each walker, 1 .. SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t pages;
 	/*
@@ -493,10 +486,8 @@ enum sws_machine_site {
 	SWS_SITE_RECORD_FREE = 33,
 	/* Not a lock: the wait for a CPU that had the page mapped and is interrupted. */
 	SWS_SITE_FLUSH = 34,
-	/* si->lock: a writer that exits frees a slot, with exit_holds_device. */
-	SWS_SITE_DEVICE_EXIT = 35,
 	/* The number of sites. */
-	SWS_SITES = 36,
+	SWS_SITES = 35,
 };
 
 /* The kinds of actors; see the table above. */

@@ -72,10 +72,6 @@ static int next(struct actor *actor, struct exit *my)
 	if (self->pte_states[my->pte] == PTE_SWAPPED) {
 		my->slot = self->pte_values[my->pte];
 		self->pte_states[my->pte] = PTE_NONE;
-		if (self->config.exit_holds_device) {
-			engine_go(&actor->thread, NEXT);
-			return sws_machine__free_directly(actor, my->slot);
-		}
 		return sws_machine__swap_free(actor, &my->slot);
 	}
 	if (is_to_release(self, my->pte)) {

@@ -117,13 +117,6 @@ static bool sharing_fits(const struct sws_machine_config *config)
 		!(config->writers && config->accesses));
 }
 
-static bool exit_fits(const struct sws_machine_config *config)
-{
-	return !config->exit_holds_device ||
-	       (!config->slot_cache && !config->device.rotational &&
-		sws_machine__rules_of(config->device.kernel)->cluster_locks);
-}
-
 static bool lists_fit(const struct sws_machine_config *config)
 {
 	return (unsigned int)config->removal <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
@@ -158,7 +151,7 @@ static bool tasks_fit(const struct sws_machine_config *config)
 bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
 	return costs_fit(&config->costs) && streams_fit(config) &&
-	       sws_machine_knows(config->device.kernel) && lists_fit(config) && exit_fits(config) &&
+	       sws_machine_knows(config->device.kernel) && lists_fit(config) &&
 	       sharing_fits(config) && (unsigned int)config->lock_kind <= SWS_LOCK_TICKET &&
 	       config->nodes >= 1 && config->nodes <= SWS_MACHINE_NODES_MAX &&
 	       devices_fit(config) && config->channels <= SWS_MACHINE_CHANNELS_MAX &&

@@ -14,12 +14,6 @@
  *      returned    . . . . ... .      0      in 6.1 64 times xa_lock after them
  *      returned    # . . . ... .      1      KEEP
  *
- * With exit_holds_device a writer that exits frees a slot under one hold instead, whose second half
- * finds the map byte's line in this CPU's cache:
- *
- *      si->lock                [ ..................... ]
- *      cluster lock              [ drop ] [ free ]
- *
  * So 64 of 65 puts take only a lock of their own CPU, and one pays for 64: as si->lock is held
  * throughout, a CPU that wants to refill waits for the complete flush.
  */
@@ -99,44 +93,6 @@ static int call_flush(struct actor *actor)
 	const struct flush frame = { 0 };
 
 	return engine_call(&actor->thread, flush, &frame, sizeof(frame));
-}
-
-struct direct {
-	uint32_t slot;
-};
-
-enum direct_step { HOLD_DEVICE, ENTER, DROP, FREE_ENTRY, LET_GO };
-
-static int direct(struct actor *actor, void *frame, uint32_t step)
-{
-	struct engine_thread *thread = &actor->thread;
-	struct sws_machine *self = actor->machine;
-	struct device *device = actor->device;
-	struct direct *my = frame;
-
-	switch ((enum direct_step)step) {
-	case HOLD_DEVICE:
-		return engine_lock(thread, device->si_lock, SWS_SITE_DEVICE_EXIT);
-	case ENTER:
-		sws_machine__begin_looks(device);
-		return engine_run(thread, self->config.costs.device_ns);
-	case DROP:
-		return sws_machine__swap_free(actor, &my->slot);
-	case FREE_ENTRY:
-		return sws_engine__under(thread, sws_machine__map_lock(self, device, my->slot),
-					 SWS_SITE_CLUSTER_FREE, free_one, &my->slot);
-	case LET_GO:
-		engine_leave(thread);
-		return engine_unlock(thread, device->si_lock);
-	}
-	return SWS_ERROR_BROKEN;
-}
-
-int sws_machine__free_directly(struct actor *actor, uint32_t slot)
-{
-	const struct direct frame = { .slot = slot };
-
-	return engine_call(&actor->thread, direct, &frame, sizeof(frame));
 }
 
 struct put_slot {

@@ -45,7 +45,6 @@ static const struct engine_site sites[SWS_SITES] = {
 	[SWS_SITE_RECORD_OUT] = { "record_lock.swap_cgroup_record.mem_cgroup_swapout", true },
 	[SWS_SITE_RECORD_IN] = { "record_lock.swap_cgroup_record.mem_cgroup_charge", true },
 	[SWS_SITE_FLUSH] = { "interrupt.try_to_unmap_flush", false },
-	[SWS_SITE_DEVICE_EXIT] = { "si_lock.free_swap_and_cache", false },
 	[SWS_SITE_RECORD_FREE] = { "record_lock.swap_cgroup_record.swapcache_free_entries", true },
 };
 

@@ -20,12 +20,6 @@ int sws_machine__get_slot(struct actor *actor);
 /* Puts a slot without references; in 4.8 it was freed with its last reference. */
 int sws_machine__put_slot(struct actor *actor, uint32_t slot);
 
-/*
- * Models free_swap_and_cache before slots were freed in batches: drops a slot's last reference and
- * frees it, under one hold of si->lock. The device has cluster locks and no slot caches are in use.
- */
-int sws_machine__free_directly(struct actor *actor, uint32_t slot);
-
 /* Models delete_from_swap_cache: removes a page from the swap cache and puts its slot. */
 int sws_machine__evict(struct actor *actor, uint32_t page);
 

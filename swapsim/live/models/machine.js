@@ -6,7 +6,7 @@
   const DEVICE = ["slots", "cluster_size", "trunk_shift", "rotational", "seed"];
   const FIELDS = [
     "list_pages", "slot_cache", "hand_off_ways", "nodes", "devices", "channels", "writers",
-    "walkers", "frames", "inactive_ratio", "shares_memory", "exit_holds_device", "pages",
+    "walkers", "frames", "inactive_ratio", "shares_memory", "pages",
     "memory_max", "accesses", "drop_percent", "sweeps", "read_percent", "spread_percent",
     "fragmented", "spare_cpus", "stay_ns",
   ];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What answers the claims of patch B's 1/4 and 2/4 (data/published/stored-before.md).
+"""What answers the claims of patch B's mail (data/published/stored-before.md).
 
 And its part of the pages on all patches.
 """
@@ -17,7 +17,7 @@ from swapsim.removal.replay import batched_removal_of
 
 
 def answers() -> pl.DataFrame:
-    """Return the answers to the claims of both at MIDDLE, with their ranges (ANSWERS)."""
+    """Return the answers to the claims at MIDDLE, with their ranges (ANSWERS)."""
     points = studies.by_points()
     return table_of([*of_the_changes(points), *of_the_times(points)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch B's machine and the tables of 1/4 and 2/4.
+"""Patch B's machine and the tables of its mail (1/4).
 
 The contention machine gives the price of a fault, by how many threads fault at a time; sweeps over
 memory give the number of faults, and how long all threads take::
@@ -146,12 +146,8 @@ def constants_at(point: Point) -> pl.DataFrame:
     )
 
 
-KERNELS: Final[Mapping[str, tuple[bool, bool]]] = {
-    "vanilla": (False, True),
-    "batch-v1": (True, True),
-    "ramdisknonrot-v1": (True, False),
-}
-"""The columns of 1/4 and 2/4: whether the kernel batches, and whether brd is rotational."""
+KERNELS: Final[Mapping[str, bool]] = {"vanilla": False, "batch-v1": True}
+"""The mail's columns, and whether each kernel batches."""
 
 _VANILLA: Final = "vanilla"
 _PAGES_OF_GB: Final = 2**30 // 1024 // PAGE_KIB
@@ -160,8 +156,7 @@ _PAGES_OF_GB: Final = 2**30 // 1024 // PAGE_KIB
 @cache
 def price_ns(tag_share: float, next_share: float, kernel: str, threads: int) -> float:
     """Return the CPU time of a fault of each thread, while so many threads fault all the time."""
-    batched, rotational = KERNELS[kernel]
-    config = machine(threads=threads, batched=batched, sweeps=True, rotational=rotational)
+    config = machine(threads=threads, batched=KERNELS[kernel], sweeps=True)
     point = Point(tag_share=tag_share, next_share=next_share)
     value = metric_values(config, constants_at(point))
     busy = math.fsum(value[f"{part}.walker"] for part in ("run", "hold", "wait")) / 100

@@ -146,7 +146,7 @@ by_points: Final = _study(
     run=prediction.predict_point,
     quick=_is_quick,
 )
-"""The tables of 1/4 and 2/4 predicted at each point that is left open; see `predict_point`."""
+"""The mail's table predicted at each point that is left open; see `predict_point`."""
 
 null: Final = _study(
     name="batched-removal-null",

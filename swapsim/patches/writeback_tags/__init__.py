@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from swapsim.patches.writeback_tags.answered import counted as counted
     from swapsim.patches.writeback_tags.answered import headline_locks as headline_locks
     from swapsim.patches.writeback_tags.answered import lock_relief as lock_relief
-    from swapsim.patches.writeback_tags.benchmark import stored_fits as stored_fits
-    from swapsim.patches.writeback_tags.benchmark import swap_w_seq as swap_w_seq
     from swapsim.patches.writeback_tags.prediction import PATCH as PATCH
     from swapsim.patches.writeback_tags.prediction import machine as machine
     from swapsim.patches.writeback_tags.prediction import runs as runs

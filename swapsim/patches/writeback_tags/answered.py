@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What answers the claims of patch A's mail and of the swap series.
+"""What answers the claims of patch A's mail (data/published/stored-before.md).
 
-The choices are those of data/published/stored-before.md. And its part of the pages on all
-patches: its counts, and the relief of its lock.
+And its part of the pages on all patches: its counts, and the relief of its lock.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,10 +31,10 @@ _BY_CONSTRUCTION: Final = ("A-lock-start-writeback", "A-lock-end-writeback")
 
 
 def answers() -> pl.DataFrame:
-    """Return the answers to the claims of the mail and of the series (ANSWERS).
+    """Return the answers to the claims of the mail (ANSWERS).
 
-    A figure of the mail is that of the headline fit's 20 seeds. Its range is over the shares of
-    tags that a benchmark allows, the others with two seeds and the series' map share.
+    A figure is that of the headline fit's 20 seeds. Its range is over the shares of tags that a
+    benchmark allows, the others with two seeds and their `prediction.map_share_at`.
     """
     stated = claims.published_claims().filter(patch=prediction.PATCH)
     others = fits.with_tags_up_to(studies.by_tag_share())
@@ -46,7 +45,7 @@ def answers() -> pl.DataFrame:
     rows = of_mail.with_columns(policy=pl.format("tags {}", "tag_share"))
     figures = claims.answers(
         stated.filter(~pl.col("claim").is_in(_BY_CONSTRUCTION)),
-        pl.concat([rows.select(RESULTS.names()), studies.series()]),
+        rows.select(RESULTS.names()),
         over="policy",
         at=f"tags {prediction.TAG_SHARE:g}",
     )

@@ -57,6 +57,11 @@ def predict_at_shares(
     return pl.concat([fit, *(_predict(fit, name, kernel, seed) for kernel, seed in points)])
 
 
+def predict_at_tag_share(tag_share: float) -> pl.DataFrame:
+    """Fit the base at a tag share and its `prediction.map_share_at`, and predict both kernels."""
+    return predict_at_shares((tag_share, prediction.map_share_at(tag_share)))
+
+
 def again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     """Predict one kernel with one seed and a stored fit: a sample of the rows."""
     predicted = rows.filter(metric=prediction.THROUGHPUT)

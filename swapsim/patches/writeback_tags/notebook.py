@@ -15,7 +15,7 @@ from swapsim.machine import summary
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE
 from swapsim.mapping import MappingConfig, totals_per_page
 from swapsim.mapping._native import nodes_after_swap_out
-from swapsim.patches.writeback_tags import prediction, swap_series
+from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.answered import per_page
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
 from swapsim.study.summary import against, over
@@ -120,54 +120,6 @@ def judged_ranges(rows: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(width=pl.col("high") - pl.col("low"), range=range_verdict("low", "high"))
         .drop("error", "kind")
-    )
-
-
-def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return each figure of the series, and its range over the fits, each the mean of its seeds."""
-    columns = [pl.col("kernel").alias("step"), pl.col("metric", "policy", "seed", "value")]
-    means = over(predicted.select(columns), statistic="mean")
-    found = over(means.select("step", "metric", "policy", "middle"), "policy", value="middle")
-    return (
-        pl.DataFrame(swap_series.figures())
-        .join(found, on=["step", "metric"], how="left", maintain_order="left")
-        .with_columns(kind=pl.lit("figure"), error=pl.lit(None, pl.Float64))
-        .with_columns(range=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
-        .drop("runs", "kind", "error")
-    )
-
-
-def describe_series(compared: pl.DataFrame) -> str:
-    """Return how the predicted ranges of the series lie to its rates and to its profile."""
-    parts = []
-    for unit, rows in (("KiB/s", "rates"), ("% of cycles", "rows of the profile")):
-        words = compared.filter(unit=unit).drop_nulls("range")["range"]
-        counts = words.value_counts(sort=True).sort("count", "range", descending=[True, False])
-        found = ", ".join(f"{count} {word}" for word, count in counts.iter_rows())
-        parts.append(f"of {words.len()} {rows} {found}")
-    return "By the range over the shares of tags: " + "; ".join(parts) + "."
-
-
-def draw_series(compared: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the rates and the cycles of the series, without its fitted ratio."""
-    shown = {"KiB/s": "swapped out, KiB/s", "% of cycles": "waiting for the lock, % of cycles"}
-    drawn = compared.filter(pl.col("unit").is_in(shown)).with_columns(
-        pl.col("unit").replace(shown),
-        name=pl.format("{}: {}", "step", "metric"),
-        published_low=pl.col("published") - pl.col("tolerance"),
-        published_high=pl.col("published") + pl.col("tolerance"),
-    )
-    return general.dots(
-        drawn.drop("step", "metric", "fitted", "tolerance", "range"),
-        "middle",
-        "name",
-        published="published",
-        panel="unit",
-        own_axes=True,
-        columns=1,
-        format="~s",
-        title="The swap series of 2017, published and predicted",
-        words={"middle": "{}", "low": "predicted, least", "high": "predicted, greatest"},
     )
 
 

@@ -8,13 +8,13 @@ shares open, so there is a fit and a prediction for each pair of them.
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import polars as pl
 
 from swapsim.checks import checked
 from swapsim.claims import results, window_of
+from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs, costs_by_name
 from swapsim.machine.fit import Fitted, Target, base_figure
@@ -31,8 +31,15 @@ TAG_SHARE: Final = 0.1
 """``tag_ns / tree_ns``: the geometric mean of 0.01 and 1, as the base does not determine it."""
 
 MAP_SHARE: Final = 0.31
-"""``map_ns / tree_ns``, which the base does not determine either: the value at which tree_lock and
-si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_series`)."""
+"""``map_ns / tree_ns``, which the base does not determine either: `map_share_at`, rounded."""
+
+RATIO_OF_LOCKS: Final = (13.94 + 13.75) / (7.05 + 7.03 + 7.02 + 6.83)
+"""Cycles in waits for tree_lock by those for si->lock, in 4.9-rc8 (with the patch) by this test
+with 32 processes: two rows (__add_to_swap_cache, __remove_mapping) by four (swapcache_free,
+page_swapcount, __swap_duplicate, get_swap_page).
+
+Source: 8760lujnng.fsf@yhuang-dev.intel.com, Huang Ying, 5 January 2017, the profile of the base.
+"""
 
 THROUGHPUT: Final = "vm-scalability.throughput"
 SWAP_OUT: Final = "vmstat.swap.so"
@@ -121,7 +128,7 @@ def fit_and_share(
             start,
             tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
             constants=table,
-            values=partial(reported, kernel=BASE),
+            values=reported,
         )
         before, swapped = swapped, swapped_share(fitted.constants, seed=seed)
         if abs(swapped - before) < _SAME_SHARE:
@@ -142,14 +149,14 @@ def targets() -> tuple[Target, Target]:
     )
 
 
-def reported(config: MachineConfig, constants: pl.DataFrame, kernel: str) -> dict[str, float]:
+def reported(config: MachineConfig, constants: pl.DataFrame) -> dict[str, float]:
     """Run a complete life and return what the mail's tools report of it, by their windows.
 
     These are the throughput and swap.so (KiB/s), and the cycles in each site's lock (% of the busy
-    time of the profile's window for this column of the mail).
+    time of the profile's window).
     """
     life = live(config, constants)
-    metrics = life.metrics(window_of(_PROFILE, kernel))
+    metrics = life.metrics(window_of(_PROFILE))
     cycles = {name: value for name, value in metrics.items() if name.startswith("cycles.")}
     return {THROUGHPUT: life.throughput, SWAP_OUT: life.swap_out} | cycles
 
@@ -173,6 +180,50 @@ def _printed(metric: str) -> float:
     return base_figure(PATCH, BASE, metric)
 
 
+_RATIO_WRITERS: Final = 32
+_RATIO_SLOTS: Final = 2**22
+_MAP_SHARES_TRIED: Final = (0.05, 0.8)
+_HALVINGS: Final = 8
+_DEVICE_SITES: Final = (
+    *("map_lock.put_swap_page", "map_lock.try_to_free_swap", "map_lock.swap_duplicate"),
+    "si_lock.get_swap_pages",
+)
+
+
+def ratio_of_locks(constants: pl.DataFrame, *, swapped: float, seed: int = 1) -> float:
+    """Return what RATIO_OF_LOCKS is in the machine: patch A's, with the patch and 32 writers."""
+    usual = life_machine(tags=False, swapped=swapped, writers=_RATIO_WRITERS, seed=seed)
+    value = reported(replace(usual, slots=_RATIO_SLOTS), constants)
+    tree, device = (
+        math.fsum(value[f"cycles.{site}"] for site in sites)
+        for sites in ([*TREE_ROWS][:2], _DEVICE_SITES)
+    )
+    return tree / max(device, 1e-6)
+
+
+def map_share_at(tag_share: float) -> float:
+    """Find the ``map_ns / tree_ns`` above which the machine's `ratio_of_locks` is too small.
+
+    By bisection on a logarithmic scale from 0.05 to 0.8, else it is an InputError. At each share
+    tried, patch A's base is fitted again with the tag share. The ratio jumps at the share found: of
+    two queues in a row, a little more work under one lock makes nearly all CPUs wait for it.
+    """
+
+    def above(map_share: float) -> bool:
+        fitted, swapped = fit_and_share(tag_share, map_share)
+        # A fit that does not converge has si->lock as the bottleneck.
+        ratio = ratio_of_locks(fitted.constants, swapped=swapped)
+        return fitted.converged and ratio > RATIO_OF_LOCKS
+
+    low, high = _MAP_SHARES_TRIED
+    if not above(low) or above(high):
+        raise InputError(f"no map_share from {low} to {high} has the ratio {RATIO_OF_LOCKS:.3f}")
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return math.sqrt(low * high)
+
+
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for a descent only to one as long as that of add."""
 
@@ -185,7 +236,7 @@ def predict_kernel(
 ) -> pl.DataFrame:
     """Predict the rates and the four profile rows of one of KERNELS with one seed (RESULTS)."""
     config = life_machine(tags=KERNELS[kernel], swapped=swapped, seed=seed)
-    value = reported(config, constants, kernel)
+    value = reported(config, constants)
     rows = [
         *((metric, value[metric], "KiB/s") for metric in (THROUGHPUT, SWAP_OUT)),
         *(

@@ -15,7 +15,7 @@ from swapsim.machine import what_if
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.run import TABLE_SEEDS
-from swapsim.patches.writeback_tags import fits, prediction, swap_series
+from swapsim.patches.writeback_tags import fits, prediction
 from swapsim.study import Study
 from swapsim.study.constants import Moved, ends
 
@@ -85,10 +85,10 @@ by_shares: Final = _fits(
 by_tag_share: Final = _study(
     name="writeback-tags-by-tag-share",
     points=prediction.TAG_SHARES,
-    run=swap_series.predict_with_series_share,
+    run=fits.predict_at_tag_share,
     sample=fits.again,
 )
-"""The fit and its prediction at each share of tags, with the series' map_share."""
+"""The fit and its prediction at each share of tags, with its `map_share_at`."""
 
 
 def headline_fit() -> Fitted:
@@ -163,24 +163,3 @@ def _at_ends() -> list[what_if.Trial]:
 
 gain_by_constant: Final = _gains(name="writeback-tags-gain-by-constant", points=_at_ends)
 """The gain with each assumed constant at its low and high, the base fitted again."""
-
-
-def predict_step(point: tuple[float, str, int]) -> pl.DataFrame:
-    """Predict a step of the series with one seed and the fit at a tag share (RESULTS)."""
-    tag_share, step, seed = point
-    rows = by_tag_share.load().filter(tag_share=tag_share)
-    name, fitted = fits.of_rows(rows).popitem()
-    frame = swap_series.predict_step(
-        step, fitted.constants, swapped=fits.swapped_of(rows, name), seed=seed
-    )
-    share = {"metric": "map_share", "value": rows["map_share"][0], "unit": "of tree_ns"}
-    last = frame.tail(1).with_columns(pl.lit(value).alias(key) for key, value in share.items())
-    return pl.concat([frame, last]).with_columns(policy=pl.lit(f"tags {tag_share:g}"))
-
-
-series: Final = _study(
-    name="writeback-tags-swap-series",
-    points=tuple(product(THREE_TAG_SHARES, swap_series.STEPS, (1, 2, 3))),
-    run=predict_step,
-)
-"""The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
