@@ -20,7 +20,6 @@ from swapsim.io.paths import data_root, patches_root
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
-_MAILS_MAY_LACK: Final = ("superseded_by",)
 _LINKS_MAY_LACK: Final = ("target", "author", "date", "merged")
 _SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
 _SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
@@ -28,11 +27,10 @@ _FENCE: Final = "+++\n"
 
 
 @checked
-def published_tables(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
+def published_tables(root: Path | None = None) -> pl.DataFrame:
     """Read all printed cells of the mails (PUBLISHED), in the order of data/published.
 
-    With ``superseded`` also those of mails whose figures another mail prints first hand. An
-    InputError names file, line and field of the first cell that is no copy of the mail's, or is
+    An InputError names file, line and field of the first cell that is no copy of the mail's, or is
     given twice.
 
     Examples
@@ -46,19 +44,17 @@ def published_tables(root: Path | None = None, *, superseded: bool = False) -> p
     paths = sorted(folder.glob("[0-9][0-9]-*.csv"))
     if not paths:
         raise InputError("no table of a patch here: NN-slug.csv is needed", path=folder)
-    cells = pl.concat([_read_cells(path) for path in paths])
-    return cells if superseded else _in_force(cells, root)
+    return pl.concat([_read_cells(path) for path in paths])
 
 
 @checked
-def published_claims(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
+def published_claims(root: Path | None = None) -> pl.DataFrame:
     """Read all published claims, each against its own base (CLAIMS).
 
     A claim of a table is one of its rows: the patched column against the column that the patch was
     applied to (for the stall decisions that is mmotm, not vanilla). A claim in prose has the base
     that its sentence compares with; without a figure its value and change are null and its metric
-    states the direction after a colon (falls, rises, stays). With ``superseded`` also those of
-    mails whose figures another mail prints first hand.
+    states the direction after a colon (falls, rises, stays).
 
     Examples
     --------
@@ -71,14 +67,13 @@ def published_claims(root: Path | None = None, *, superseded: bool = False) -> p
     stated = _read(root, "claims.csv", tables.CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
     base, value = pl.col("base"), pl.col("value")
     of_figures = pl.when(base != 0).then(100 * (value - base) / base)
-    stated = stated.with_columns(change=pl.coalesce("change", of_figures))
-    return stated if superseded else _in_force(stated, root)
+    return stated.with_columns(change=pl.coalesce("change", of_figures))
 
 
 @checked
 def mails(root: Path | None = None) -> pl.DataFrame:
     """Read which mails the figures are from, and whether their texts were available (MAILS)."""
-    return _read(root, "mails.csv", tables.MAILS, ["mail"], _MAILS_MAY_LACK)
+    return _read(root, "mails.csv", tables.MAILS, ["mail"])
 
 
 @checked
@@ -100,12 +95,6 @@ def links(root: Path | None = None) -> pl.DataFrame:
                     field=field,
                 )
     return frame
-
-
-def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:
-    """Return the rows of mails that no other mail supersedes."""
-    replaced = mails(root).drop_nulls("superseded_by")
-    return rows.join(replaced, on="mail", how="anti", maintain_order="left")
 
 
 @checked

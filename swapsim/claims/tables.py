@@ -156,7 +156,6 @@ MAILS: Final = Table(
     columns.PATCH,
     Column("hand", HAND.dtype, "whether figures were copied from the mail or from notes of it"),
     Column("message", pl.String, "message ID of the mail, or another name for it"),
-    Column("superseded_by", pl.String, "mail that prints the same figures first hand; else null"),
 )
 
 LINKS: Final = Table(

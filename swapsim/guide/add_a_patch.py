@@ -127,7 +127,7 @@ unless the mail prints deviations:
 ...     print(f"{name}.csv:", "; ".join(f"{field}={text}" for field, text in row.items()))
 mails.csv: mail=B-batched-removal; patch=02-batched-removal; hand=first;
   message=1473415175-20807-2-git-send-email-mgorman@techsingularity.net, 1/4 of the series, Mel
-  Gorman; superseded_by=
+  Gorman
 links.csv: name=B-batched-removal; kind=mail;
   target=1473415175-20807-2-git-send-email-mgorman@techsingularity.net; title=[PATCH 1/4] mm,
   vmscan: Batch removal of mappings under a single lock during reclaim; author=Mel Gorman;

@@ -455,7 +455,7 @@ def test_steps_go_from_each_policy_to_the_next() -> None:
 def test_every_claim_has_a_kind_and_every_kind_its_rules() -> None:
     """A claim that repeats another one has the kind of a figure, as that one has."""
     kinds = claims.kinds()
-    everything = claims.published_claims(superseded=True)
+    everything = claims.published_claims()
     assert kinds["claim"].to_list() == everything["claim"].to_list()
     ruled = pl.read_csv(data_root() / "published" / "rules.csv").select("kind", "source").rows()
     assert set(ruled) == {(kind, source) for kind in KIND.words for source in SOURCE.words[1:]}

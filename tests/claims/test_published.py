@@ -125,7 +125,7 @@ def test_the_changes_in_prose_are_printed_or_follow_from_their_figures() -> None
 
 def test_each_change_has_its_tolerance() -> None:
     """Each change and each figure of a list has one; only the rows' spread hides a sign."""
-    stated = published_claims(superseded=True)
+    stated = published_claims()
     bounds = stated.join(tolerances(), on="claim", how="full", coalesce=True)
     level = pl.col("locator").str.starts_with(LIST)
     judged = bounds.select(pl.col("change").is_not_null() | level).to_series()
@@ -138,7 +138,7 @@ def test_each_change_has_its_tolerance() -> None:
 def test_each_figure_is_from_a_mail_that_is_named() -> None:
     """Each mail has its row."""
     named = mails().select("patch", "mail").sort("mail")
-    cells = published_tables(superseded=True)
+    cells = published_tables()
     assert named.equals(cells.select("patch", "mail").unique().sort("mail"))
 
 
@@ -172,7 +172,7 @@ def test_the_cells_are_those_that_were_compared_with_the_mails() -> None:
     fields = ["locator", "parameters", "printed", "change_percent_printed", "stddev_percent"]
     found = {
         f"{table} of {mail}": hashlib.sha256(repr(cells.select(fields).rows()).encode()).hexdigest()
-        for (mail, table), cells in published_tables(superseded=True).group_by(
+        for (mail, table), cells in published_tables().group_by(
             "mail", "table", maintain_order=True
         )
     }

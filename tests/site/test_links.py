@@ -71,7 +71,7 @@ def test_card_and_notebook_link_to_each_mail(patch: str) -> None:
 
     The first cell is that of the patch's notebook, or of a part of it.
     """
-    judged = claims.published_claims(superseded=True)
+    judged = claims.published_claims()
     own = claims.mails().filter(patch=patch).join(judged, on="mail", how="semi").select(name="mail")
     targets = own.join(claims.links(), on="name")["target"].drop_nulls()
     assert len(targets) >= 1
