@@ -57,7 +57,7 @@ Each command is done by a function of the same or nearly the same name:
 - ``swapsim verify stalls``: `stall.verify_stalls`,
 - ``swapsim verify clusters``: `clusters.verify_clusters`,
 - ``swapsim verify generations``: `generations.verify_generations`,
-- ``swapsim rank``: `patches.cluster_next.rank`, `clusters.alternatives.rank_policies`,
+- ``swapsim rank``: `patches.cluster_next.rank`, `clusters.ranking.rank_policies`,
 - ``swapsim claims``: `site.overview.judged`, `site.overview.of_claims`,
 - ``swapsim compare``: `site.overview.compare`,
 - ``swapsim report``: `site.report.write`,

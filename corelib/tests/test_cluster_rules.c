@@ -61,8 +61,7 @@ static void no_kernel_has_the_alternatives(void)
 	for (int set = SWS_CLUSTER_RULES_6_11; set <= SWS_CLUSTER_RULES_7_3; set++) {
 		const struct sws_cluster_rules rules = rules_of((enum sws_cluster_rule_set)set);
 
-		CHECK(rules.frag_tries == 1 && !rules.own_by_task);
-		CHECK(!rules.frag_classes && !rules.device_masks);
+		CHECK(!rules.own_by_task);
 		CHECK(rules.frag_all == (set != SWS_CLUSTER_RULES_7_3));
 	}
 }

@@ -94,12 +94,6 @@ static void a_config_out_of_range_is_refused(void)
 	config.trunk_shift = 32;
 	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
 	config = good;
-	config.rules.frag_tries = SWS_CLUSTERS_FRAG_TRIES_MAX + 1;
-	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
-	config = good;
-	config.rules.frag_classes = SWS_CLUSTERS_FRAG_CLASSES_MAX + 1;
-	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
-	config = good;
 	config.rules.own_by_task = true;
 	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
 	config.owners = SWS_CLUSTERS_OWNERS_MAX + 1;
@@ -627,7 +621,7 @@ static struct sws_clusters *with_two_frag_clusters(struct sws_clusters_config *c
 	return self;
 }
 
-static void a_search_tries_as_many_frag_clusters_as_the_rules_say(void)
+static void a_search_tries_one_frag_cluster_or_each_once(void)
 {
 	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, NULL, 1);
 	struct sws_clusters *self = with_two_frag_clusters(&config);
@@ -636,12 +630,11 @@ static void a_search_tries_as_many_frag_clusters_as_the_rules_say(void)
 
 	CHECK(grant(self, 1, 2) == 0);
 	sws_clusters_free(self);
-	config.rules.frag_tries = 2;
+	config.rules.frag_all = true;
 	self = with_two_frag_clusters(&config);
 	CHECK(grant(self, 1, 2) == 2 * SIZE + 4);
 	sws_clusters_free(self);
-	/* Each cluster once, however many may be tried: 1, then 2, in which one slot is free. */
-	config.rules.frag_tries = 200;
+	/* Each cluster once: 1, then 2, in which one slot is free. */
 	self = with_two_frag_clusters(&config);
 	for (uint32_t slot = 2 * SIZE + 4; slot < 3 * SIZE; slot += 4)
 		CHECK(grant(self, 0, 2) == slot);
@@ -651,23 +644,6 @@ static void a_search_tries_as_many_frag_clusters_as_the_rules_say(void)
 	CHECK(grant(self, 1, 2) == 0);
 	sws_clusters_work(self, &work);
 	CHECK(work.visits - before.visits == 2);
-	sws_clusters_free(self);
-}
-
-static void a_search_takes_a_frag_cluster_of_the_emptiest_class(void)
-{
-	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, NULL, 1);
-	struct sws_clusters *self = with_two_frag_clusters(&config);
-
-	/* The first one, 1, is nearly full, and 2 has one run. */
-	CHECK(grant(self, 1, 2) == 0);
-	sws_clusters_free(self);
-	config.rules.frag_classes = 2;
-	self = with_two_frag_clusters(&config);
-	CHECK(grant(self, 1, 2) == 2 * SIZE + 4);
-	sws_clusters_free(self);
-	config.rules.frag_classes = SWS_CLUSTERS_FRAG_CLASSES_MAX;
-	CHECK(sws_clusters_new(&config, &self) == SWS_OK);
 	sws_clusters_free(self);
 }
 
@@ -697,33 +673,6 @@ static void a_cpu_has_a_cluster_in_each_device_without_shared_next(void)
 		CHECK(work.lower == 1U + (unsigned)shared && work.inversions == (unsigned)shared);
 		sws_clusters_free(self);
 	}
-}
-
-static void a_request_uses_the_devices_of_its_mask(void)
-{
-	const struct sws_clusters_device devices[] = { { .slots = 2 * SIZE, .priority = 2 },
-						       { .slots = 2 * SIZE, .priority = 1 } };
-	const uint32_t masks[] = { 2, 1, 0 };
-	struct sws_clusters_config config = config_of(SWS_CLUSTER_RULES_7_3, devices, 1);
-	struct sws_clusters *self = NULL;
-	uint8_t number = 0;
-	uint32_t slot = 0;
-	uint32_t granted = 0;
-
-	config.n_devices = 2;
-	config.rules.device_masks = true;
-	config.owners = 3;
-	CHECK(sws_clusters_new(&config, &self) == SWS_ERROR_BAD_CONFIG);
-	config.masks = masks;
-	CHECK(sws_clusters_new(&config, &self) == SWS_OK);
-	for (uint32_t owner = 0; owner < 2; owner++) {
-		CHECK(!sws_clusters_allocate(self, 0, owner, 0, 1, &number, &slot, &granted));
-		CHECK(granted == 1 && number == 1 - owner);
-	}
-	CHECK(!sws_clusters_allocate(self, 0, 2, 0, 1, &number, &slot, &granted) && !granted);
-	CHECK(sws_clusters_allocate(self, 0, 3, 0, 1, &number, &slot, &granted) ==
-	      SWS_ERROR_BAD_ARGUMENT);
-	sws_clusters_free(self);
 }
 
 static void an_owner_keeps_its_cluster_on_every_cpu(void)
@@ -898,10 +847,8 @@ int main(void)
 	RUN(a_window_tests_its_range_again);
 	RUN(a_pick_skips_a_locked_cluster_or_waits_for_it);
 	RUN(any_sequence_holds_the_invariants);
-	RUN(a_search_tries_as_many_frag_clusters_as_the_rules_say);
-	RUN(a_search_takes_a_frag_cluster_of_the_emptiest_class);
+	RUN(a_search_tries_one_frag_cluster_or_each_once);
 	RUN(a_cpu_has_a_cluster_in_each_device_without_shared_next);
-	RUN(a_request_uses_the_devices_of_its_mask);
 	RUN(an_owner_keeps_its_cluster_on_every_cpu);
 	RUN(a_function_of_the_user_chooses_the_lists);
 	RUN(a_function_that_refuses_every_device_ends_the_call);

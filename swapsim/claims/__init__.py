@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from swapsim.claims.published import links as links
     from swapsim.claims.published import mails as mails
     from swapsim.claims.published import measured_provenance as measured_provenance
-    from swapsim.claims.published import measured_requests as measured_requests
     from swapsim.claims.published import measured_results as measured_results
     from swapsim.claims.published import measured_table as measured_table
     from swapsim.claims.published import patch_cards as patch_cards

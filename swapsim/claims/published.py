@@ -351,13 +351,7 @@ def measured_results(experiment: str) -> pl.DataFrame:
     return read_table(_experiment(experiment) / "results.parquet", tables.RESULTS)
 
 
-_FURTHER: Final = {
-    "slots_in_use": tables.SLOTS_IN_USE,
-    "folios": tables.FOLIO_FALLBACKS,
-    "lists": tables.REMOVED_LISTS,
-    "requests": tables.FOLIO_REQUESTS,
-    "stream": tables.FOLIO_STREAM,
-}
+_FURTHER: Final = {"slots_in_use": tables.SLOTS_IN_USE, "lists": tables.REMOVED_LISTS}
 """Tables of some experiments, by the names of their files."""
 
 
@@ -372,12 +366,6 @@ def measured_table(experiment: str, name: str) -> pl.DataFrame:
             field="name",
         )
     return read_table(path, _FURTHER[name])
-
-
-@checked
-def measured_requests(experiment: str) -> pl.DataFrame:
-    """Read what each process of an experiment asked of the kernel (FOLIO_REQUESTS)."""
-    return measured_table(experiment, "requests")
 
 
 @checked

@@ -5,7 +5,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import ffi
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
@@ -448,54 +447,6 @@ SLOTS_IN_USE: Final = Table(
     Column("count", pl.UInt32, "number of slots in the range"),
 )
 
-_FOLIO_ORDER: Final = Column("order", pl.UInt8, "log2 of the folio's pages")
-_ITERATION: Final = Column("iteration", pl.UInt32, "number of the iteration of the test")
-
-REQUEST: Final = Vocabulary(
-    "REQUEST",
-    "What a process of folio_turnover.c does with a chunk; out: the kernel shall page it out.",
-    ("unmap", "map", "touch", "out"),
-)
-
-FOLIO_FALLBACKS: Final = Table(
-    "FOLIO_FALLBACKS",
-    "One row per run, iteration and size of folio: the kernel's counters of large folios. Kernel, "
-    "policy and seed are those of the RESULTS of the same experiment.",
-    columns.KERNEL,
-    columns.POLICY,
-    columns.SEED,
-    _ITERATION,
-    _FOLIO_ORDER,
-    Column("swpout", pl.UInt32, "folios that were swapped out whole"),
-    Column("swpout_fallback", pl.UInt32, "folios that were split because no slots were found"),
-)
-
-FOLIO_REQUESTS: Final = Table(
-    "FOLIO_REQUESTS",
-    "One row per action of a process of folio_turnover.c, in its order; the same on every kernel.",
-    Column("process", pl.UInt8, "number of the process, and of its CPU"),
-    _ITERATION,
-    Column("op", REQUEST.dtype, "what it does"),
-    _FOLIO_ORDER,
-    Column("chunk", pl.UInt32, "place of the chunk among those of its process and order"),
-    Column("page", pl.UInt32, "page of the chunk that is touched, else 0"),
-)
-
-FOLIO_STREAM: Final = Table(
-    "FOLIO_STREAM",
-    "One row per memory operation of pages that a recording shows in swap (FOLIO_STEPS of one "
-    "process), in the order of its clock. Kernel, policy and seed are those of the RESULTS of the "
-    "same experiment.",
-    columns.KERNEL,
-    columns.POLICY,
-    columns.SEED,
-    columns.CPU,
-    Column("step", pl.Enum(ffi.FOLIO_STEPS), "what a task does with the pages"),
-    _FOLIO_ORDER,
-    Column("page", pl.UInt32, "first page; those of a mapping keep their places to each other"),
-    Column("n", pl.UInt32, "number of pages"),
-)
-
 REMOVED_LISTS: Final = Table(
     "REMOVED_LISTS",
     "One row per call of shrink_folio_list that removed folios from the swap cache. Kernel, policy "
@@ -574,25 +525,4 @@ UNMATCHED: Final = Table(
     Column("unit", pl.String, "unit of the metric; empty if not stated"),
     Column("runs", pl.UInt32, "runs of both kernels that have the metric"),
     Column("why", pl.String, "why the metric fits no claim"),
-)
-
-_SHARE: Final = "large folios that were split, of all that were to be swapped out"
-
-FALLBACK_SHARES: Final = Table(
-    "FALLBACK_SHARES",
-    "One row per size of large folios, and published pair of shares: how many were split, because "
-    "no run of swap slots was found, in print and on the user's two kernels.",
-    Column("size", pl.String, "size of the folios"),
-    Column("table", pl.String, "mail and table of the published pair; null without one"),
-    Column("published_base", pl.Float64, f"{_SHARE}: published, without the change", "%"),
-    Column("published_patched", pl.Float64, f"{_SHARE}: published, with it", "%"),
-    Column("base", pl.Float64, f"{_SHARE}: median of the user's rounds without the change", "%"),
-    Column("base_low", pl.Float64, "lower end of the interval without the change", "%"),
-    Column("base_high", pl.Float64, "upper end of the interval without the change", "%"),
-    Column("patched", pl.Float64, f"{_SHARE}: median of the user's rounds with it", "%"),
-    Column("patched_low", pl.Float64, "lower end of the interval with it", "%"),
-    Column("patched_high", pl.Float64, "upper end of the interval with it", "%"),
-    Column("base_rounds", pl.UInt32, "rounds without the change that swapped such folios out"),
-    Column("patched_rounds", pl.UInt32, "rounds with it"),
-    Column("seen", SEEN.dtype, "what the difference of equal rounds says; null without one"),
 )

@@ -11,7 +11,6 @@ import polars as pl
 from swapsim import io
 from swapsim.checks import checked, nearest
 from swapsim.claims.judging import range_verdict
-from swapsim.claims.mthp import mthp_rows
 from swapsim.claims.published import published_claims, published_tables, require_unique
 from swapsim.claims.tables import (
     CLAIMS,
@@ -56,8 +55,8 @@ def your_runs(path: Path | str) -> pl.DataFrame:
 
     The path is a CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a
     run, or with ``metric, base, patched, unit``, a line a metric; or a folder with results of
-    lkp-tests or of mmtests, or with counters of large folios (`claims.mthp`), for two kernels or
-    more. A metric has the name that its tool or a mail gives it, or that of a claim.
+    lkp-tests or of mmtests, for two kernels or more. A metric has the name that its tool or a mail
+    gives it, or that of a claim.
 
     An InputError says that there is no such file, folder or known result, or names file, line and
     field of the first row that does not fit.
@@ -132,7 +131,7 @@ def _require_one_unit(runs: pl.DataFrame, path: Path) -> None:
 
 def _folder(folder: Path) -> pl.DataFrame:
     """Read the results of the tool that wrote a folder."""
-    for read in (lkp_rows, mmtests_rows, mthp_rows):
+    for read in (lkp_rows, mmtests_rows):
         rows = read(folder)
         if rows:
             with io.translate_errors(
@@ -147,9 +146,8 @@ def _folder(folder: Path) -> pl.DataFrame:
                 )
             return YOUR_RUNS.check(frame)
     raise InputError(
-        "holds no known results: neither of lkp-tests (stats.json or matrix.json of a run), nor "
-        "of mmtests (logs of parallelio or usemem, tests-timestamp), nor counters of large folios "
-        "(KERNEL/ROUND/hugepages-64kB/stats/swpout, or KERNEL/ROUND.txt of grep)",
+        "holds no known results, of lkp-tests (stats.json or matrix.json of a run) or of mmtests "
+        "(logs of parallelio or usemem, tests-timestamp): write a CSV file of other figures",
         path=folder,
     )
 

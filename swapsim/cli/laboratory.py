@@ -204,7 +204,6 @@ _COMPARED: Final = (
     *("claim", "published", "tolerance", "yours"),
     *("your_low", "your_high", "your_verdict"),
 )
-_SHARES: Final = ("table", "size", "published_base", "published_patched", "base", "patched")
 
 
 @click.command(
@@ -215,11 +214,7 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
     "  a CSV file     kernel,test,metric,value,unit,run   a line a run\n"
     "                 metric,base,patched,unit            a line a metric, always open\n"
     "  a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json\n"
-    "                 of mmtests: NAME/.../parallelio or usemem, and tests-timestamp\n"
-    "                 of counters of large folios, copied from\n"
-    "                 /sys/kernel/mm/transparent_hugepage, or the output of grep:\n"
-    "                 KERNEL/ROUND/hugepages-64kB/stats/swpout, KERNEL/ROUND.txt,\n"
-    "                 or KERNEL/ROUND/before.txt and after.txt\n\n"
+    "                 of mmtests: NAME/.../parallelio or usemem, and tests-timestamp\n\n"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
     "it, or that of a claim (A-throughput): 'swapsim claims --metrics' lists them. "
@@ -234,10 +229,10 @@ _SHARES: Final = ("table", "size", "published_base", "published_patched", "base"
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
 @click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
-@shows(only=("compared", "unmatched", "shares"), usual="compared")
+@shows(only=("compared", "unmatched"), usual="compared")
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
     from swapsim.claims.judging import decides_nothing
-    from swapsim.claims.tables import FALLBACK_SHARES, FOUR_COLUMNS, UNMATCHED
+    from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
     from swapsim.claims.yours import too_few_runs
     from swapsim.site import overview
     from swapsim.study.ranking import FEWEST_RUNS
@@ -255,18 +250,6 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
         ),
         Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
     ]
-    if not found.shares.is_empty():
-        title = "large folios that were split when they were swapped out, percent"
-        printed.append(
-            Printed(
-                "shares",
-                found.shares,
-                FALLBACK_SHARES.by_name,
-                title=title,
-                in_order=True,
-                brief=_SHARES,
-            )
-        )
     opened = found.columns.filter(your_verdict="open").with_columns(kind=pl.lit("change"))
     few, zero = too_few_runs(), decides_nothing()
     reasons = {
@@ -276,8 +259,8 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     }
     counts = {why: opened.filter(which).height for why, which in reasons.items()}
     lines = [f"open verdicts: {n}, since {why}" for why, n in counts.items() if n]
-    nothing = found.columns.is_empty() and found.shares.is_empty()
-    if not found.columns.is_empty():
+    nothing = found.columns.is_empty()
+    if not nothing:
         lines.append("Setups are not compared: a verdict holds only if yours is the claim's.")
     elif not found.unmatched.is_empty():
         lines.append(f"no metric fits a claim; {found.unmatched.height} unmatched")

@@ -85,24 +85,24 @@ def rank(file: Path, seeds: int) -> Found:
 def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     """Rank choices of lists among the alternatives to the rules of 7.3."""
     from swapsim.cli.ranked import about, of_metric, runs_of
-    from swapsim.clusters import alternatives, charts
+    from swapsim.clusters import charts, ranking
     from swapsim.study.ranking import statistics
     from swapsim.study.tables import RANKING
 
-    ranking = alternatives.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
+    found = ranking.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
     names = ", ".join(policy.name for policy in policies)
 
-    change = f"change from the rules of {alternatives.BASE}"
+    change = f"change from the rules of {ranking.BASE}"
     return Found(
-        [of_metric(ranking, metric, change) for metric in alternatives.METRICS],
-        summary=_summary(ranking, alternatives.BASE, "median change from its rules"),
+        [of_metric(found, metric, change) for metric in ranking.METRICS],
+        summary=_summary(found, ranking.BASE, "median change from its rules"),
         chart=lambda: charts.alternatives(
-            ranking.select(RANKING.names()),
+            found.select(RANKING.names()),
             title=f"{names} among today's alternatives",
-            subtitle=statistics(runs_of(ranking)),
+            subtitle=statistics(runs_of(found)),
         ),
-        lines=[_NOT_ALIKE, about(ranking)],
-        in_file=ranking,
+        lines=[_NOT_ALIKE, about(found)],
+        in_file=found,
     )
 
 

@@ -16,7 +16,6 @@ from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
 from swapsim.cli.verbs import Verbs
 from swapsim.ffi import (
-    CLUSTER_NUMBERS,
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
     GENERATION_RULES,
@@ -33,13 +32,8 @@ if TYPE_CHECKING:
     from swapsim.traces.verification import Verdict
 
 
-_CLUSTER_SWITCHES = {
-    name: name not in CLUSTER_NUMBERS
-    for name in CLUSTER_SWITCHES
-    if name not in ("own_by_task", "device_masks")
-}
-"""Rules that a command can change, and whether each is yes or no. Owners of tasks, and their
-devices, are given in Python."""
+_CLUSTER_SWITCHES = {name: True for name in CLUSTER_SWITCHES if name != "own_by_task"}
+"""Rules that a command can change, each yes or no. Owners of tasks are given in Python."""
 
 
 _MORE_GRANTS = (
@@ -225,9 +219,8 @@ def replay_stall_decisions(folder: Path) -> Found:
     "--switch",
     "switches",
     multiple=True,
-    metavar="NAME=yes|no|N",
-    help=f"Rule to change in each set: {', '.join(_CLUSTER_SWITCHES)}; a number for "
-    f"{', '.join(CLUSTER_NUMBERS)}; may be given several times.",
+    metavar="NAME=yes|no",
+    help=f"Rule to change in each set: {', '.join(_CLUSTER_SWITCHES)}; may be given several times.",
 )
 @click.option(
     "--samples", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Rows of lists."
@@ -342,10 +335,10 @@ def _switch(text: str, known: Mapping[str, bool]) -> tuple[str, bool | int]:
         return name, int(value)
     if not known.get(name) or value not in ("yes", "no"):
         yes = ", ".join(each for each, flag in known.items() if flag)
-        numbers = ", ".join(each for each, flag in known.items() if not flag)
+        numbers = [f"; {each}=N" for each, flag in known.items() if not flag]
         hint = "" if name in known else suggestion(name, known)
         raise click.UsageError(
-            f"--switch {text}: {hint}give NAME=yes or NAME=no, NAME of {yes}; {numbers}=N"
+            f"--switch {text}: {hint}give NAME=yes or NAME=no, NAME of {yes}{''.join(numbers)}"
         )
     return name, value == "yes"
 

@@ -4,9 +4,7 @@
 - ``traces.import_text`` makes tables from the text of a kernel's probes, by ``JOINED_EVENTS``,
 - ``verify_clusters`` compares each grant, visit and list move with those of the model,
 - ``replay`` serves the same requests under other rules,
-- ``alternatives`` ranks changes of the rules of 7.3, and a user's choice of lists, ``questions``
-  what the allocator's authors ask,
-- ``requests`` makes streams of memory operations, ``folios`` runs them under rules.
+- ``ranking`` ranks a user's choice of lists among changes of the rules of 7.3.
 """
 
 from typing import TYPE_CHECKING
@@ -14,12 +12,8 @@ from typing import TYPE_CHECKING
 from swapsim import lazy
 
 if TYPE_CHECKING:
-    from swapsim.clusters import alternatives as alternatives
     from swapsim.clusters import charts as charts
-    from swapsim.clusters import folios as folios
-    from swapsim.clusters import questions as questions
-    from swapsim.clusters import requests as requests
-    from swapsim.clusters import studies as studies
+    from swapsim.clusters import ranking as ranking
     from swapsim.clusters import tables as tables
     from swapsim.clusters.events import ClusterRows as ClusterRows
     from swapsim.clusters.events import cluster_rows as cluster_rows

@@ -133,15 +133,13 @@ def _point(point: Any) -> Point | None:
 class Serving:
     """What else than a rule set decides how requests are served.
 
-    ``switches`` are rules that are changed. ``owners`` has the owner of each task, from 0: of its
-    current cluster, which CPUs have otherwise; or, with ``masks``, the one whose bits say which
-    devices the task may use. ``slots`` are the slots of each device, if they are not the trace's.
-    ``choose`` is the address of a user's function, 0 for none.
+    ``switches`` are rules that are changed. ``owners`` has the owner of each task's current
+    cluster, from 0, which CPUs have otherwise. ``slots`` are the slots of each device, if they are
+    not the trace's. ``choose`` is the address of a user's function, 0 for none.
     """
 
-    switches: Mapping[str, bool | int] = field(default_factory=dict)
+    switches: Mapping[str, bool] = field(default_factory=dict)
     owners: Mapping[int, int] | None = None
-    masks: Sequence[int] = ()
     slots: Sequence[int] | None = None
     choose: int = 0
 
@@ -162,33 +160,28 @@ class Served:
     samples: list[tuple[int, int, list[int]]]
 
 
-def switches_of(rules: str) -> dict[str, bool | int]:
-    """Return the switches of a rule set by their names; some are numbers."""
+def switches_of(rules: str) -> dict[str, bool]:
+    """Return the switches of a rule set by their names."""
     made = rules_struct(rules)
     return {name: getattr(made, name) for name in CLUSTER_SWITCHES}
 
 
-def serves(
-    rules: str, devices: pl.DataFrame, switches: Mapping[str, bool | int] | None = None
-) -> bool:
+def serves(rules: str, devices: pl.DataFrame, switches: Mapping[str, bool] | None = None) -> bool:
     """Return whether the rules have clusters for these devices; some have none for a hard disk."""
     known = switches_of(rules) | dict(switches or {})
-    return bool(known["global_next"]) or not devices["rotational"].any()
+    return known["global_next"] or not devices["rotational"].any()
 
 
-def change_config(config: Any, serving: Serving) -> Any:
-    """Write switches, owners, sizes and the user's function; return what has to stay alive."""
+def change_config(config: Any, serving: Serving) -> None:
+    """Write switches, owners, sizes and the user's function."""
     for name, value in serving.switches.items():
         setattr(config.rules, name, value)
     for number, slots in enumerate(serving.slots or ()):
         config.devices[number].slots = slots
-    config.masks = masks = ffi.new("uint32_t[]", list(serving.masks))
     if serving.owners is not None:
-        config.rules.own_by_task = not serving.masks
-        config.rules.device_masks = bool(serving.masks)
-        config.owners = len(serving.masks) or max(serving.owners.values()) + 1
+        config.rules.own_by_task = True
+        config.owners = max(serving.owners.values()) + 1
     config.choose = ffi.cast(_CHOOSE, serving.choose)
-    return masks
 
 
 def serve(
@@ -200,7 +193,7 @@ def serve(
     replayed.
     """
     config = configured(rows, rules)
-    masks = change_config(config, serving)
+    change_config(config, serving)
     made = structs.config(
         lib.sws_cluster_what_if_config_init,
         None,
@@ -210,7 +203,6 @@ def serve(
         sample_rows=max(1, rows.events.height // samples) if samples else 0,
     )
     handle = new(lib.sws_cluster_what_if_new, made, free=lib.sws_cluster_what_if_free)
-    del masks
     for pid, owner in (serving.owners or {}).items():
         check(lib.sws_cluster_what_if_assign(handle, pid, owner))
     found, neighbours = [], Counter[str]()

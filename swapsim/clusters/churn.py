@@ -25,9 +25,6 @@ ORDERS: Final = (0,) * 24 + (2,) * 4 + (4,) * 8 + (9,)
 SHARE: Final = 2048  # slots that a task takes before it gives some back
 REQUESTS: Final = 20_000  # requests of a stream
 
-KEPT: Final = 0.2
-"""Share of single slots that no task gives back, in a stream of long-lived entries."""
-
 _MOVES, _ENDS, _PARTS = 0.02, 0.002, 0.3
 """Chances: that a task has changed CPU, that it ends, and that it frees a part of a folio."""
 
@@ -52,17 +49,16 @@ class _Writer:
         place = {"seq": len(self.rows) + 1, "cpu": task.cpu, "pid": task.pid, "op": op}
         self.rows.append(place | fields)
 
-    def request(self, task: _Task, order: int, *, keeps: bool = False) -> None:
-        """Let a task obtain a run, at a multiple of its size; one that it keeps is never freed."""
+    def request(self, task: _Task, order: int) -> None:
+        """Let a task obtain a run, at a multiple of its size."""
         n = 1 << order
         slot = self.next = -(-max(self.next, 1) // n) * n
         self.row(task, "call", n=1, order=order)
         self.row(task, "grant", device=0, slot=slot, n=n)
         self.row(task, "done", n=1)
         self.next += n
-        if not keeps:
-            task.runs.append((slot, n))
-            task.slots += n
+        task.runs.append((slot, n))
+        task.slots += n
 
     def free(self, task: _Task, slot: int, n: int) -> None:
         """Free slots of a task's run."""
@@ -70,13 +66,11 @@ class _Writer:
         task.slots -= n
 
 
-def churn(
-    seed: int, *, requests: int = REQUESTS, kept: float = 0
-) -> tuple[ClusterRows, dict[int, int]]:
+def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int, int]]:
     """Generate a stream, and the group of each task (pid).
 
-    ``kept`` is the share of single slots that are never freed. Its device has a slot for each
-    request, so that nothing is refused: `alternatives.stream` serves it on a smaller one.
+    Its device has a slot for each request, so that nothing is refused: `ranking.stream` serves it
+    on a smaller one.
     """
     random, writer = Random(seed), _Writer()
     tasks = [_Task(number, number % GROUPS, number % CPUS) for number in range(TASKS)]
@@ -86,8 +80,7 @@ def churn(
         task = tasks[at]
         if random.random() < _MOVES:
             task.cpu = random.randrange(CPUS)
-        order = random.choice(ORDERS)
-        writer.request(task, order, keeps=bool(kept) and not order and random.random() < kept)
+        writer.request(task, random.choice(ORDERS))
         while task.slots > SHARE:
             _give_back(task, random, writer)
         if random.random() < _ENDS:

@@ -10,19 +10,12 @@ from typing import Final
 import polars as pl
 
 from swapsim import interrupt
-from swapsim.checks import check_choice, check_number, checked, fits
+from swapsim.checks import check_choice, check_number, checked
 from swapsim.clusters._native import Served, Serving, serve, serves
 from swapsim.clusters.events import ClusterRows, opened
 from swapsim.clusters.tables import CLUSTER_GRANTS, CLUSTER_LIST, CLUSTER_LISTS, CLUSTER_WORK
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import (
-    CLUSTER_NUMBERS,
-    CLUSTER_OWNERS_MAX,
-    CLUSTER_RULES,
-    CLUSTER_SLOTS_MAX,
-    CLUSTER_SWITCHES,
-    FRAG_TRIES_MAX,
-)
+from swapsim.ffi import CLUSTER_OWNERS_MAX, CLUSTER_RULES, CLUSTER_SLOTS_MAX, CLUSTER_SWITCHES
 from swapsim.progress import bar
 
 _A_GRANT: Final = {
@@ -56,7 +49,7 @@ def replay(
     source: ClusterRows | Path | str,
     rules: str | Sequence[str] | None = None,
     *,
-    switches: Mapping[str, bool | int] | None = None,
+    switches: Mapping[str, bool] | None = None,
     owners: Mapping[int, int] | None = None,
     slots: Sequence[int] | None = None,
     samples: int = 100,
@@ -75,7 +68,7 @@ def replay(
         The tables, or the trace folder of them.
     rules : str or sequence of str
         Of CLUSTER_RULES; by default all that have clusters for the trace's devices.
-    switches : mapping of str to bool or int, optional
+    switches : mapping of str to bool, optional
         Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
     owners : mapping of int to int, optional
         Task (pid) -> owner of a current cluster, from 0, if owners have one and CPUs do not.
@@ -102,7 +95,7 @@ def replay(
     6.12       2     2,233    1,856        377     1,936              16.9
     7.3        2     2,233    1,938        295     1,936              13.2
     """
-    wanted, changed = check_rules(rules or ()), check_switches(switches)
+    wanted, changed = _rules(rules or ()), _switches(switches)
     check_number("samples", samples, 0)
     with opened(source) as rows:
         serving = Serving(
@@ -127,7 +120,7 @@ def replay(
     return ClusterReplay(
         grants=CLUSTER_GRANTS.check(grants.select(CLUSTER_GRANTS.names())),
         work=CLUSTER_WORK.check(pl.concat(_work(*item) for item in served.items())),
-        lists=pl.concat(summed_lists(name, each.samples) for name, each in served.items()),
+        lists=pl.concat(_lists(name, each.samples) for name, each in served.items()),
     )
 
 
@@ -152,7 +145,7 @@ def calls(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def check_rules(rules: str | Sequence[str]) -> tuple[str, ...]:
+def _rules(rules: str | Sequence[str]) -> tuple[str, ...]:
     """Return the names of rule sets, each once, if all are known."""
     names = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
     for name in names:
@@ -160,21 +153,13 @@ def check_rules(rules: str | Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def check_switches(switches: Mapping[str, bool | int] | None) -> dict[str, bool | int]:
-    """Return the changed rules, if each is known and has a value that it can have."""
+def _switches(switches: Mapping[str, bool] | None) -> dict[str, bool]:
+    """Return the changed rules, if each is known and no other argument's."""
     changed = dict(switches or {})
-    for name, value in changed.items():
+    for name in changed:
         check_choice("switches", name, CLUSTER_SWITCHES)
         if name == "own_by_task":
             raise ConfigError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
-        if name == "device_masks":
-            raise ConfigError(f"switches={{{name!r}: ...}}: masks belong to streams (`questions`)")
-        what = f"switches={{{name!r}: {value!r}}}"
-        if name in CLUSTER_NUMBERS:
-            if not (fits(value, int) and 0 <= value <= FRAG_TRIES_MAX):
-                raise ConfigError(f"{what}: give a number from 0 to {FRAG_TRIES_MAX}")
-        elif not isinstance(value, bool):
-            raise ConfigError(f"{what}: give True or False")
     return changed
 
 
@@ -258,7 +243,7 @@ def _work(rules: str, served: Served) -> pl.DataFrame:
     )
 
 
-def summed_lists(rules: str, samples: Iterable[tuple[int, int, Sequence[int]]]) -> pl.DataFrame:
+def _lists(rules: str, samples: Iterable[tuple[int, int, Sequence[int]]]) -> pl.DataFrame:
     """Sum the clusters of lists over the orders in each sample: seq, slots in use, clusters."""
     kinds = [name.rstrip("0123456789") for name in CLUSTER_LIST.words]
     rows = []

@@ -157,24 +157,3 @@ CLUSTER_LISTS: Final = Table(
     Column("nonfull", pl.UInt32, "clusters of which a slot was freed, or that began to fill"),
     Column("frag", pl.UInt32, "clusters that a visit left"),
 )
-
-STEP: Final = pl.Enum(ffi.FOLIO_STEPS)
-FOLIO_STEPS: Final[dict[str, pl.DataType]] = {
-    "process": pl.UInt32(),
-    "cpu": pl.UInt16(),
-    "step": STEP,
-    "order": pl.UInt8(),
-    "page": pl.UInt32(),
-    "n": pl.UInt32(),
-}
-"""A step of a stream of memory operations (``cluster_folios.h``): what a process does with n pages,
-whose folios have an order of at most so much."""
-
-FOLIOS_OUT: Final[dict[str, pl.DataType]] = {
-    "rules": CLUSTER_RULES.dtype,
-    "stage": pl.UInt32(),
-    "order": pl.UInt8(),
-    **dict.fromkeys(("mapped", "swapped_in", "swapped_out", "fallbacks"), pl.UInt64()),
-}
-"""What became of the folios of an order in a stage: mapped as empty pages, swapped in, swapped out
-whole (swpout of sysfs), split for lack of a run of slots (swpout_fallback)."""

@@ -61,12 +61,6 @@ SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
 # Cluster allocators: rule sets in order of age, the rules in which they differ, their words.
 CLUSTER_RULES: Final = _names(lib.sws_cluster_rule_set_name)
 CLUSTER_SWITCHES: Final = tuple(name for name, _ in ffi.typeof("struct sws_cluster_rules").fields)
-CLUSTER_NUMBERS: Final = tuple(
-    name
-    for name, field in ffi.typeof("struct sws_cluster_rules").fields
-    if field.type.cname != "_Bool"
-)
-FRAG_TRIES_MAX: Final[int] = lib.SWS_CLUSTERS_FRAG_TRIES_MAX
 CLUSTER_CHOICES: Final = _names(lib.sws_cluster_choice_name)
 CLUSTER_OPS: Final = _names(lib.sws_cluster_op_name)[: lib.SWS_CLUSTER_BUSY]  # those that rows have
 CLUSTER_LISTS: Final = _names(lib.sws_cluster_list_name)
@@ -77,7 +71,6 @@ CLUSTER_DEVICES_MAX: Final[int] = lib.SWS_CLUSTERS_DEVICES_MAX
 CLUSTER_OWNERS_MAX: Final[int] = lib.SWS_CLUSTERS_OWNERS_MAX
 CLUSTER_SIZE_MAX: Final[int] = lib.SWS_CLUSTERS_SIZE_MAX  # slots of a cluster
 CLUSTER_SLOTS_MAX: Final[int] = lib.SWS_CLUSTERS_SLOTS_MAX
-FOLIO_STEPS: Final = _names(lib.sws_cluster_folios_step_name)
 
 # Generations; a switch of the rules is yes or no (True), or a number.
 GENERATION_RULES: Final = _names(lib.sws_generation_set_name)

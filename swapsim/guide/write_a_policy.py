@@ -79,7 +79,7 @@ that is searched next:
 >>> each_frag_cluster.name
 'each_frag_cluster'
 
-`clusters.replay` serves the requests of a recording by other rules, `clusters.alternatives` ranks
+`clusters.replay` serves the requests of a recording by other rules, `clusters.ranking` ranks
 list policies on recorded and generated streams. How often does a large folio find no run of slots?
 
 >>> from swapsim import clusters
@@ -126,7 +126,7 @@ Traceback (most recent call last):
 swapsim.errors.InputError: ...policy misspelt: it takes 'bases_of_all': use any of cpu, mm, ...
 
 A policy that raises, never ends or answers with an invalid slot, list or type is refused with its
-line by ``swapsim rank``, `slots.require_sound`, `clusters.alternatives` and `generations.replay`.
+line by ``swapsim rank``, `slots.require_sound`, `clusters.ranking` and `generations.replay`.
 `slots.measure` and `slots.one_at_a_time` run a policy as it is compiled: an endless loop hangs, and
 an invalid answer, or an exception in place of one, is counted, and ``next`` is stored instead:
 

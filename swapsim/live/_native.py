@@ -2,7 +2,7 @@
 """What only live panels call of the C library."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,13 +13,6 @@ from swapsim.slots.config import ChurnConfig, MeterConfig, SlotsConfig
 
 _STEP_EFFORT: Final = 256
 """The least effort of a task in a round, of which a page out takes two: WORKBENCH_STEP_EFFORT."""
-
-
-def draws(seed: int) -> Callable[[int], int]:
-    """Return a function that draws a whole number below a bound, by the library's generator."""
-    state = ffi.new("struct sws_generator *")
-    lib.sws_generator_seed(state, seed, 0)
-    return lambda bound: int(lib.sws_generator_below(state, bound))
 
 
 def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from swapsim.live import drawing
 from swapsim.live import panel as engine
 from swapsim.progress import WIDGET
 
-NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "lists", "generations")
+NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "generations")
 """The panels, in the order of their questions: each is a module of `swapsim.live.panels`."""
 
 MIME: Final = "application/vnd.swapsim.live+json"
@@ -140,7 +140,6 @@ def panel(name: str, **turned: object) -> LivePanel:
     stalls       When does reclaim stall?
     trunks       Do CPUs meet in a trunk?
     bases        What is a base worth, and for how long?
-    lists        Which list first?
     generations  Does reclaim take anonymous pages or file pages first?
     >>> live.panel("locks", hold=100).setting
     {'kind': 'queued lock', 'hold': '100', 'think': '57', 'near': '44', 'far': '118'}

@@ -84,7 +84,7 @@ def list_policy(
     - ``times``: how often it was chosen in a row.
 
     A search ends without a result at an answer that is no choice, at an exception, and after
-    ``most`` choices; `clusters.alternatives.rank_policies` refuses each of these, with its line.
+    ``most`` choices; `clusters.ranking.rank_policies` refuses each of these, with its line.
 
     Parameters
     ----------

@@ -15,12 +15,11 @@ from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim.charts import colours, general
 from swapsim.checks import checked
 from swapsim.claims.cells import require_cells
-from swapsim.claims.mthp import fallback_shares
 from swapsim.claims.tables import ANSWERS, CHANCES, THREE_COLUMNS
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import POLICIES
 from swapsim.frames.table import Table
-from swapsim.patches import Patch, newer_kernels
+from swapsim.patches import Patch
 from swapsim.patches.cluster_next.answered import slots_matched
 from swapsim.site.patches import PATCHES
 from swapsim.site.standing import DECIDED, seen_in, totals, verdict_of
@@ -98,7 +97,7 @@ def of_claims(
 
 _ELSEWHERE: Final = (
     "'E', the alternatives to patch D, has no claims of its own: what D's review says of them is "
-    "judged as 'swapsim claims D-prose', and notebooks 05 and 07b (on 7.3) compare them"
+    "judged as 'swapsim claims D-prose', and notebooks 05 and 07 (on 7.3) compare them"
 )
 
 
@@ -270,10 +269,9 @@ def main_answers(three_columns: pl.DataFrame) -> pl.DataFrame:
 
 def outcomes() -> dict[str, str]:
     """Return what became of each of the four patches, in a few words."""
-    cards = claims.patch_cards().filter(pl.col("patch") != newer_kernels.PATCH)
     return {
         patch: re.split(r"\. |:|, not|\.$", outcome)[0]
-        for patch, outcome in cards.select("patch", "outcome").iter_rows()
+        for patch, outcome in claims.patch_cards().select("patch", "outcome").iter_rows()
     }
 
 
@@ -503,14 +501,10 @@ _FIGURES: Final[Mapping[str, _Figure]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Metrics that fit claims (FOUR_COLUMNS), those that do not (UNMATCHED), and both kernels.
-
-    ``shares`` (FALLBACK_SHARES) is empty unless the counters of large folios are given.
-    """
+    """Metrics that fit claims (FOUR_COLUMNS), those that do not (UNMATCHED), and both kernels."""
 
     columns: pl.DataFrame
     unmatched: pl.DataFrame
-    shares: pl.DataFrame
     base: str
     patched: str
 
@@ -539,10 +533,7 @@ def compare(
     columns, unmatched = claims.four_columns(
         judged(patches, simulate=simulate), runs, fitting, base=kernels[0], patched=kernels[1]
     )
-    shares = fallback_shares(runs, claims.published_claims(), base=kernels[0], patched=kernels[1])
-    return Compared(
-        columns=columns, unmatched=unmatched, shares=shares, base=kernels[0], patched=kernels[1]
-    )
+    return Compared(columns=columns, unmatched=unmatched, base=kernels[0], patched=kernels[1])
 
 
 if __name__ == "__main__":

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from swapsim.checks import suggestion
-from swapsim.clusters import studies as cluster_studies
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
+from swapsim.patches import newer_kernels
 from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
-_MODULES: Final = (*(patch.studies for patch in PATCHES), cluster_studies)
+_MODULES: Final = (*(patch.studies for patch in PATCHES), newer_kernels.studies)
 """The modules whose values, or values of dictionaries, are studies."""
 
 
 def studies(names: Sequence[str] = ()) -> list[Study]:
-    """Return the studies of all patches and subjects; each follows those that it depends on."""
+    """Return the studies of all patches and newer kernels; each follows those it depends on."""
     found: dict[str, Study] = {}
     for module in _MODULES:
         for value in vars(module).values():

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from swapsim.cli import main
-from swapsim.clusters import alternatives
+from swapsim.clusters import ranking as list_ranking
 from swapsim.ffi import POLICIES
 from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
@@ -139,7 +139,7 @@ def test_what_is_not_tied_stands_above_the_tables(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A line for each metric whose interval lies apart from that of 7.3; one if there is none."""
-    metrics = {name: alternatives.METRICS[name] for name in ("in sequence", "fallbacks")}
+    metrics = {name: list_ranking.METRICS[name] for name in ("in sequence", "fallbacks")}
     ends = {"in sequence": (low, high), "fallbacks": (-1.0, 1.0)}
     rows = [
         {"metric": metric, "policy": policy, "seed": seed, "value": value}
@@ -151,8 +151,8 @@ def test_what_is_not_tied_stands_above_the_tables(
         for seed, value in enumerate(values)
     ]
     ranked = summary.ranking(pl.DataFrame(rows), metrics, {"7.3"})
-    monkeypatch.setattr(alternatives, "METRICS", metrics)
-    monkeypatch.setattr(alternatives, "rank_policies", lambda *_, **__: ranked)
+    monkeypatch.setattr(list_ranking, "METRICS", metrics)
+    monkeypatch.setattr(list_ranking, "rank_policies", lambda *_, **__: ranked)
     path = tmp_path / "lists.py"
     path.write_text(LISTS)
     assert main(["rank", str(path)]) == 0

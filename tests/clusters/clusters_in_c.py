@@ -5,19 +5,14 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-import polars as pl
 from oracle_cluster_replay import Row
 from oracle_clusters import LISTS, ORDERS, DeviceConfig, Rules
 
 from swapsim._core import ffi, lib
-from swapsim.clusters.tables import FOLIO_STEPS
-from swapsim.ffi.structs import columns, new, values
+from swapsim.ffi.structs import new, values
 
 OWNERS = 2
-"""Owners of current clusters and masks, where tasks have them."""
-
-MASKS = (0b011, 0b110)
-"""The devices that an owner may use, where it has a mask."""
+"""Owners of current clusters, where tasks have them."""
 
 ROW_FIELDS = ("seq", "cpu", "pid", "op", "device", "order", "list", "slot", "n")
 
@@ -33,15 +28,14 @@ def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed:
         setattr(target.rules, field.name, getattr(rules, field.name))
     for name, value in fixed.items():
         setattr(target, name, value)
-    if rules.own_by_task or rules.device_masks:
+    if rules.own_by_task:
         target.owners = OWNERS
-    target.masks = masks = ffi.new("uint32_t[]", MASKS)
     target.devices = listed = ffi.new("struct sws_clusters_device[]", len(devices))
     target.n_devices = len(devices)
     for made, device in zip(listed, devices, strict=True):
         for field in fields(DeviceConfig):
             setattr(made, field.name, getattr(device, field.name))
-    return listed, masks
+    return listed
 
 
 def columns_of(rows: list[Row]) -> tuple[Any, list[Any]]:
@@ -189,43 +183,3 @@ class WhatIfInC:
     def lists(self, device: int) -> list[list[int]]:
         """Return the clusters of each list of a device."""
         return lists_of(lib.sws_cluster_what_if_clusters(self.handle), device)
-
-
-class FoliosInC:
-    """Memory of processes of the library."""
-
-    def __init__(self, rules: Rules, slots: int, pages: int, orders: int, **fixed: int) -> None:
-        """Start with empty memory and an empty device."""
-        target = ffi.new("struct sws_cluster_folios_config *")
-        lib.sws_cluster_folios_config_init(target)
-        target.no_return_cache = not fixed.pop("return_cache")
-        alive = fill_config(target.clusters, rules, [DeviceConfig(slots)], **fixed)
-        target.processes, target.pages, target.swap_in_orders = 2, pages, orders
-        self.handle = new(lib.sws_cluster_folios_new, target, free=lib.sws_cluster_folios_free)
-        del alive
-
-    def step(self, process: int, cpu: int, step: int, order: int, page: int, n: int) -> None:
-        """Run a row, and check every invariant."""
-        row = (process, cpu, step, order, page, n)
-        frame = pl.DataFrame([row], schema=FOLIO_STEPS | {"step": pl.UInt8()}, orient="row")
-        rows = columns("struct sws_cluster_folios_rows", frame)
-        reason = ffi.new("const char **")
-        assert lib.sws_cluster_folios_feed(self.handle, rows, 1) == lib.SWS_OK
-        code = lib.sws_cluster_folios_verify(self.handle, reason)
-        assert code == lib.SWS_OK, ffi.string(reason[0])
-
-    def totals(self) -> Any:
-        """Return the totals."""
-        out = ffi.new("struct sws_cluster_folios_totals *")
-        lib.sws_cluster_folios_totals(self.handle, out)
-        return out
-
-    def page(self, process: int, page: int) -> tuple[int, int]:
-        """Return the slot and the order of a page."""
-        order = ffi.new("uint32_t *")
-        slot = lib.sws_cluster_folios_slot(self.handle, process, page, order)
-        return int(slot), int(order[0])
-
-    def lists(self) -> list[list[int]]:
-        """Return the clusters of each list."""
-        return lists_of(lib.sws_cluster_folios_clusters(self.handle), 0)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from clusters_in_c import MASKS, OWNERS, ClustersInC, ReplayInC, WhatIfInC
+from clusters_in_c import OWNERS, ClustersInC, ReplayInC, WhatIfInC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_cluster_replay import Replay, Row
@@ -35,12 +35,7 @@ FIXED = {"cluster_size": SIZE, "trunk_shift": TRUNK_SHIFT, "cpus": CPUS}
 booleans = st.booleans()
 rule_sets = st.one_of(
     st.sampled_from(list(RULES.values())),
-    st.builds(
-        Rules,
-        **{field.name: booleans for field in fields(Rules) if field.type is bool},
-        frag_tries=st.integers(0, 3),
-        frag_classes=st.integers(0, 4),
-    ),
+    st.builds(Rules, **{field.name: booleans for field in fields(Rules)}),
 )
 CHOICE_PARAMETERS = (
     *("order", "asked", "most", "last", "times", "free", "nonfull", "frag", "larger", "full"),
@@ -96,7 +91,7 @@ def test_calls_and_frees_are_those_of_the_plain_model(
     choose = None if seed is None else choosing(seed, seed % 2 == 0)
     in_c = choose and (lambda *given: choose(**dict(zip(CHOICE_PARAMETERS, given, strict=True))))
     ours = ClustersInC(rules, devices, in_c, **FIXED)
-    plain = Allocator(rules, devices, SIZE, TRUNK_SHIFT, choose, MASKS)
+    plain = Allocator(rules, devices, SIZE, TRUNK_SHIFT, choose)
     live: list[tuple[int, int, int]] = []
     for _ in range(data.draw(st.integers(1, 60))):
         kind = data.draw(st.integers(0, 9))
@@ -372,10 +367,10 @@ def test_requests_under_other_rules_are_those_of_the_plain_model(
     # The caches start above 320 free slots a CPU, which these devices do not have at first.
     devices = [replace(devices[0], slots=max(2, devices[0].slots + more)), *devices[1:]]
     ours = WhatIfInC(rules, devices, trace_has_slot_cache, theirs, **FIXED)
-    allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT, masks=MASKS)
+    allocator = Allocator(rules, devices, SIZE, TRUNK_SHIFT)
     owners = {50 + task: task % OWNERS for task in range(CPUS)}
     plain = WhatIf(allocator, CPUS, trace_has_slot_cache, owners)
-    for pid, owner in owners.items() if rules.own_by_task or rules.device_masks else ():
+    for pid, owner in owners.items() if rules.own_by_task else ():
         assert lib.sws_cluster_what_if_assign(ours.handle, pid, owner) == lib.SWS_OK
     plain.feed(rows)
     assert ours.feed(rows) == lib.SWS_OK

@@ -7,32 +7,23 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_alternatives import RECORDED
-from test_folios import stream_of
+from test_ranking import RECORDED
 
 import swapsim
 from swapsim import clusters
-from swapsim.clusters import folios, requests
-from swapsim.clusters.alternatives import Alternative, measure, rank_policies, ranked, stream
+from swapsim.clusters.ranking import Alternative, measure, rank_policies, ranked, stream
 from swapsim.errors import SwapsimError
 
 ROWS = RECORDED.rows
 DISKS = replace(ROWS, devices=ROWS.devices.with_columns(rotational=pl.lit(value=True)))
 OF_6_12 = DISKS.devices.with_columns(rules=pl.lit("6.12", DISKS.devices.schema["rules"]))
 NO_FREES = replace(ROWS, events=ROWS.events.filter(pl.col("op") != "free"))
-ALONE = Alternative(name="frag-0", asks="?")
-
-IN, OUT = (0, 0, "access", 0, 0, 1), (0, 0, "out", 0, 0, 1)
+ALONE = Alternative(name="frag-all")
 
 
 def replay(rules: str | None = "7.3", **wrong: Any) -> Callable[[], object]:
     """Return a replay with an argument that is wrong."""
     return lambda: clusters.replay(ROWS, rules, **wrong)
-
-
-def run(*rows: Any, rules: str = "7.3", **wrong: Any) -> Callable[[], object]:
-    """Return a run of a stream of memory operations."""
-    return lambda: folios.run(stream_of(list(rows)), rules, **wrong)
 
 
 def twice() -> object:
@@ -45,11 +36,8 @@ REFUSED: dict[str, Callable[[], object]] = {
     r"rules='6\.13'": replay("6.13"),
     "switches='column'": replay(None, switches={"column": True}),
     "samples=-1": replay(samples=-1),
-    "'frag_tries': 300.*0 to 254": replay(switches={"frag_tries": 300}),
-    "'frag_tries': True": replay(switches={"frag_tries": True}),
-    "'trylock': 2.*True or False": replay(switches={"trylock": 2}),
+    r"switches\['trylock'\]=2.*True or False": replay(switches={"trylock": 2}),
     "give owners=": replay(switches={"own_by_task": True}),
-    "masks belong to streams": replay(switches={"device_masks": True}),
     r"owners=\{70: -1\}": replay(owners={70: -1, 71: 0}),
     "task 71 of cluster_events has no owner": replay(owners={70: 0}),
     r"slots=\[4096\].*each of the 2 devices": replay(slots=[4096]),
@@ -71,16 +59,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     "owner='mm'": lambda: swapsim.list_policy(owner="mm"),
     "two policies are called .*: rename one": twice,
     "seeds=0": lambda: rank_policies([], seeds=0),
-    "field 'step': the stream has no step that frees slots": run(OUT),
-    "field 'step': the stream has no page-out": run(IN),
-    "row 0 of the steps is refused: its order": run((0, 0, "access", 10, 0, 1), OUT),
-    "row 1 of the steps is refused: its pages are none": run(IN, (0, 0, "out", 0, 0, 0)),
-    "process 9999": run((0, 0, "drop", 0, 0, 1), (9999, 0, "out", 0, 0, 1)),
-    r"rules='6\.10'": run(IN, OUT, rules="6.10"),
-    "switches='nonfull'": run(IN, OUT, switches={"nonfull": True}),
-    "slots=100": run(IN, OUT, slots=100),
-    "iterations=0": lambda: requests.allocator_test(iterations=0),
-    "aligned=True": lambda: requests.allocator_test(first=True, aligned=True),
 }
 """The error, and the call."""
 

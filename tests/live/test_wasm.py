@@ -18,7 +18,6 @@ import pytest
 from swapsim import slots
 from swapsim.errors import SwapsimError
 from swapsim.ffi import (
-    CLUSTER_RULES,
     GENERATION_RULES,
     LOCK_KINDS,
     POLICIES,
@@ -27,7 +26,7 @@ from swapsim.ffi import (
     STALL_RULES,
 )
 from swapsim.io.paths import repository_root
-from swapsim.live.models import MODELS, clusters, generations, locks, machine, stall
+from swapsim.live.models import MODELS, generations, locks, machine, stall
 from swapsim.live.models import slots as live_slots
 from swapsim.machine import MachineConfig, anchors
 from swapsim.machine.costs import change_costs, costs, costs_by_name
@@ -40,24 +39,14 @@ needs_node = pytest.mark.skipif(engines.NODE is None, reason="node is not instal
 SHORT = {"warmup_ns": 1_000_000, "duration_ns": 2_000_000}
 AGED = slots.ChurnConfig(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
-FEW_STEPS = {
-    "slots": 2048,
-    "orders": [[9, 8]],
-    "fill_percent": 26,
-    "large_percent": 49,
-    "stages": 1,
-}
-FEW_STEPS |= {"cpus": 7, "seed": "8408010775950842519"}
 FIRST: engines.Settings = [
     ("machine", machine.setting(MachineConfig(writers=8, **SHORT))),
     ("locks", locks.setting() | {"seeds": [1, 2]}),
     ("slots", live_slots.setting(slots.SlotsConfig(slots=2**16), AGED)),
     ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
-    ("clusters", clusters.SETTING | {"orders": [[4, 3], [9, 1]], "stages": 12}),
-    ("clusters", clusters.SETTING | FEW_STEPS),
     ("generations", generations.SETTING),
 ]
-"""One setting of each model, and one in which the last CPUs have no step."""
+"""One setting of each model."""
 
 DRAWN = 200
 """Drawn settings, over all models."""
@@ -161,23 +150,6 @@ def draw_stall(rng: Random) -> dict[str, Any]:
     }
 
 
-def draw_clusters(rng: Random) -> dict[str, Any]:
-    """Draw a device and folios."""
-    orders = rng.sample(range(1, 10), rng.randint(1, 3))
-    return clusters.SETTING | {
-        "rules": rng.sample(CLUSTER_RULES, 2),
-        "slots": 512 * rng.randint(4, 24),
-        "cpus": rng.randint(1, 16),
-        "fill_percent": rng.randint(20, 95),
-        "large_percent": rng.randint(0, 100),
-        "orders": [[order, rng.randint(1, 9)] for order in orders],
-        "switches": rng.choice([{}, {"nonfull_first": True}, {"frag_tries": rng.randint(1, 9)}]),
-        "return_cache": rng.random() < 0.5,
-        "stages": rng.randint(1, 8),
-        "seed": str(rng.getrandbits(64)),
-    }
-
-
 def draw_generations(rng: Random) -> dict[str, Any]:
     """Draw both refault rates, and what else decides."""
     return generations.SETTING | {
@@ -200,7 +172,6 @@ DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
     "locks": draw_locks,
     "slots": draw_slots,
     "stall": draw_stall,
-    "clusters": draw_clusters,
     "generations": draw_generations,
 }
 

@@ -24,7 +24,7 @@ Allocator.allocate, free_slots   clusters.c: sws_clusters_allocate, sws_clusters
 ================================ ==============================================================
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import NamedTuple
@@ -70,7 +70,6 @@ class Rules:
     large_from_free_only: bool = False
     nonfull_first: bool = False
     frag_all: bool = True
-    frag_tries: int = 1
     isolates: bool = False
     trylock: bool = False
     full_before_frag: bool = False
@@ -83,8 +82,6 @@ class Rules:
     discards_in_device: bool = True
     slot_cache: bool = True
     own_by_task: bool = False
-    frag_classes: int = 0
-    device_masks: bool = False
 
 
 V6_12 = Rules()
@@ -191,11 +188,10 @@ class Device:
         """Return the first cluster of a list."""
         return self.clusters[next(iter(self.lists[list_]))] if self.lists[list_] else None
 
-    def first(self, list_: int, classes: int, *, skips_held: bool) -> Cluster | None:
-        """Return the first cluster of the emptiest class of a list, or the first of all."""
-        able = [self.clusters[index] for index in self.lists[list_]]
-        able = [cluster for cluster in able if not (skips_held and cluster.held)]
-        return min(able, key=lambda each: each.count * classes // (self.size + 1), default=None)
+    def first(self, list_: int, *, skips_held: bool) -> Cluster | None:
+        """Return the first cluster of a list, with skips_held the first that no call holds."""
+        members = (self.clusters[index] for index in self.lists[list_])
+        return next((each for each in members if not (skips_held and each.held)), None)
 
     def unlink(self, cluster: Cluster) -> None:
         """Remove a cluster from its list."""
@@ -260,10 +256,9 @@ class Allocator:
         cluster_size: int = 512,
         trunk_shift: int = 14,
         choose: Callable[..., int] | None = None,
-        masks: Sequence[int] = (),
     ) -> None:
-        """Make empty devices; with device_masks an owner has a mask."""
-        self.rules, self.size, self.choose, self.masks = rules, cluster_size, choose, masks
+        """Make empty devices."""
+        self.rules, self.size, self.choose = rules, cluster_size, choose
         self.visits_of_others = self.bad_choices = 0
         self.misses = self.lower = self.inversions = 0
         self.devices = [
@@ -314,20 +309,14 @@ class Allocator:
         ]
         self.turn.insert(after[-1] + 1 if after else 0, number)
 
-    def usable_turn(self, call: Call) -> list[int]:
-        """Return the devices that are not full and that a call may use."""
-        masked = self.rules.device_masks
-        return [each for each in self.turn if not masked or self.masks[call.owner] >> each & 1]
-
-    def following(self, call: Call, number: int) -> int | None:
+    def following(self, number: int) -> int | None:
         """Return the device after another; one that is not listed would be first of its equals."""
-        usable = self.usable_turn(call)
         if number in self.turn:
             after = self.turn[self.turn.index(number) + 1 :]
         else:
             priority = self.devices[number].config.priority
             after = [each for each in self.turn if self.devices[each].config.priority <= priority]
-        return next((each for each in after if each in usable), None)
+        return next(iter(after), None)
 
     def _turns(
         self, call: Call, search: Callable[[Device], Points], late: Point | None = None
@@ -336,11 +325,11 @@ class Allocator:
 
         A ``late`` turn has happened, of a device that is not listed here any more.
         """
-        position, turns = next(iter(self.usable_turn(call)), None), 0
+        position, turns = next(iter(self.turn), None), 0
         while late or (position is not None and not (self.choose and turns == len(self.devices))):
             turns += 1
             actual = late or (yield Point(Op.TURN, position))
-            late, following = None, self.following(call, actual.device)
+            late, following = None, self.following(actual.device)
             self.requeue(actual.device)
             call.device = actual.device
             yield None
@@ -353,7 +342,7 @@ class Allocator:
             if call.granted or (call.order and not gone) or following is None:
                 return
             gone = following not in self.turn
-            position = next(iter(self.usable_turn(call)), None) if gone else following
+            position = next(iter(self.turn), None) if gone else following
 
     # The slot where a CPU goes on.
 
@@ -423,14 +412,12 @@ class Allocator:
         """Go on where this CPU was, whatever the device (7.3's fast path)."""
         call.cpu = call.now_cpu
         number, _ = self.own.get((self.owner(call, call.cpu), call.order), (0, 0))
-        usable = self.usable_turn(call)
         if not self.rules.shared_next:
-            if not usable:
+            if not self.turn:
                 return
-            number = usable[0]
+            number = self.turn[0]
         device = self.devices[number]
-        masked = self.rules.device_masks and not self.masks[call.owner] >> number & 1
-        if device.config.rotational or masked:
+        if device.config.rotational:
             return
         yield from self._own(call, device)
 
@@ -507,11 +494,11 @@ class Allocator:
         if not granted() and may_reclaim and rules.full_before_frag and self.swap_full():
             yield from self._reclaim_full(call, device)
         if not granted() and partial:
-            left = len(device.clusters) if rules.frag_all else max(rules.frag_tries, not order)
-            once = not rules.frag_all and left == 1
-            while not granted() and left and (once or tried < len(device.lists[FRAG + order])):
+            if not rules.frag_all:
                 yield from self._from_list(call, device, FRAG + order, 1)
-                tried, left = tried + 1, left - 1
+            while rules.frag_all and not granted() and tried < len(device.lists[FRAG + order]):
+                yield from self._from_list(call, device, FRAG + order, 1)
+                tried += 1
 
     def _chosen(self, call: Call, device: Device, before: int) -> Points:
         """Take the steps that the user's function chooses; return whether larger orders follow."""
@@ -570,7 +557,7 @@ class Allocator:
                     break
                 yield from self._visit(call, device, cluster.index * self.size, picked=True)
             else:
-                head = device.first(list_, self.classes(call, list_), skips_held=False)
+                head = device.first(list_, skips_held=False)
                 if head is None:
                     break
                 own = list_ in (NONFULL + call.order, FRAG + call.order)
@@ -579,18 +566,14 @@ class Allocator:
             tried += 1
         return tried
 
-    def classes(self, call: Call, list_: int) -> int:
-        """Return the lists into which a list is divided for a call."""
-        return max(1, self.rules.frag_classes) if list_ == FRAG + call.order else 1
-
     def _pick(self, call: Call, device: Device, list_: int) -> Points:
         """Take the first cluster off a list whose lock is free (7.3)."""
-        classes, waits = self.classes(call, list_), not self.rules.trylock
-        while waits and (head := device.first(list_, classes, skips_held=False)) and head.held:
+        waits = not self.rules.trylock
+        while waits and (head := device.first(list_, skips_held=False)) and head.held:
             yield Point(Op.BUSY, device.number, head.index * self.size, list=list_)
             yield None
         yield Point(Op.PICK, device.number, list=list_)
-        chosen = device.first(list_, classes, skips_held=True)
+        chosen = device.first(list_, skips_held=True)
         if chosen:
             chosen.held += 1
         yield None
@@ -700,8 +683,8 @@ class Allocator:
         priorities = [each.config.priority for each in self.devices]
         if device.config.priority < max(priorities):
             self.lower += n
-            usable = self.usable_turn(call)
-            self.inversions += bool(usable) and priorities[usable[0]] > device.config.priority
+            first = self.turn[:1]
+            self.inversions += any(priorities[each] > device.config.priority for each in first)
         if self.rules.isolates:
             if not cluster.count:
                 cluster.order = call.order

@@ -117,7 +117,7 @@ def test_what_is_too_wide_is_made_to_fit(pages: Path, browser: Page, width: int)
 
 PAGES = [
     *("index", "live", "claims", "rules", "stored-before", "words"),
-    *("patch-03-stall-decisions", "patch-07-newer-kernels"),
+    "patch-03-stall-decisions",
     *(path.stem for path in sorted(notebooks_root().glob("*.ipynb"))),
 ]
 

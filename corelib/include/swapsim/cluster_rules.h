@@ -17,7 +17,6 @@
  *   large_from_free_only      x      -             -            -
  *   nonfull_first             -      -             x            x
  *   frag_all                  x      x             x            -
- *   frag_tries                                                  1
  *   isolates                  -      -             -            x
  *   trylock                   -      -             -            x
  *   full_before_frag          -      -             x            x
@@ -30,27 +29,20 @@
  *   discards_in_device        x      x             x            -
  *   slot_cache                x      x             x            -
  *   own_by_task               -      -             -            -
- *   frag_classes              0      0             0            0
- *   device_masks              -      -             -            -
  *
  * The rule set 6.11 is 6.12 with the one rule that made large folios fail before it: they come from
  * free clusters only. Single slots without a free cluster use 6.12's lists here, where 6.11 scanned
  * the map (slots.h models that scan).
  *
- * own_by_task, frag_classes, device_masks and the numbers of frag_tries from 2 on are in no kernel:
- * they are alternatives that were proposed. So is 7.3 without shared_next: a CPU has a cluster in
- * each device, and a search begins with that of the first device. A search that tries n frag
- * clusters, and one with a list for each class:
+ * own_by_task is in no kernel. Nor is 7.3 without shared_next: a CPU has a cluster in each device,
+ * and a search begins with that of the first device. What frag_all changes:
  *
  *      frag[4]     17 -> 3 -> 8              17 does not fit, so it goes to the tail
- *      n = 1       17                        refused, although 3 may fit
- *      n = 2       17, 3
  *      frag_all    17, 3, 8                  each once
- *      in use      500   40   300            of 512 slots
- *      4 classes   3: 17   0: 3   2: 8       3, the first of the emptiest class
+ *      without     17                        refused, although 3 may fit
  *
- * A user's function may choose the lists in place of nonfull_first, frag_all, frag_tries,
- * full_before_frag and large_from_free_only (sws_clusters_config):
+ * A user's function may choose the lists in place of nonfull_first, frag_all, full_before_frag and
+ * large_from_free_only (sws_clusters_config):
  *
  *      free 0   nonfull[4] 2   frag[4] 7     -> NONFULL    6 does not fit, and goes to frag[4]
  *      free 0   nonfull[4] 1   frag[4] 8     -> NONFULL    11 fits
@@ -61,13 +53,6 @@
 #include "swapsim/core.h"
 
 /* ffi: begin */
-
-enum {
-	/* Maximum of frag_tries. */
-	SWS_CLUSTERS_FRAG_TRIES_MAX = 254,
-	/* Maximum of frag_classes. */
-	SWS_CLUSTERS_FRAG_CLASSES_MAX = 254,
-};
 
 /* The rule sets with names. The numbers may change between versions; store the names. */
 enum sws_cluster_rule_set {
@@ -92,14 +77,11 @@ struct sws_cluster_rules {
 	bool large_from_free_only;
 	/* Nonfull clusters come before free ones, unless the device discards. */
 	bool nonfull_first;
-	/* A search tries every frag cluster of its order; else at most frag_tries. */
-	bool frag_all;
 	/*
-	 * Frag clusters of its order that a search tries without frag_all, each once; 1 takes the
-	 * first one also if the search put it there itself. A single slot has at least one, or it
-	 * might be refused while slots are free. 0 .. SWS_CLUSTERS_FRAG_TRIES_MAX.
+	 * A search tries every frag cluster of its order, each once; else the first one, also if
+	 * the search put it there itself.
 	 */
-	uint8_t frag_tries;
+	bool frag_all;
 	/*
 	 * A cluster leaves its list while it is visited, so that si->lock protects only the lists;
 	 * else si->lock is held for the whole call, and clusters stay on lists.
@@ -142,14 +124,6 @@ struct sws_cluster_rules {
 	 * cgroups; else to CPUs.
 	 */
 	bool own_by_task;
-	/*
-	 * Lists into which frag[order] is divided by the slots in use, so that a search of this
-	 * order takes a cluster of the emptiest class; 0 and 1 for one list.
-	 * 0 .. SWS_CLUSTERS_FRAG_CLASSES_MAX.
-	 */
-	uint8_t frag_classes;
-	/* A request uses only the devices of its owner's mask (sws_clusters_config). */
-	bool device_masks;
 };
 
 /*

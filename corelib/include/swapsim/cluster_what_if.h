@@ -18,7 +18,7 @@
  *                               this CPU take the slots of the run
  *
  * The devices may have other sizes than those of the trace, so that the same requests meet a fuller
- * device. With own_by_task or device_masks the caller assigns each task to an owner.
+ * device. With own_by_task the caller assigns each task to an owner.
  *
  *      slots in use        a a a . b a b b    of tasks a, b: 5 pairs of neighbours, 3 of two tasks
  *                                             (sws_cluster_what_if_neighbours)
@@ -117,7 +117,7 @@ int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
 void sws_cluster_what_if_free(struct sws_cluster_what_if *self);
 
 /*
- * Assigns a task to an owner, with own_by_task or device_masks; a task without has the owner 0.
+ * Assigns a task to an owner, with own_by_task; a task without has the owner 0.
  * Complexity: O(1). Returns SWS_OK; SWS_ERROR_BAD_ARGUMENT for an unknown owner; or
  * SWS_ERROR_NO_MEMORY.
  */

@@ -182,10 +182,8 @@ struct sws_clusters_config {
 	uint32_t trunk_shift;
 	/* CPUs, 1 .. SWS_CLUSTERS_CPUS_MAX; default 1. */
 	uint32_t cpus;
-	/* Owners with own_by_task or device_masks, 1 .. SWS_CLUSTERS_OWNERS_MAX; default 0. */
+	/* Owners with own_by_task, 1 .. SWS_CLUSTERS_OWNERS_MAX; default 0. */
 	uint32_t owners;
-	/* With device_masks: a bit for each device that an owner may use; read by _new only. */
-	const uint32_t *masks;
 	/* The number of devices, 1 .. SWS_CLUSTERS_DEVICES_MAX; default 0, so it has to be set. */
 	uint32_t n_devices;
 	/* The devices; read by sws_clusters_new only. */
@@ -234,7 +232,7 @@ struct sws_clusters_work {
 	uint64_t misses;
 	/* Slots granted on devices below the highest priority. */
 	uint64_t lower;
-	/* Runs granted while a device of higher priority that may be used had free slots. */
+	/* Runs granted while a device of higher priority had free slots. */
 	uint64_t inversions;
 	/* Acquisitions of si->lock by calls. */
 	uint64_t si_lock;
@@ -408,7 +406,7 @@ int sws_clusters_discard_begin(struct sws_clusters *self, uint32_t device, uint3
  * Runs a complete call without interruption; cached slots that it meets are freed. It ends early
  * where it would have to wait for a cluster that an open call holds. *granted is the number of runs,
  * devices[i] and slots[i] where they begin; both have room for wanted. owner matters only with
- * own_by_task or device_masks. Complexity and locks: those of its parts. Returns the codes of
+ * own_by_task. Complexity and locks: those of its parts. Returns the codes of
  * sws_clusters_call_begin, and SWS_ERROR_BAD_ARGUMENT for an unknown owner.
  */
 int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t owner, uint32_t order,

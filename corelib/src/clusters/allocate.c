@@ -32,8 +32,7 @@ int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t owne
 	int error = SWS_ERROR_BAD_ARGUMENT;
 
 	*granted = 0;
-	if ((self->rules.own_by_task && owner >= self->owners) ||
-	    (self->rules.device_masks && owner >= self->n_masks))
+	if (self->rules.own_by_task && owner >= self->owners)
 		return error;
 	error = sws_clusters_call_begin(self, cpu, order, wanted, &call);
 	call.owner = owner;

@@ -60,7 +60,7 @@ static void apply_turn(struct sws_clusters *self, struct sws_clusters_call *call
 {
 	call->device = point->device;
 	if (call->point.op != SWS_CLUSTER_TURN || call->point.device != point->device)
-		call->following = sws_clusters__following(self, call, point->device);
+		call->following = sws_clusters__following(self, point->device);
 	if (self->devices[point->device].listed) {
 		sws_clusters__dequeue(self, point->device);
 		sws_clusters__enqueue(self, point->device);
@@ -134,7 +134,7 @@ static void apply_pick(struct sws_clusters *self, struct sws_clusters_call *call
 		       const struct sws_clusters_point *point)
 {
 	const struct device *device = &self->devices[point->device];
-	const uint32_t index = sws_clusters__first(self, device, point->list, call->order, true);
+	const uint32_t index = sws_clusters__first(self, device, point->list, true);
 
 	if (index != CLUSTERS_NONE)
 		self->clusters[index].held++;

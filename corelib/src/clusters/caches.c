@@ -3,11 +3,11 @@
 #include "clusters/caches.h"
 
 int sws_cluster_caches__init(struct cluster_caches *self, const struct sws_allocator *allocator,
-			     struct sws_clusters *clusters, bool serve, bool take_back)
+			     struct sws_clusters *clusters, bool serve)
 {
-	*self = (struct cluster_caches){
-		.allocator = allocator, .clusters = clusters, .serve = serve, .take_back = take_back
-	};
+	*self = (struct cluster_caches){ .allocator = allocator,
+					 .clusters = clusters,
+					 .serve = serve };
 	for (uint32_t i = 0; i < clusters->n_devices; i++)
 		self->has_discards = self->has_discards || clusters->devices[i].config.discard;
 	self->cpus = sws_allocate_zeroed(allocator, clusters->cpus, sizeof(*self->cpus));
@@ -113,7 +113,7 @@ void sws_cluster_caches__return(struct cluster_caches *self, uint32_t cpu, const
 {
 	struct cpu_cache *cache = &self->cpus[cpu];
 
-	if (!self->take_back || !self->active || run->n > 1) {
+	if (!self->active || run->n > 1) {
 		sws_cluster_caches__free(self, run);
 		return;
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * clusters/caches.h - where a slot comes from and goes to: the devices, and in front of them, under
- * the rules of 6.12, the slot caches of each CPU (mm/swap_slots.c). Shared by cluster_what_if.h and
- * cluster_folios.h.
+ * the rules of 6.12, the slot caches of each CPU (mm/swap_slots.c).
  *
  *      run of 2^order -------------------------> devices
  *      single slot    --> cache of 64 ---------> devices
@@ -36,7 +35,6 @@ struct cluster_caches {
 	struct cpu_cache *cpus;
 	/* Single slots go through the caches; returned ones, too. */
 	bool serve;
-	bool take_back;
 	bool active;
 	bool has_discards;
 	/* The next run is freed under the hold of si->lock of the one before. */
@@ -45,7 +43,7 @@ struct cluster_caches {
 
 /* Makes empty caches; allocator and clusters have to outlive them. */
 int sws_cluster_caches__init(struct cluster_caches *self, const struct sws_allocator *allocator,
-			     struct sws_clusters *clusters, bool serve, bool take_back);
+			     struct sws_clusters *clusters, bool serve);
 void sws_cluster_caches__clear(struct cluster_caches *self);
 
 /* Runs one call for runs of 2^order slots; returns how many there were. */

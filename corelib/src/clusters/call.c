@@ -68,13 +68,13 @@ static void turn(struct sws_clusters *self, struct sws_clusters_call *call)
 	call->turns = call->state == FIRST_TURN ? 1 : call->turns + 1;
 	if (call->state == FIRST_TURN ||
 	    (device != CLUSTERS_NO_DEVICE && !self->devices[device].listed))
-		device = sws_clusters__first_device(self, call, 0);
+		device = sws_clusters__device_at(self, 0);
 	/* Equal devices follow one another without end; only a user's function refuses them all. */
 	if (device == CLUSTERS_NO_DEVICE || (self->choose && call->turns > self->n_devices)) {
 		go(call, TURNS_OVER);
 		return;
 	}
-	call->following = sws_clusters__following(self, call, device);
+	call->following = sws_clusters__following(self, device);
 	call->device = device;
 	call->list = 0;
 	set_point(call, SWS_CLUSTER_TURN, 0, 0);
@@ -148,8 +148,6 @@ static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 	const bool free_first = !rules->nonfull_first || self->devices[call->device].config.discard;
 	const bool free_only = rules->large_from_free_only && call->order;
 	const bool partial = !free_only && (UINT32_C(1) << call->order) < self->size;
-	/* A single slot is never refused while one is free: the first frag cluster has one. */
-	const uint32_t tries = rules->frag_tries || call->order ? rules->frag_tries : 1;
 
 	if (step >= STEPS) {
 		go(call, SEARCHED);
@@ -167,7 +165,7 @@ static void step(struct sws_clusters *self, struct sws_clusters_call *call)
 	} else if (step == FRAG) {
 		if (partial)
 			from_list(call, SWS_CLUSTER_LIST_FRAG + (uint32_t)call->order,
-				  rules->frag_all ? ANY_NUMBER : tries);
+				  rules->frag_all ? ANY_NUMBER : 1);
 	} else {
 		late_step(self, call, step);
 	}
@@ -210,7 +208,7 @@ static void pick(const struct sws_clusters *self, struct sws_clusters_call *call
 {
 	const struct device *device = &self->devices[call->device];
 	const uint32_t index =
-		sws_clusters__first(self, device, call->list, call->order, self->rules.trylock);
+		sws_clusters__first(self, device, call->list, self->rules.trylock);
 	const bool waits = index != CLUSTERS_NONE && self->clusters[index].held;
 
 	set_point(call, waits ? SWS_CLUSTER_BUSY : SWS_CLUSTER_PICK,
@@ -222,9 +220,8 @@ static void visit_list(struct sws_clusters *self, struct sws_clusters_call *call
 {
 	const struct device *device = &self->devices[call->device];
 	const struct cluster_list *list = &device->lists[call->list];
-	const uint32_t first = sws_clusters__first(self, device, call->list, call->order, false);
-	const bool bounded =
-		call->step == FRAG + 1 && (self->rules.frag_all || self->rules.frag_tries > 1);
+	const uint32_t first = sws_clusters__first(self, device, call->list, false);
+	const bool bounded = call->step == FRAG + 1 && self->rules.frag_all;
 
 	if (found(call) || !call->most || (bounded && call->tried >= list->length))
 		go(call, STEP);

@@ -23,14 +23,10 @@ static bool is_valid(const struct sws_clusters_config *config)
 	if (size < 4 || size > SWS_CLUSTERS_SIZE_MAX || (size & (size - 1)))
 		return false;
 	if (!config->cpus || config->cpus > SWS_CLUSTERS_CPUS_MAX || !config->trunk_shift ||
-	    config->trunk_shift > SWS_CLUSTERS_TRUNK_SHIFT_MAX ||
-	    config->rules.frag_tries > SWS_CLUSTERS_FRAG_TRIES_MAX ||
-	    config->rules.frag_classes > SWS_CLUSTERS_FRAG_CLASSES_MAX)
+	    config->trunk_shift > SWS_CLUSTERS_TRUNK_SHIFT_MAX)
 		return false;
-	if ((config->rules.own_by_task || config->rules.device_masks) &&
+	if (config->rules.own_by_task &&
 	    (!config->owners || config->owners > SWS_CLUSTERS_OWNERS_MAX))
-		return false;
-	if (config->rules.device_masks && !config->masks)
 		return false;
 	if (!config->n_devices || config->n_devices > SWS_CLUSTERS_DEVICES_MAX || !config->devices)
 		return false;
@@ -65,8 +61,7 @@ static int take_memory(struct sws_clusters *self)
 	self->clusters = sws_allocate_zeroed(allocator, self->n_clusters, sizeof(*self->clusters));
 	self->own = sws_allocate_zeroed(allocator, cells * per_cell, sizeof(*self->own));
 	self->own_device = sws_allocate_array(allocator, cells, sizeof(*self->own_device));
-	self->masks = sws_allocate_zeroed(allocator, self->n_masks + 1, sizeof(*self->masks));
-	if (!self->map || !self->clusters || !self->own || !self->own_device || !self->masks)
+	if (!self->map || !self->clusters || !self->own || !self->own_device)
 		return SWS_ERROR_NO_MEMORY;
 	memset(self->own_device, CLUSTERS_NO_DEVICE, cells);
 	return SWS_OK;
@@ -137,7 +132,6 @@ static int start(struct sws_clusters *self, const struct sws_clusters_config *co
 	self->choose = config->choose;
 	self->cpus = config->cpus;
 	self->owners = config->rules.own_by_task ? config->owners : config->cpus;
-	self->n_masks = config->rules.device_masks ? config->owners : 0;
 	self->top = INT32_MIN;
 	self->size = config->cluster_size;
 	self->shift = log2_of(config->cluster_size);
@@ -159,8 +153,6 @@ static int start(struct sws_clusters *self, const struct sws_clusters_config *co
 	error = take_memory(self);
 	if (error)
 		return error;
-	for (uint32_t i = 0; i < self->n_masks; i++)
-		self->masks[i] = config->masks[i];
 	for (uint32_t i = 0; i < self->n_devices; i++)
 		start_device(self, config, i);
 	self->available = (int64_t)self->total;
@@ -205,7 +197,6 @@ void sws_clusters_free(struct sws_clusters *self)
 	sws_release(&allocator, self->clusters);
 	sws_release(&allocator, self->own);
 	sws_release(&allocator, self->own_device);
-	sws_release(&allocator, self->masks);
 	sws_release(&allocator, self);
 }
 
@@ -318,8 +309,7 @@ uint64_t sws_clusters_bytes(const struct sws_clusters *self)
 
 	return sizeof(*self) + self->n_devices * sizeof(*self->devices) +
 	       self->n_clusters * ((uint64_t)self->size + sizeof(*self->clusters)) +
-	       cells * (per_cell * sizeof(*self->own) + sizeof(*self->own_device)) +
-	       (self->n_masks + UINT64_C(1)) * sizeof(*self->masks);
+	       cells * (per_cell * sizeof(*self->own) + sizeof(*self->own_device));
 }
 
 bool sws_clusters_can_apply(const struct sws_clusters *self, const struct sws_clusters_point *point)

@@ -46,29 +46,15 @@ void sws_clusters__append(struct sws_clusters *self, struct device *device, uint
 	self->work.moves++;
 }
 
-/*
- * Returns the cluster that a list yields to a search of an order: the first one, or with
- * frag_classes the first one of the emptiest class. CLUSTERS_NONE for none.
- */
+/* Returns the first cluster of a list, with skips_held the first that no call holds; or CLUSTERS_NONE. */
 uint32_t sws_clusters__first(const struct sws_clusters *self, const struct device *device,
-			     uint32_t list, uint32_t order, bool skips_held)
+			     uint32_t list, bool skips_held)
 {
-	const bool classed = list == SWS_CLUSTER_LIST_FRAG + order && self->rules.frag_classes;
-	const uint32_t classes = classed ? self->rules.frag_classes : 1;
-	uint32_t least = classes;
-	uint32_t found = CLUSTERS_NONE;
+	uint32_t index = device->lists[list].head;
 
-	for (uint32_t index = device->lists[list].head; index != CLUSTERS_NONE && least;
-	     index = self->clusters[index].next) {
-		const struct cluster *cluster = &self->clusters[index];
-		const uint32_t class = cluster->count * classes / (self->size + 1);
-
-		if (class < least && !(skips_held && cluster->held)) {
-			least = class;
-			found = index;
-		}
-	}
-	return found;
+	while (skips_held && index != CLUSTERS_NONE && self->clusters[index].held)
+		index = self->clusters[index].next;
+	return index;
 }
 
 /*

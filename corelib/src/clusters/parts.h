@@ -71,9 +71,6 @@ struct sws_clusters {
 	uint32_t *own;
 	/* The device of the last one: [owner][order]. */
 	uint8_t *own_device;
-	/* With device_masks, by owner. */
-	uint32_t *masks;
-	uint32_t n_masks;
 	/* The highest priority of a device. */
 	int32_t top;
 	/* The devices that are not full, by priority, then in turn. */
@@ -131,7 +128,7 @@ void sws_clusters__unlink(struct sws_clusters *self, struct device *device, uint
 void sws_clusters__append(struct sws_clusters *self, struct device *device, uint32_t cluster,
 			  uint32_t list);
 uint32_t sws_clusters__first(const struct sws_clusters *self, const struct device *device,
-			     uint32_t list, uint32_t order, bool skips_held);
+			     uint32_t list, bool skips_held);
 uint32_t sws_clusters__target(const struct sws_clusters *self, const struct device *device,
 			      uint32_t cluster);
 bool sws_clusters__usable(const struct sws_clusters *self, uint32_t cluster, uint32_t order);
@@ -144,12 +141,8 @@ enum sws_cluster_choice sws_clusters__choose(struct sws_clusters *self,
 bool sws_clusters__full(struct sws_clusters *self);
 void sws_clusters__enqueue(struct sws_clusters *self, uint32_t device);
 void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device);
-uint8_t sws_clusters__first_device(const struct sws_clusters *self,
-				   const struct sws_clusters_call *call, uint32_t from);
-uint8_t sws_clusters__following(const struct sws_clusters *self,
-				const struct sws_clusters_call *call, uint32_t device);
-bool sws_clusters__may_use(const struct sws_clusters *self, const struct sws_clusters_call *call,
-			   uint32_t device);
+uint8_t sws_clusters__device_at(const struct sws_clusters *self, uint32_t place);
+uint8_t sws_clusters__following(const struct sws_clusters *self, uint32_t device);
 uint32_t sws_clusters__own(const struct sws_clusters *self, const struct sws_clusters_call *call,
 			   uint32_t device);
 uint8_t sws_clusters__own_device(const struct sws_clusters *self,

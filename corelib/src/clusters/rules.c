@@ -4,7 +4,7 @@
 
 /* The switches that 6.11 and 6.12 share. */
 #define RULES_6_12                                                                                 \
-	.columns = true, .frag_all = true, .frag_tries = 1, .turns_each_call = true,               \
+	.columns = true, .frag_all = true, .turns_each_call = true,               \
 	.credit_first = true, .ends_at_device = true, .discards_in_device = true,                  \
 	.slot_cache = true
 
@@ -19,7 +19,6 @@ static const struct {
 						     .full_before_frag = true } },
 	[SWS_CLUSTER_RULES_7_3] = { "7.3",
 				    { .nonfull_first = true,
-				      .frag_tries = 1,
 				      .isolates = true,
 				      .trylock = true,
 				      .full_before_frag = true,

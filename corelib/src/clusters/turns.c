@@ -50,29 +50,17 @@ void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device)
 	self->devices[device].listed = false;
 }
 
-/* Returns whether the mask of a call's owner has a device. */
-bool sws_clusters__may_use(const struct sws_clusters *self, const struct sws_clusters_call *call,
-			   uint32_t device)
+/* Returns the device at a place of turn[]; CLUSTERS_NO_DEVICE behind its end. */
+uint8_t sws_clusters__device_at(const struct sws_clusters *self, uint32_t place)
 {
-	return !self->rules.device_masks || (self->masks[call->owner] >> device & 1);
-}
-
-/* Returns the first device of turn[] from a place on that a call may use; CLUSTERS_NO_DEVICE for none. */
-uint8_t sws_clusters__first_device(const struct sws_clusters *self,
-				   const struct sws_clusters_call *call, uint32_t from)
-{
-	for (uint32_t at = from; at < self->n_turn; at++)
-		if (sws_clusters__may_use(self, call, self->turn[at]))
-			return self->turn[at];
-	return CLUSTERS_NO_DEVICE;
+	return place < self->n_turn ? self->turn[place] : CLUSTERS_NO_DEVICE;
 }
 
 /*
  * Returns the device that is searched after another one; CLUSTERS_NO_DEVICE for none. One that is
  * not listed is full, and would be the first of its priority.
  */
-uint8_t sws_clusters__following(const struct sws_clusters *self,
-				const struct sws_clusters_call *call, uint32_t device)
+uint8_t sws_clusters__following(const struct sws_clusters *self, uint32_t device)
 {
 	const int32_t priority = self->devices[device].config.priority;
 	uint32_t at = 0;
@@ -81,7 +69,7 @@ uint8_t sws_clusters__following(const struct sws_clusters *self,
 	       (self->devices[device].listed ||
 		self->devices[self->turn[at]].config.priority > priority))
 		at++;
-	return sws_clusters__first_device(self, call, at + self->devices[device].listed);
+	return sws_clusters__device_at(self, at + self->devices[device].listed);
 }
 
 static size_t cell(uint32_t owner, uint32_t order)
@@ -100,14 +88,9 @@ static uint32_t owner_of(const struct sws_clusters *self, const struct sws_clust
 uint8_t sws_clusters__own_device(const struct sws_clusters *self,
 				 const struct sws_clusters_call *call)
 {
-	const size_t at = cell(owner_of(self, call, call->now_cpu), call->order);
-	const uint8_t device = self->own_device[at];
-
 	if (!self->rules.shared_next)
-		return sws_clusters__first_device(self, call, 0);
-	if (device == CLUSTERS_NO_DEVICE || !sws_clusters__may_use(self, call, device))
-		return CLUSTERS_NO_DEVICE;
-	return device;
+		return sws_clusters__device_at(self, 0);
+	return self->own_device[cell(owner_of(self, call, call->now_cpu), call->order)];
 }
 
 /* Returns the slot where the owner of a call goes on in a device; 0 for none. */

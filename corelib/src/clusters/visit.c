@@ -153,7 +153,7 @@ void sws_clusters__take(struct sws_clusters *self, struct sws_clusters_call *cal
 
 	if (device->config.priority < self->top) {
 		self->work.lower += point->n;
-		first = sws_clusters__first_device(self, call, 0);
+		first = sws_clusters__device_at(self, 0);
 		self->work.inversions +=
 			first != CLUSTERS_NO_DEVICE &&
 			self->devices[first].config.priority > device->config.priority;

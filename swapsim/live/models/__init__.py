@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.live.models import clusters, generations, locks, machine, slots, stall
+from swapsim.live.models import generations, locks, machine, slots, stall
 
 MODELS: Final[dict[str, Callable[[Mapping[str, Any]], pl.DataFrame]]] = {
-    "clusters": clusters.rows,
     "generations": generations.rows,
     "locks": locks.rows,
     "machine": machine.rows,

@@ -2,8 +2,7 @@
 """Allocators of the C library that serve requests for pages: which CPU uses which slot's lock.
 
 ``slot_cache.h`` serves 5.8. The caches of 6.12 in `ClusterAllocator` are those of ``clusters.h``'s
-callers: ``cluster_folios.h`` has them too, but serves folios of processes, whose frees it does not
-report slot by slot.
+callers.
 """
 
 from collections.abc import Sequence

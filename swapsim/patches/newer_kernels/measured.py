@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stock kernels 6.12 and 7.3 were seen to do: patches A to D by their counts.
+"""What stock kernels 6.12 and 7.3 were seen to do: patches A to E by their counts.
 
 The experiments ran under an emulator, so counts are reliable and times are not used, except those
 of a guest whose clock counts instructions. A setting of an experiment says whether reclaim had two
@@ -16,6 +16,7 @@ from swapsim.study.summary import over, wide
 
 REMOVALS: Final = "removal-lists-newer"
 DECISIONS: Final = "stall-rules-generations"
+TURNOVER: Final = "large-folios-turnover"
 """Experiments, by the names of their folders in data/measured."""
 
 LEDGERS: Final = {
@@ -80,6 +81,19 @@ def _removals(*metrics: str) -> pl.DataFrame:
     """Return ``kernel, setting, seed`` and a column for each metric of REMOVALS."""
     results = claims.measured_results(REMOVALS)
     return wide(results.select("kernel", "seed", "metric", "value", setting="policy"), only=metrics)
+
+
+def split_folios() -> pl.DataFrame:
+    """Return the share of folios that find no run of slots, by size, in percent.
+
+    Four processes replace folios of six sizes on a small device; mean and range of nine rounds.
+    """
+    results = claims.measured_results(TURNOVER).with_columns(
+        size=pl.col("metric").str.strip_prefix("fallback share ")
+    )
+    shares = results.filter(pl.col("metric").str.starts_with("fallback share"))
+    found = over(shares.select("kernel", "size", "seed", "value"), statistic="mean")
+    return found.select("kernel", "size", "low", "high", split="middle")
 
 
 def rules_that_run() -> pl.DataFrame:

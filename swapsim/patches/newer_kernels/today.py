@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.patches.newer_kernels import global_lock, large_folios, measured, meetings, studies
+from swapsim.patches.newer_kernels import global_lock, measured, meetings, studies
 
 COLUMNS: Final = ("letter", "patch", "subject", "state", "now", "figure")
 """Letter and folder of a patch (E has none) and its subject; whether it is in force, in part,
@@ -157,15 +157,13 @@ def _most_apart() -> int:
 
 
 def _of_folios() -> str:
-    found = large_folios.turnover_compared()
     parts = [
-        f"{row['measured']:.0f} % on {row['kernel']} ({row['measured_low']:.0f} to "
-        f"{row['measured_high']:.0f})"
-        for row in found.filter(order=found["order"].max()).iter_rows(named=True)
+        f"{row['split']:.0f} % on {row['kernel']} ({row['low']:.0f} to {row['high']:.0f})"
+        for row in measured.split_folios().filter(size="2M").iter_rows(named=True)
     ]
     return (
         f"share of 2 MB folios that are split for lack of slots, by the same program: "
-        f"{', '.join(parts)}; the two differ in other rules, too (notebook 07b)"
+        f"{', '.join(parts)}; the two differ in other rules, too (notebook 07)"
     )
 
 

@@ -36,7 +36,7 @@ static int start(struct sws_cluster_what_if *self, const struct sws_cluster_what
 	error = sws_index_map__init(&self->by_pid, &self->allocator);
 	return error ? error
 		     : sws_cluster_caches__init(&self->caches, &self->allocator, self->clusters,
-						caches, caches);
+						caches);
 }
 
 int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,

@@ -71,8 +71,7 @@ int sws_cluster_what_if_assign(struct sws_cluster_what_if *self, int32_t pid, ui
 {
 	struct request *request = NULL;
 
-	if (owner >=
-	    (self->clusters->rules.own_by_task ? self->clusters->owners : self->clusters->n_masks))
+	if (!self->clusters->rules.own_by_task || owner >= self->clusters->owners)
 		return SWS_ERROR_BAD_ARGUMENT;
 	request = request_of(self, pid);
 	if (!request)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Alternatives to today's allocator, and a user's choice of lists, ranked on identical requests.
+"""A user's choice of lists among changes of today's rules, ranked on identical requests.
 
 A stream is a trace of requests and frees, served on a device that its slots would fill to FILL at
 their peak. Each alternative is one change of the rules of 7.3, and is compared with these rules
@@ -7,7 +7,7 @@ stream by stream and seed by seed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
@@ -57,38 +57,41 @@ LOOKS: Final = 24
 class Alternative:
     """A change of the rules of 7.3.
 
-    ``asks`` is the question that it answers; ``switches`` are those of ``cluster_rules.h``;
-    ``owner`` is who has a current cluster: a CPU, a task or a group of tasks. With ``masks`` every
-    second group of tasks may not use the devices of the highest priority.
+    ``switches`` are those of ``cluster_rules.h``; ``owner`` is who has a current cluster: a CPU, a
+    task (address space) or a group of tasks (memory cgroup).
     """
 
     name: str
-    asks: str
     rules: str = BASE
-    switches: Mapping[str, bool | int] = field(default_factory=dict)
+    switches: Mapping[str, bool] = field(default_factory=dict)
     owner: str = "cpu"
-    masks: bool = False
 
 
 ALTERNATIVES: Final = (
-    Alternative(name=BASE, asks="the rules of Linux 7.3"),
-    Alternative(
-        name="free-first", asks="free clusters before nonfull?", switches={"nonfull_first": False}
-    ),
-    Alternative(name="frag-0", asks="no frag cluster?", switches={"frag_tries": 0}),
-    Alternative(name="frag-2", asks="two frag clusters?", switches={"frag_tries": 2}),
-    Alternative(name="frag-4", asks="four frag clusters?", switches={"frag_tries": 4}),
-    Alternative(name="frag-all", asks="every frag cluster?", switches={"frag_all": True}),
-    Alternative(
-        name="free-only", asks="large folios from free clusters only?",
-        switches={"large_from_free_only": True},
-    ),
-    Alternative(name="per-task", asks="a cluster per address space?", owner="task"),
-    Alternative(name="per-group", asks="a cluster per memory cgroup?", owner="group"),
-    Alternative(name="6.12", asks="the rules of Linux 6.12?", rules="6.12"),
-)  # fmt: skip
-"""One change each. Calls of a replay do not overlap, so trylock or wait makes no difference here:
-notebook 07b counts it in real kernels."""
+    Alternative(name=BASE),
+    Alternative(name="free-first", switches={"nonfull_first": False}),
+    Alternative(name="frag-all", switches={"frag_all": True}),
+    Alternative(name="free-only", switches={"large_from_free_only": True}),
+    Alternative(name="per-task", owner="task"),
+    Alternative(name="per-group", owner="group"),
+    Alternative(name="6.12", rules="6.12"),
+)
+"""One change each, and the rules of 6.12. Calls of a replay do not overlap, so trylock or wait
+makes no difference here."""
+
+PER_DEVICE: Final = (
+    Alternative(name=BASE),
+    Alternative(name="per-device", switches={"shared_next": False, "turns_each_call": True}),
+)
+"""A cluster in each device, where equal ones alternate, as in the RFC of swap tiers (version 3)."""
+
+TIERS: Final = ("clusters-7.3-devices-4", "clusters-7.3-tiers-4")
+"""Shipped traces on devices of several priorities."""
+
+UPPER: Final = 0.6
+LOWER: Final = 1.0
+"""Slots of the devices of the highest priority, and of all others, by the stream's peak: the upper
+tier runs full, the lower one does not. Fixed before the first run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +207,30 @@ def generated_stream(seed: int) -> Stream:
     return stream(rows, "generated", seed=seed, groups=groups)
 
 
+def tiered_stream(name: str, seed: int = 0) -> Stream:
+    """Return one of TIERS, or with a seed a generated stream, with a second device below its own.
+
+    The upper tier runs full: its devices hold UPPER of the peak, the others LOWER.
+    """
+    if not seed:
+        made = shipped_stream(name)
+    else:
+        rows, groups = churn(seed)
+        upper, below = rows.devices, {"device": 1, "slots": rows.cluster_size, "priority": -2}
+        lower = upper.with_columns(
+            pl.lit(value, upper.schema[field]).alias(field) for field, value in below.items()
+        )
+        rows = ClusterRows(events=rows.events, devices=pl.concat([upper, lower]))
+        made = stream(rows, name, seed=seed, groups=groups)
+    peak, size = peak_of(made.rows.events), made.rows.cluster_size
+    upper = (pl.col("priority") == pl.col("priority").max()).alias("upper")
+    devices = made.rows.devices.with_columns(upper)
+    share = pl.col("slots") / pl.col("slots").sum().over("upper")
+    wanted = share * peak * pl.when("upper").then(UPPER).otherwise(LOWER) / size
+    slots = (max(2, round(each)) * size for each in devices.select(wanted).to_series())
+    return replace(made, slots=tuple(slots))
+
+
 def default_streams(seeds: int = SEEDS) -> list[Stream]:
     """Return the shipped streams, and generated ones of the seeds from 1 on."""
     return [*map(shipped_stream, TRACES), *map(generated_stream, range(1, seeds + 1))]
@@ -235,12 +262,6 @@ def measure(
 def _serving(of: Stream, alternative: Alternative | ListPolicy) -> Serving:
     tasks = {pid: at for at, pid in enumerate(of.groups)}
     owners = {"cpu": None, "task": tasks, "group": dict(of.groups)}[alternative.owner]
-    if isinstance(alternative, Alternative) and alternative.masks:
-        priorities = of.rows.devices["priority"].to_list()
-        bits = {1 << at: each == max(priorities) for at, each in enumerate(priorities)}
-        lower = sum(bit for bit, top in bits.items() if not top)
-        masks = [lower if group % 2 else sum(bits) for group in range(max(of.groups.values()) + 1)]
-        return Serving(switches=alternative.switches, owners=of.groups, masks=masks, slots=of.slots)
     if isinstance(alternative, Alternative):
         return Serving(switches=alternative.switches, owners=owners, slots=of.slots)
     return Serving(owners=owners, slots=of.slots, choose=alternative.address)
@@ -369,14 +390,14 @@ def rank_policies(
     --------
     >>> import swapsim
     >>> from swapsim import frames
-    >>> from swapsim.clusters import alternatives
+    >>> from swapsim.clusters import ranking
     >>> from swapsim.policies.lists import FREE, LARGER
     >>> @swapsim.list_policy()
     ... def free_or_larger(free):
     ...     return FREE if free else LARGER
-    >>> streams = alternatives.default_streams(1)[:1]
-    >>> ranking = alternatives.rank_policies([free_or_larger], streams)
-    >>> last = ranking.filter(metric="fallbacks").tail(3)
+    >>> streams = ranking.default_streams(1)[:1]
+    >>> ranked = ranking.rank_policies([free_or_larger], streams)
+    >>> last = ranked.filter(metric="fallbacks").tail(3)
     >>> frames.show(last.select("policy", "median", "full-4"), "points", ["median", "full-4"])
     policy          median  full-4
                     points  points

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Alternatives to the rules of 7.3, and a user's choice of lists, on identical requests."""
+"""A user's choice of lists among changes of the rules of 7.3, on identical requests."""
 
 from pathlib import Path
 
@@ -9,9 +9,17 @@ from recording import recording
 
 import swapsim
 from swapsim.cli import main
-from swapsim.clusters import alternatives
-from swapsim.clusters.alternatives import Stream, measure, ranked, stream, with_recordings
+from swapsim.clusters import ranking
 from swapsim.clusters.churn import GROUPS, churn
+from swapsim.clusters.ranking import (
+    PER_DEVICE,
+    Stream,
+    measure,
+    ranked,
+    stream,
+    tiered_stream,
+    with_recordings,
+)
 from swapsim.errors import InputError
 from swapsim.policies.lists import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
 from swapsim.study.tables import RANKING
@@ -49,7 +57,7 @@ def value(measures: pl.DataFrame, policy: str, metric: str) -> float:
 
 def test_a_choice_like_that_of_7_3_gives_the_same_grants(as_7_3: ListPolicy) -> None:
     """A few lines of Python rank exactly like the rules that they write down."""
-    found = measure([RECORDED, generated()], [alternatives.ALTERNATIVES[0], as_7_3])
+    found = measure([RECORDED, generated()], [ranking.ALTERNATIVES[0], as_7_3])
     for metric in ("fallbacks", "in sequence", "mixed", "visits", "free clusters"):
         of_metric = found.filter(metric=metric)
         ours, theirs = (of_metric.filter(policy=name)["value"] for name in ("as_7_3", "7.3"))
@@ -57,12 +65,10 @@ def test_a_choice_like_that_of_7_3_gives_the_same_grants(as_7_3: ListPolicy) -> 
 
 
 def test_free_clusters_only_are_refused_most_and_all_frag_clusters_least() -> None:
-    """The order that the rules imply on a full device: every frag cluster tried, one, none."""
+    """The order that the rules imply on a full device: every frag cluster tried, or one."""
     found = measure([generated(6000)])
-    split = {
-        name: value(found, name, "fallbacks") for name in ("free-only", "frag-0", "7.3", "frag-all")
-    }
-    assert split["free-only"] > split["frag-0"] >= split["7.3"] >= split["frag-all"]
+    split = {name: value(found, name, "fallbacks") for name in ("free-only", "7.3", "frag-all")}
+    assert split["free-only"] > split["7.3"] >= split["frag-all"]
     shares = found.filter(pl.col("metric").str.starts_with("fallbacks of order"))
     assert set(shares["metric"]) == {f"fallbacks of order {order}" for order in (2, 4, 9)}
 
@@ -79,13 +85,13 @@ def test_a_cluster_of_a_group_is_visited_by_more_cpus_than_one_of_a_cpu() -> Non
 
 def test_a_ranking_is_of_the_changes_from_7_3(as_7_3: ListPolicy) -> None:
     """The rules of 7.3 change nothing; a user's policy is marked."""
-    ranking = ranked(measure([RECORDED], [*alternatives.ALTERNATIVES, as_7_3]))
-    base = ranking.filter(policy="7.3")
+    found = ranked(measure([RECORDED], [*ranking.ALTERNATIVES, as_7_3]))
+    base = found.filter(policy="7.3")
     assert base.select("median", "low", "high").unique().rows() == [(0.0, 0.0, 0.0)]
-    assert ranking.filter("user")["policy"].unique().to_list() == ["as_7_3"]
-    first = ranking.filter(metric="fallbacks")
+    assert found.filter("user")["policy"].unique().to_list() == ["as_7_3"]
+    first = found.filter(metric="fallbacks")
     assert first["median"].is_sorted()
-    assert set(alternatives.METRICS) == set(ranking["metric"])
+    assert set(ranking.METRICS) == set(found["metric"])
 
 
 def test_recordings_are_no_draws_of_the_generator() -> None:
@@ -100,8 +106,8 @@ def test_recordings_are_no_draws_of_the_generator() -> None:
         schema=["stream", "seed", "policy", "metric", "unit", "value"],
         orient="row",
     )
-    ranking = with_recordings(ranked(measures, ["fallbacks"]), measures)
-    (row,) = ranking.filter(policy="free-first").rows(named=True)
+    found = with_recordings(ranked(measures, ["fallbacks"]), measures)
+    (row,) = found.filter(policy="free-first").rows(named=True)
     assert (row["median"], row["runs"], row["lowest"], row["highest"]) == (1.5, 2, 1.0, 2.0)
     assert row["full-4"] == 9.0
     drawn = measures.filter(pl.col("seed") > 0)
@@ -118,6 +124,13 @@ def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
     made = stream(rows, "generated", groups=groups)
     assert made.groups == {pid: groups[pid] for pid in made.groups}
     assert sum(made.slots) < rows.devices["slots"].sum()
+
+
+def test_a_cluster_in_each_device_leaves_no_inversion() -> None:
+    """A task goes on in the first device that has room, where the rules of 7.3 stay below."""
+    found = measure([tiered_stream("clusters-7.3-tiers-4")], PER_DEVICE)
+    assert value(found, "per-device", "inversions") == 0 < value(found, "7.3", "inversions")
+    assert value(found, "per-device", "lower device") < value(found, "7.3", "lower device")
 
 
 def endless(frag: int) -> int:
@@ -148,7 +161,7 @@ FAULTS = {
 def test_a_bad_choice_is_named_with_its_line(name: str) -> None:
     """File, line, call and what to return, as for a policy of the scan base."""
     function, error = FAULTS[name]
-    with pytest.raises(InputError, match=rf"test_alternatives.py, line \d+: {error}"):
+    with pytest.raises(InputError, match=rf"test_ranking.py, line \d+: {error}"):
         measure([RECORDED], [swapsim.list_policy()(function)])
 
 
@@ -171,14 +184,14 @@ def test_the_command_ranks_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table per metric; a file with policies of both kinds is refused."""
-    monkeypatch.setattr(alternatives, "default_streams", lambda _: [RECORDED])
+    monkeypatch.setattr(ranking, "default_streams", lambda _: [RECORDED])
     file = tmp_path / "mine.py"
     file.write_text(MINE)
     assert main(["rank", str(file)]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("change from the rules of 7.3") == len(alternatives.METRICS)
+    assert printed.count("change from the rules of 7.3") == len(ranking.METRICS)
     assert "| mine " in printed
-    assert printed.count("| recorded |") == len(alternatives.METRICS)
+    assert printed.count("| recorded |") == len(ranking.METRICS)
     assert "fallbacks, change from the rules of 7.3 (lower is better)" in printed
     file.write_text(MINE + BASES)
     assert main(["rank", str(file)]) != 0
