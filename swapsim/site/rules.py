@@ -72,7 +72,7 @@ EXAMPLES: Final[tuple[tuple[str, str, str, Callable[[_Row], str]], ...]] = (
     ("B-elapsed-1", "simulated", "missed", _missed),
     ("B-system-5", "simulated", "base not reproduced", _no_base),
     ("A-swap-out", "simulated", "open", _open),
-    ("F-64k-8gb-system", "simulated", "not simulated", _reason("simulated")),
+    ("D-lock-free-pages", "simulated", "not simulated", _reason("simulated")),
     ("C-disk-kswapd-pages-scanned", "measured", "confirmed", _of_interval),
     ("C-prose-disk-await", "measured", "contradicted", _of_interval),
     ("D3-lock-free-entries", "measured", "open", _of_interval),

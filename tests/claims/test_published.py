@@ -72,11 +72,6 @@ BASE_COLUMN = {
     "C-stall-decisions-series": "mm1-mmotm-20130522",
     "D-percpu-cluster-next": "before",
     "D-percpu-cluster-next-v3": "v3 before",
-    "F-nonfull-first": "before",
-    "F-return-cache": "with return cache",
-    "F-cluster-order-v5": "without",
-    "F-one-frag-cluster": "before",
-    "F-isolated-clusters": "before",
 }
 """The column of each mail that its patch was applied to."""
 

@@ -245,18 +245,6 @@ def test_an_input_is_not_written_over(
     assert mine.read_text() == "before"
 
 
-def test_a_table_that_an_input_does_not_give_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Runs without counters of large folios have no table of their shares."""
-    rows = ("kernel,test,metric,value,unit,run", *(f"{k},t,m,1,s,1" for k in ("base", "patched")))
-    (mine := tmp_path / "mine.csv").write_text("\n".join(rows))
-    assert main(["compare", str(mine), "--only", "shares"]) == 2
-    printed = capsys.readouterr()
-    assert "there are compared, unmatched" in printed.err
-    assert (printed.out, printed.err.count("\n")) == ("", 1)
-
-
 def test_a_pipe_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An atomic write would replace it, and its other end would wait for ever."""
     pipe = tmp_path / "pipe.csv"
