@@ -32,7 +32,6 @@ What they share:
 
 And over the subjects:
 
-- ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
 - ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict; what became
   of them on Linux 6.12 and 7.3 (``patches.newer_kernels``),
 - ``live``: panels that run in a page, and the same rows from the native library,
@@ -46,7 +45,6 @@ Each command is done by a function of the same or nearly the same name:
 - ``swapsim import``: `traces.import_text`,
 - ``swapsim info``: `traces.info`,
 - ``swapsim probes``: `traces.probes.recording_script`,
-- ``swapsim export``: `export.trace`, `export.machine`,
 - ``swapsim replay writeback-tags``: `mapping.writeback_tags`,
 - ``swapsim replay batched-removal``: `removal.batched_removal`,
 - ``swapsim replay stall-decisions``: `stall.stall_decisions`,
@@ -79,7 +77,6 @@ if TYPE_CHECKING:
     from swapsim import claims as claims
     from swapsim import clusters as clusters
     from swapsim import errors as errors
-    from swapsim import export as export
     from swapsim import frames as frames
     from swapsim import generations as generations
     from swapsim import guide as guide

@@ -29,7 +29,7 @@ from swapsim.stall import StallContext
 from swapsim.traces.probes import recording_script
 
 PACKAGES = (
-    *("claims", "clusters", "export", "frames", "mapping", "reclaim", "removal", "slots"),
+    *("claims", "clusters", "frames", "mapping", "reclaim", "removal", "slots"),
     *("stall", "study", "traces", "machine.run", "machine.costs", "machine.what_if"),
     *(f"{package}.charts" for package in ("clusters", "mapping", "slots")),
 )

@@ -22,7 +22,6 @@ LADDER = (
     {"claims", "policies"},
     {"__init__"},
     {"mapping", "removal", "slots", "clusters", "stall", "generations", "machine", "reclaim"},
-    {"export"},
     {"patches"},
     {"live"},
     {"site", "guide"},

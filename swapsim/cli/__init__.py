@@ -19,7 +19,7 @@ from swapsim.cli.laboratory import bench, claims, compare, notebooks, report, si
 from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
 from swapsim.cli.replay import replay, verify
-from swapsim.cli.trace import export, import_, info, probes
+from swapsim.cli.trace import import_, info, probes
 from swapsim.cli.verbs import Verbs
 from swapsim.errors import SwapsimError
 from swapsim.version import __version__
@@ -41,7 +41,7 @@ def cli() -> None:
     pass
 
 
-_TRACES = (import_, info, probes, export, replay, verify)
+_TRACES = (import_, info, probes, replay, verify)
 _LABORATORY = (rank, claims, compare, report, notebooks, simulate, bench)
 for _command in (*_TRACES, *_LABORATORY):
     cli.add_command(_command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim import``, ``info``, ``probes`` and ``export``: trace folders."""
+"""``swapsim import``, ``info`` and ``probes``: trace folders."""
 
 import json
 import sys
@@ -122,36 +122,3 @@ def probes(kernel_btf: Path | None, replays: Sequence[str], language: str) -> No
     click.echo(script.text, nl=False)
     for note in script.notes:
         say(f"swapsim: {note}", err=True)
-
-
-@click.command(
-    cls=Verb,
-    help="Write a trace, or a run of a machine, as tracks for a viewer.\n\n"
-    "\b\n"
-    "DIR           a trace folder: stays in the swap cache, reclaim, sleeps, slot calls\n"
-    "MACHINE.toml  fields of swapsim.machine.MachineConfig, a line each, and a table\n"
-    "              [costs]: the CPUs' waits for each lock, and the holders of the lock\n\n"
-    "FILE is in Trace Event Format. Open it at ui.perfetto.dev by 'Open trace file' (it "
-    "stays in your browser), or in Chromium at chrome://tracing by 'Load'. A click on a "
-    "slice shows its fields; an arrow leads to a wait from the task that held the lock.",
-)
-@click.argument("source", type=TraceFolder(), metavar="DIR|MACHINE.toml")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="NAME.json, or NAME.json.gz to compress it.",
-)
-def export(source: Path, output: Path) -> None:
-    from swapsim import export as exports
-
-    shown = sys.stderr.isatty()
-    if source.suffix == ".toml":
-        machine = exports.machine_config(source)
-        written = exports.machine(machine.config, output, machine.costs, progress=shown)
-    else:
-        written = exports.trace(source, output, progress=shown)
-    for line in written.describe():
-        say(line)

@@ -16,6 +16,9 @@ from swapsim.progress import announced
 _ITEM: Final = re.compile(r"\{'(\w+)': (\w+)\}")
 """A mapping of one name, as an error quotes it; a command has NAME=VALUE."""
 
+_ELSEWHERE: Final = {"export": "ui.perfetto.dev opens the text of ftrace itself"}
+"""A command that other programs have -> which one."""
+
 
 class Verb(click.Command):
     """A command whose errors name its options."""
@@ -50,6 +53,9 @@ class Verbs(click.Group):
                 raise click.UsageError(
                     f"No such command {args[0]!r}: write '{order}'", ctx
                 ) from None
+            if not above and (other := _ELSEWHERE.get(unknown.command_name)):
+                said = f"No such command {unknown.command_name!r}: {other}"
+                raise click.UsageError(said, ctx) from None
             names = also_called(unknown.command_name)
             same = sorted(path for path in _paths(self) if path.split()[-1] in names)
             if unknown.possibilities and not same:

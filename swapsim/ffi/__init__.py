@@ -152,8 +152,6 @@ MACHINE_DEFAULTS: Final = _defaults("machine", lib.sws_machine_config_init)
 # The contention machine: what runs on a CPU, and in a span of its log; locks, and where they are
 # taken, as ``lock.function.caller``; costs.
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
-SPANS: Final = _words("enum sws_span_kind", "SWS_SPAN_")
-LOCK_CLASSES: Final = _names(lib.sws_lock_class_name)
 MACHINE_SITES: Final = tuple(
     ffi.string(lib.sws_machine_site_name(site)).decode() for site in range(lib.SWS_SITES)
 )

@@ -132,14 +132,4 @@ replays count, and what other rules would do.
 ```sh
 swapsim report --trace mytrace -o page.html
 ```
-
-## See it
-
-``swapsim export`` writes tracks for a viewer, ``ui.perfetto.dev`` or ``chrome://tracing``:
-
-```console
-$ swapsim export mytrace -o trace.json
-trace.json: 2318 events; time is the recording's, from its first row
-open it: ui.perfetto.dev, 'Open trace file' (it stays in your browser), or chrome://tracing, 'Load'
-```
 """

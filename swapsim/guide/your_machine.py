@@ -72,9 +72,6 @@ Each lock has its acquisitions, waits, holds and moved lines, by the function th
 >>> where.columns
 ['kernel', 'part', 'microseconds', 'percent']
 
-``swapsim export machine.toml -o run.json`` writes the waits and holds of a run as tracks for a
-viewer; the file has a field of `MachineConfig` on each line, and a table ``[costs]``.
-
 ## Many machines
 
 `study.run` runs a function on many points, on threads or on any executor of

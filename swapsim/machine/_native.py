@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Binding of the contention machine: its counts of a time window, and its log of locks."""
+"""Binding of the contention machine: its counts of a time window."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -12,10 +12,10 @@ from polars import selectors
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import LOCK_CLASSES, REMOVAL_MODES, SPANS, structs
-from swapsim.ffi.structs import check, frame_of, keep, records
+from swapsim.ffi import REMOVAL_MODES, structs
+from swapsim.ffi.structs import check, keep, records
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.tables import ACTOR, MACHINE_SPANS, SPAN
+from swapsim.machine.tables import ACTOR
 from swapsim.slots import _native as native_slots
 from swapsim.slots.config import StreamsConfig
 
@@ -258,130 +258,5 @@ def _since(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return after.with_columns(after.select(counts) - before.select(counts))
 
 
-_CAPACITY: Final = 8192  # spans of one call into C, more than one event can end
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """The actor on a CPU of the machine (one of ACTOR), and its NUMA node."""
-
-    cpu: int
-    actor: str
-    node: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """The log of an interval that ends at ``now_ns``, a time since the devices were filled.
-
-    ``spans`` (MACHINE_SPANS) are those that ended, each CPU's in the order of their ends.
-    ``slots_in_use`` are those of all devices at the end, ``cached`` the pages in the swap cache
-    that have a slot.
-    """
-
-    now_ns: int
-    spans: pl.DataFrame
-    slots_in_use: int
-    cached: int
-
-
-class MachineLog:
-    """The log of a machine after its warm-up, over the duration of its config.
-
-    Parameters and errors are those of `run_window`.
-    """
-
-    def __init__(self, config: MachineConfig, costs: Mapping[str, int]) -> None:
-        self._config = config
-        self._machine = warmed_up(config, costs)
-        log = ffi.new("struct sws_machine_log **")
-        check(lib.sws_machine_log_new(self._machine, log))
-        self._log = keep(ffi.gc(log[0], lib.sws_machine_log_free), self._machine)
-        self._names: dict[int, str] = {}
-        self.begin_ns: int = lib.sws_machine_now(self._machine)
-
-    def tasks(self) -> list[Task]:
-        """Return the actors of the CPUs, without the CPUs that have none."""
-        cpus = range(lib.sws_machine_cpus(self._machine))
-        found = [(cpu, lib.sws_machine_cpu_of(self._machine, cpu)) for cpu in cpus]
-        tasks = [Task(cpu=n, actor=ACTOR.words[of.kind], node=of.node) for n, of in found]
-        return [task for task in tasks if task.actor != "none"]
-
-    def samples(self, sample_ns: int) -> Iterator[Sample]:
-        """Run the machine for its ``duration_ns`` and yield its log, interval by interval.
-
-        An interval has ``sample_ns`` of simulated time; one with very many spans comes in several
-        parts. Streams end earlier if a task with a full share of the rows has done its last row.
-        InputError is raised when no slot is left.
-        """
-        spans, buffer = records("struct sws_span", _CAPACITY)
-        n, more = ffi.new("uint32_t *"), ffi.new("bool *")
-        end, until = self.begin_ns + self._config.duration_ns, self.begin_ns
-        while not self._is_over(end):
-            until = min(until + sample_ns, end)
-            more[0] = True
-            while more[0]:
-                given = (self._log, until, CHUNK_EVENTS, buffer, _CAPACITY, n, more)
-                check(lib.sws_machine_log_run(*given))
-                check_not_stuck(self._machine)
-                yield self._sample(spans[: n[0]])
-            if lib.sws_machine_now(self._machine) < until:
-                return  # all tasks have ended
-
-    def _is_over(self, end: int) -> bool:
-        streams = self._config.streams
-        ended = streams and lib.sws_machine_longest_ended(self._machine) >= streams.long_rows
-        return bool(ended) or lib.sws_machine_now(self._machine) >= end
-
-    def _sample(self, spans: "np.ndarray[Any, np.dtype[np.void]]") -> Sample:
-        devices = range(self._config.devices)
-        return Sample(
-            now_ns=lib.sws_machine_now(self._machine),
-            spans=self._frame(spans),
-            slots_in_use=sum(lib.sws_machine_slots_in_use(self._machine, n) for n in devices),
-            cached=lib.sws_machine_log_cached(self._log),
-        )
-
-    def _frame(self, spans: "np.ndarray[Any, np.dtype[np.void]]") -> pl.DataFrame:
-        found = frame_of(spans)
-        sites = [_site_name(site) for site in found["site"]]
-        locks = [self._lock(lock) for lock in found["lock"]]
-        return found.select(
-            "from_ns",
-            "until_ns",
-            pl.Series("kind", [SPANS[kind] for kind in found["kind"]], SPAN.dtype),
-            "cpu",
-            pl.Series("site", sites, pl.String),
-            pl.Series("lock", locks, pl.String),
-            behind=pl.when(pl.col("holder") != lib.SWS_LOG_NONE).then("holder"),
-        ).cast(MACHINE_SPANS.schema)
-
-    def _lock(self, number: int) -> str | None:
-        """Return a lock's name: its class, its owner, and which part of the owner."""
-        if number == lib.SWS_LOG_NONE:
-            return None
-        if number not in self._names:
-            found = ffi.new("struct sws_lock_identity *")
-            check(lib.sws_machine_log_lock(self._log, number, found))
-            owner = _OWNERS[found.lock_class].format(owner=found.owner, part=found.part)
-            self._names[number] = f"{LOCK_CLASSES[found.lock_class]}{owner}"
-        return self._names[number]
-
-
-_OWNERS: Final = {
-    lib.SWS_LOCK_CLASS_SWAP_AVAIL: "",
-    lib.SWS_LOCK_CLASS_ALLOC: " of CPU {owner}",
-    lib.SWS_LOCK_CLASS_FREE: " of CPU {owner}",
-    lib.SWS_LOCK_CLASS_LRU: " of node {owner}",
-    lib.SWS_LOCK_CLASS_ZONE: " of node {owner}",
-    lib.SWS_LOCK_CLASS_SI: " of device {owner}",
-    lib.SWS_LOCK_CLASS_RECORD: " of device {owner}",
-    lib.SWS_LOCK_CLASS_TREE: " of device {owner}, trunk {part}",
-    lib.SWS_LOCK_CLASS_CLUSTER: " of device {owner}, cluster {part}",
-}
-
-
-def _site_name(number: int) -> str | None:
-    if number == lib.SWS_LOG_NONE:
-        return None
+def _site_name(number: int) -> str:
     return str(ffi.string(lib.sws_machine_site_name(number)).decode())

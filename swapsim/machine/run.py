@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the contention machine, as metrics or as waits, holds and sleeps, and under policies."""
+"""Runs of the contention machine, as metrics, and under policies."""
 
 import math
 import warnings
@@ -14,10 +14,9 @@ from swapsim.checks import checked
 from swapsim.claims import Row, results
 from swapsim.errors import ConfigError, InputError, require_some
 from swapsim.ffi import POLICIES
-from swapsim.machine._native import MachineLog, Window, run_window
+from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs_by_name
-from swapsim.machine.tables import MACHINE_SPANS
 from swapsim.policies.policy import Policy
 
 PAGE_KIB: Final = 4
@@ -113,14 +112,6 @@ def window_metrics(window: Window) -> list[Row]:
         ("busy", _busy_ns(window) / _pages(window), "ns of all CPUs per page"),
         ("elapsed", float(window.elapsed_ns), "ns"),
     ]
-
-
-@checked
-def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Run a machine and return each wait for a lock with its holder, each hold and each sleep."""
-    log = MachineLog(config, costs_by_name(constants))
-    parts = [sample.spans for sample in log.samples(config.duration_ns)]
-    return MACHINE_SPANS.check(pl.concat(parts))
 
 
 @checked

@@ -12,25 +12,6 @@ from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
 
 ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", ffi.ACTORS)
 
-SPAN: Final = Vocabulary(
-    "SPAN", "What a CPU does with a lock in a span of the log, or that it sleeps.", ffi.SPANS
-)
-
-_CPU: Final = Column("cpu", pl.UInt32, "number of the CPU")
-
-MACHINE_SPANS: Final = Table(
-    "MACHINE_SPANS",
-    "One row per wait, hold and sleep of a CPU that has ended (``machine_log.h``). Times are "
-    "simulated time since the devices were filled. A wait of zero length found the lock free.",
-    Column("from_ns", pl.UInt64, "begin of the span"),
-    Column("until_ns", pl.UInt64, "end of the span"),
-    Column("kind", SPAN.dtype, "what the CPU did"),
-    _CPU,
-    Column("site", pl.String, "where the lock is taken, as ``lock.function``; null for a sleep"),
-    Column("lock", pl.String, "lock by class, owner and part; null for sleeps and interrupt waits"),
-    Column("behind", pl.UInt32, "CPU that held the lock or had interrupts off; null for none"),
-)
-
 _CONVERGED: Final = Column("converged", pl.Boolean, "whether the fit reached its targets")
 
 FIT_ROWS: Final = Table(

@@ -45,9 +45,6 @@ VERBS: Final[Mapping[str, tuple[str, Callable[[Path], list[str]]]]] = {
     "removal": ("batched-removal", lambda folder: ["replay", "batched-removal", str(folder)]),
     "decisions": ("stall-decisions", lambda folder: ["replay", "stall-decisions", str(folder)]),
     "stalls": ("stall-decisions", lambda folder: ["verify", "stalls", str(folder)]),
-    "pages": ("writeback-tags", lambda folder: ["export", str(folder), "-o", f"{folder}.json"]),
-    "reclaim": ("stall-decisions", lambda folder: ["export", str(folder), "-o", f"{folder}.json"]),
-    "calls": ("cluster-next", lambda folder: ["export", str(folder), "-o", f"{folder}.json.gz"]),
     "requests": (
         "cluster-next",
         lambda folder: ["replay", "cluster-next", str(folder), "--seeds", "1"],

@@ -16,7 +16,6 @@ from swapsim.ffi import REMOVAL_MODES, STALL_COUNTERS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
-from swapsim.machine.run import spans
 from swapsim.mapping.config import MappingConfig
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.removal._native import PAGES, remove_lists
@@ -86,11 +85,6 @@ def remove(config: MappingConfig) -> object:
     return [remove_lists(LIST, config, mode) for mode in REMOVAL_MODES]
 
 
-def run_on_cpus(config: MachineConfig, constants: pl.DataFrame | None = None) -> object:
-    """Run a machine, and return the log of each of its CPUs too."""
-    return run_machine(config, constants), spans(config, constants)
-
-
 def simulate(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> object:
     """Run the reclaim simulator and make each of its reports."""
     result = reclaim.run(config, constants)
@@ -104,7 +98,7 @@ def decide(context: StallContext) -> object:
 
 
 RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
-    "machine": (MachineConfig, MACHINE, run_on_cpus),
+    "machine": (MachineConfig, MACHINE, run_machine),
     "reclaim": (ReclaimConfig, RECLAIM, simulate),
     "slots": (SlotsConfig, SLOTS, churn),
     "churn": (ChurnConfig, CHURN, drive),

@@ -421,7 +421,7 @@ def test_a_missing_event_is_named_with_those_present(real: Path) -> None:
 def test_a_trace_without_a_field_feeds_no_replay_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither if all lines lack it, nor if a line's pointer could not be read; export says so."""
+    """Neither if all lines lack it, nor if a line's pointer could not be read; a replay says so."""
     for entry, lacks in (("", "entry of swp_add"), ("(fault)", "entry of swp_add in 1 of 2 rows")):
         folder = tmp_path / f"trace{len(entry)}"
         rest = [line(event, "folio=0x1 entry=0x2") for event in ("swp_del", "swp_add")]
@@ -431,7 +431,7 @@ def test_a_trace_without_a_field_feeds_no_replay_of_it(
         traces.import_text(write(tmp_path, text), folder)
         assert f"writeback-tags: no, it lacks {lacks}\n" in traces.info(folder)
         assert traces.described(folder)["replays"]["writeback-tags"] == [lacks]
-        error = refused(["export", folder, "-o", tmp_path / "x.json"], capsys)
+        error = refused(["replay", "writeback-tags", folder], capsys)
         assert "swp_add.parquet, field 'entry'" in error
     assert "event 2 of the text lacks it, or has (fault)" in error
 
