@@ -25,7 +25,6 @@ LAYERS = {
     "generations": ("core",),
     "des": ("core",),
     "ftrace": ("core",),
-    "perfetto": ("core",),
     "engine": ("des",),
     "machine": ("removal", "slots", "engine"),
     "reclaim": ("stall", "engine"),

@@ -17,12 +17,10 @@ from swapsim.cli.verbs import Verb
 @click.command(
     "import",
     cls=Verb,
-    help="Import ftrace TEXT, or a recording of perfetto, bpftrace or trace-cmd, to a trace "
-    "folder.\n\n"
-    "TEXT is that of tracefs or of trace-cmd report, a perfetto trace, the JSON lines of bpftrace, "
-    "or a trace.dat, compressed or not; - for standard input; sample for a short text that comes "
-    "with the laboratory. Lost events are counted: a text that has some is imported, any other "
-    "recording only with --keep-going.\n\n"
+    help="Import ftrace TEXT, or a recording of trace-cmd, to a trace folder.\n\n"
+    "TEXT is that of tracefs or of trace-cmd report, or a trace.dat, compressed or not; - for "
+    "standard input; sample for a short text that comes with the laboratory. Lost events are "
+    "counted: a text that has some is imported, a trace.dat only with --keep-going.\n\n"
     "A column of pointers has 64 bits: 0x1f and 31 are the same "
     "number, but 16 digits are those of %p, which are hexadecimal. Let a probe print such"
     " numbers with :x64.",
@@ -32,8 +30,7 @@ from swapsim.cli.verbs import Verb
 @click.option(
     "--keep-going",
     is_flag=True,
-    help="Skip and count lines that cannot be read; import a recording that is no text although it "
-    "lost events.",
+    help="Skip and count lines that cannot be read; import a trace.dat although it lost events.",
 )
 @click.option(
     "--head",
@@ -107,18 +104,10 @@ def info(folder: Path | None, form: str | None) -> None:
     "clusters and generations (6.12 and 7.3) and stall-decisions (7.3, for 'swapsim verify "
     "stalls'); may be given twice. Default: each that the kernel can feed.",
 )
-@click.option(
-    "--format",
-    "language",
-    default="sh",
-    metavar="NAME",
-    help="sh (default), by tracefs or trace-cmd; or bpftrace, whose JSON lines swapsim import "
-    "reads (for writeback-tags and batched-removal).",
-)
-def probes(kernel_btf: Path | None, replays: Sequence[str], language: str) -> None:
+def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     from swapsim.traces.probes.script import RUNNING_KERNEL, fitted_script
 
-    script = fitted_script(kernel_btf or RUNNING_KERNEL, replays, language=language)
+    script = fitted_script(kernel_btf or RUNNING_KERNEL, replays)
     click.echo(script.text, nl=False)
     for note in script.notes:
         say(f"swapsim: {note}", err=True)

@@ -16,12 +16,23 @@ from swapsim.progress import announced
 _ITEM: Final = re.compile(r"\{'(\w+)': (\w+)\}")
 """A mapping of one name, as an error quotes it; a command has NAME=VALUE."""
 
-_ELSEWHERE: Final = {"export": "ui.perfetto.dev opens the text of ftrace itself"}
-"""A command that other programs have -> which one."""
+_ELSEWHERE: Final = {
+    "swapsim export": "ui.perfetto.dev opens the text of ftrace itself",
+    "swapsim probes --format": "the script is one for sh, and needs tracefs only",
+}
+"""A command or option that there is not -> what to use."""
 
 
 class Verb(click.Command):
     """A command whose errors name its options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as unknown:
+            _say_elsewhere("option", unknown.option_name, ctx)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -53,9 +64,7 @@ class Verbs(click.Group):
                 raise click.UsageError(
                     f"No such command {args[0]!r}: write '{order}'", ctx
                 ) from None
-            if not above and (other := _ELSEWHERE.get(unknown.command_name)):
-                said = f"No such command {unknown.command_name!r}: {other}"
-                raise click.UsageError(said, ctx) from None
+            _say_elsewhere("command", unknown.command_name, ctx)
             names = also_called(unknown.command_name)
             same = sorted(path for path in _paths(self) if path.split()[-1] in names)
             if unknown.possibilities and not same:
@@ -72,6 +81,12 @@ class Verbs(click.Group):
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _say_elsewhere(kind: str, name: str, ctx: click.Context) -> None:
+    """Refuse what _ELSEWHERE has."""
+    if other := _ELSEWHERE.get(f"{ctx.command_path} {name}"):
+        raise click.UsageError(f"No such {kind} {name!r}: {other}", ctx) from None
 
 
 def _paths(group: click.Group) -> Iterator[str]:

@@ -25,25 +25,12 @@ What the kernel has to be:
 | ``verify stalls`` | 7.3 as it is: ``swapsim probes --for stall-decisions`` |
 | ``cluster-next``, ``stall-decisions`` | the laboratory's 6.1, which ``data/capture`` builds |
 
-A trace of perfetto, which phones have, is a recording, too: enable the events that a replay needs
-as ``ftrace_events``, and kprobes that the script has set (``sh record.sh set``) as
-``swapsim/swp_add`` and so on. For ``clusters`` set the clock ``counter`` before, which perfetto
-keeps with ``preserve_ftrace_buffer: true``; the arrays of ``generations`` are not in its events.
-``swapsim probes --format bpftrace`` prints a script for bpftrace, whose ``printf`` writes lines of
-ftrace's text, such as ``task-12 [003] 4.912041123: swp_add: folio=0xffffea00000ca900
-entry=0x4000``. There is one for ``writeback-tags`` and ``batched-removal``.
-
-```sh
-swapsim probes --format bpftrace > record.bt
-sudo BPFTRACE_PERF_RB_PAGES=8192 bpftrace -f json record.bt -c COMMAND > trace.json
-```
-
 ## Import
 
-``swapsim import`` reads the text of tracefs or of ``trace-cmd report``, a perfetto trace, the JSON
-lines of bpftrace, and a trace.dat where trace-cmd is installed; compressed or not, and by content,
-not by suffix. A trace becomes a folder with a table for each event. A short text comes with the
-laboratory:
+``swapsim import`` reads the text of tracefs or of ``trace-cmd report``, and a trace.dat where
+trace-cmd is installed; compressed or not, and by content, not by suffix. Of a perfetto trace,
+``traceconv systrace`` makes a text. A trace becomes a folder with a table for each event. A short
+text comes with the laboratory:
 
 ```console
 $ swapsim import sample -o mytrace
@@ -63,8 +50,7 @@ lost events: none
 A line that cannot be read ends the import with its number; ``--keep-going`` skips and counts such
 lines. Events that the kernel has lost are counted, too; each replay and verification then warns
 that its figures may be off, or refuses the trace.
-A recording with losses that is not a text is imported only with ``--keep-going``. A process has the
-name of its program in a perfetto trace, and a gfp mask is a number.
+A trace.dat with losses is imported only with ``--keep-going``.
 
 ## Replay
 

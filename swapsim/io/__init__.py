@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from swapsim.io.parquet import decode_metadata as decode_metadata
     from swapsim.io.parquet import decode_schema as decode_schema
     from swapsim.io.parquet import validate as validate
-    from swapsim.io.text import parse_json_lines as parse_json_lines
     from swapsim.io.text import parse_toml as parse_toml
     from swapsim.io.text import read_bytes as read_bytes
     from swapsim.io.text import read_text as read_text

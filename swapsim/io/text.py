@@ -4,7 +4,7 @@
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -94,15 +94,6 @@ def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, An
         raise InputError(f"{wrong} (a key of more than {_PARTS} parts): fix it", path=path)
     with translate_errors(path, wrong, "fix it", quote=True):
         return tomllib.loads(text)
-
-
-def parse_json_lines(lines: bytes, fields: Sequence[str], path: Path | str) -> pl.DataFrame:
-    """Return these fields of JSON objects, one a line, as strings; null where one has none.
-
-    Half of a UTF-16 pair becomes NUL, and of a field that is given twice the first one counts.
-    """
-    with translate_errors(path, "has lines that are no JSON objects", "fix it"):
-        return pl.read_ndjson(lines, schema=dict.fromkeys(fields, pl.String))
 
 
 def _not_a_file(path: Path) -> InputError:

@@ -30,8 +30,8 @@ _SHOWN: Final = 80  # characters of a wrong line in a message
 _CLOCKS: Final = ("unknown", "seconds", "whole numbers")
 
 NO_TRACE: Final = (
-    "name a text of tracefs or of trace-cmd report, a trace.dat, a perfetto trace, or the lines of "
-    "bpftrace -f json; of perf none is read: record with trace-cmd, or by 'swapsim probes'"
+    "name a text of tracefs or of trace-cmd report, or a trace.dat; of perf none is read: record "
+    "with trace-cmd, or by 'swapsim probes'"
 )
 
 _FAULTS: Final = {
@@ -98,13 +98,11 @@ class Counts:
     """Rows whose time is earlier than that of the row before."""
     earlier_line: int = 0
     """The line of the first of them, from 1; 0 for none."""
-    unplaced: int = 0
-    """Lost events whose CPU is not known."""
 
     @property
     def has_losses(self) -> bool:
         """True if an event is missing."""
-        return bool(self.lost or self.gaps or self.overwritten or self.unplaced)
+        return bool(self.lost or self.gaps or self.overwritten)
 
     def describe_order(self) -> list[str]:
         """Return a line if times go back, else none."""
@@ -119,7 +117,6 @@ class Counts:
         """Return a line with the numbers of lost events."""
         parts = [f"CPU {cpu}: {events}" for cpu, events in self.lost.items()]
         for events, what in (
-            (self.unplaced, "of unknown CPU"),
             (self.gaps, "losses of unknown size"),
             (self.overwritten, "overwritten before the first line"),
         ):

@@ -2,10 +2,9 @@
 """The import of a recording to a trace folder, which appears complete or not at all."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,9 @@ from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
 from swapsim.traces._native import NO_TRACE, PARSER_VERSION, Counts, read_ftrace
-from swapsim.traces.by_time import ByTime
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
-from swapsim.traces.formats import FTRACE_TEXT, IN_ORDER, text_of
+from swapsim.traces.formats import FTRACE_TEXT, Recording, recording_of
 from swapsim.traces.needed_fields import absent
-from swapsim.traces.recording import Recording
 from swapsim.traces.writer import TableWriter, toml_table
 from swapsim.version import __version__
 
@@ -90,8 +87,6 @@ class ImportSummary:
         Lines, losses and skipped lines.
     renamed : mapping of str to str
         Name of a table -> its event, where they differ.
-    others : int
-        Further events of a perfetto trace, of types that no replay reads.
     """
 
     folder: Path
@@ -99,11 +94,9 @@ class ImportSummary:
     lost: pl.DataFrame
     counts: Counts
     renamed: Mapping[str, str]
-    others: int
 
     def describe(self) -> list[str]:
-        """Return lines for the terminal: losses, order, what was left out, renamed, skipped."""
-        others = [f"left out: {self.others} events of types that no replay reads"]
+        """Return lines for the terminal: losses, order, what is absent, renamed, skipped."""
         renamed = [
             f"event {event} is stored as {name}: a file system that folds case would lose it"
             for name, event in self.renamed.items()
@@ -116,7 +109,7 @@ class ImportSummary:
         ]
         notes = [self.counts.describe_lost(), *self.counts.describe_order()]
         notes += absent(self.folder, self.events["event"])
-        return [*notes, *others * bool(self.others), *renamed, *skipped]
+        return [*notes, *renamed, *skipped]
 
 
 @checked
@@ -130,7 +123,7 @@ def import_text(
     provenance: Mapping[str, Mapping[str, Any]] | None = None,
     joined: Sequence[JoinedEvents] = (),
 ) -> ImportSummary:
-    """Turn a recording into a trace folder: ftrace text, or what other programs record.
+    """Turn a recording into a trace folder: ftrace text, or a trace.dat.
 
     In a column of pointers 16 digits are those of %p, which are hexadecimal: a probe whose numbers
     may be so long has to print them with :x64.
@@ -138,11 +131,9 @@ def import_text(
     Parameters
     ----------
     source : Path or str
-        The text of tracefs or of ``trace-cmd report``, a perfetto trace, the lines of ``bpftrace -f
-        json`` with the script of ``swapsim probes``, or a trace.dat, which trace-cmd reads; plain
-        or compressed with gzip, xz or zstd (all found by content), "-" for standard input, or
-        "sample" for a short text of the laboratory. All but a text are held in memory, to be put
-        in order of time.
+        The text of tracefs or of ``trace-cmd report``, or a trace.dat, which trace-cmd reads;
+        plain or compressed with gzip, xz or zstd (all found by content), "-" for standard input,
+        or "sample" for a short text of the laboratory.
     output : Path or str
         The new folder; it must not exist.
     keep_going : bool
@@ -177,9 +168,9 @@ def import_text(
         _require_text(path)
     with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
         joints = _Joints(joined, writer.take)
-        recording = Recording(path=name, keep_going=keep_going)
         with trace_text.chunks(source, digest.update, progress=progress) as pieces:
-            counts = _read(pieces, recording, joints)
+            recording = recording_of(pieces, name)
+            counts = _read(recording, joints, name, keep_going=keep_going)
         head = {**recording.head, **(provenance or {}).get("head", {})}
         try:
             joints.finish(head)
@@ -204,7 +195,6 @@ def import_text(
                 "overwritten": counts.overwritten,
                 "gaps_of_unknown_size": counts.gaps,
                 "events_by_cpu": {str(cpu): lost for cpu, lost in counts.lost.items()},
-                **({"of_unknown_cpu": counts.unplaced} if counts.unplaced else {}),
             },
             "skipped": {kind.kind: kind.lines for kind in counts.skipped},
             "events": rows,
@@ -224,29 +214,24 @@ def import_text(
         ),
         counts=counts,
         renamed=renamed,
-        others=recording.others,
     )
 
 
-def _read(pieces: Iterator[bytes], recording: Recording, joints: _Joints) -> Counts:
-    """Pass the rows of a recording on in order of time; refuse losses, but not those of a text."""
-    with closing(text_of(pieces, recording)) as text:
-        read = partial(read_ftrace, text, path=recording.path, keep_going=recording.keep_going)
-        if recording.format in IN_ORDER:
-            counts = read(joints.take, with_clock=joints.events.__contains__)
-        else:
-            order = ByTime(recording)
-            counts = read(order.take, with_clock=lambda _: True)
-            order.finish(joints.take, joints.events)
-            counts = replace(counts, earlier=0, earlier_line=0)  # its rows are in order of time
-    counts = replace(
-        counts, unplaced=recording.unplaced, skipped=(*recording.skipped, *counts.skipped)
-    )
-    if recording.format != FTRACE_TEXT and counts.has_losses and not recording.keep_going:
+def _read(recording: Recording, joints: _Joints, path: str, *, keep_going: bool) -> Counts:
+    """Pass the rows of a recording on; refuse losses, but not those of a text."""
+    with closing(recording.text) as text:
+        counts = read_ftrace(
+            text,
+            joints.take,
+            path=path,
+            keep_going=keep_going,
+            with_clock=joints.events.__contains__,
+        )
+    if recording.format != FTRACE_TEXT and counts.has_losses and not keep_going:
         raise InputError(
             f"has {counts.describe_lost()}: record with larger buffers, or accept this with "
             "keep_going=True",
-            path=recording.path,
+            path=path,
         )
     return counts
 
@@ -254,8 +239,7 @@ def _read(pieces: Iterator[bytes], recording: Recording, joints: _Joints) -> Cou
 def _nothing_read(counts: Counts) -> str:
     if counts.skipped:
         first = counts.skipped[0]
-        what = first.kind if first.kind == "packet" else "line"
-        return f"no {what} of it can be read; {what} {first.line}: {first.problem}"
+        return f"no line of it can be read; line {first.line}: {first.problem}"
     if not counts.lines:
         return f"the text is empty: {NO_TRACE}"
     return f"no event line in it: {NO_TRACE}"

@@ -7,7 +7,6 @@ from typing import Final
 from swapsim.traces.folder import FILES, locate, provenance
 
 _KINDS: Final = (
-    ("of_unknown_cpu", "events lost on unknown CPUs"),
     ("gaps_of_unknown_size", "losses of unknown size"),
     ("overwritten", "events overwritten before its begin"),
 )

@@ -9,21 +9,20 @@ from pathlib import Path
 from typing import Final
 
 from swapsim.errors import InputError
-from swapsim.traces.recording import Recording
 
 _PROGRAM: Final = "trace-cmd"
 
 _PIECE_BYTES: Final = 4 << 20
 
 
-def read_trace_dat(pieces: Iterator[bytes], recording: Recording) -> Iterator[bytes]:
+def read_trace_dat(pieces: Iterator[bytes], path: str) -> Iterator[bytes]:
     """Yield the text of ``trace-cmd report``, with times in ns."""
     program = shutil.which(_PROGRAM)
     if program is None:
         raise InputError(
             "is a trace.dat, and there is no trace-cmd here that reads it: install trace-cmd, or "
             "convert it elsewhere with 'trace-cmd report'",
-            path=recording.path,
+            path=path,
         )
     with tempfile.TemporaryDirectory() as folder:
         copy, said = Path(folder) / "trace.dat", Path(folder) / "said"
@@ -48,6 +47,5 @@ def read_trace_dat(pieces: Iterator[bytes], recording: Recording) -> Iterator[by
             words = " ".join(said.read_text(errors="replace").split()).replace(str(copy), "it")
             why = words or f"exit status {report.returncode}, without a line"
             raise InputError(
-                f"cannot be read by 'trace-cmd report' ({why}): is it complete?",
-                path=recording.path,
+                f"cannot be read by 'trace-cmd report' ({why}): is it complete?", path=path
             )

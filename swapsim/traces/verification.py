@@ -176,7 +176,6 @@ def require_lossless(origin: Mapping[str, Any]) -> None:
         ("lost", "events_by_cpu", "lost {count} events of CPU {of}"),
         ("recording", "lost_events_by_cpu", "lost {count} events of CPU {of}"),
         ("recording", "probe_misses", "missed {count} events of the probe {of}"),
-        ("lost", "of_unknown_cpu", "lost {count} events of an unknown CPU"),
         ("lost", "gaps_of_unknown_size", "has {count} losses of unknown size"),
         ("lost", "overwritten", "overwrote {count} events before its first row"),
     ):

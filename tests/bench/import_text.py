@@ -4,8 +4,6 @@
 Ours runs on one core; polars may take all. Peers read the same lines to the
 same columns, by patterns made for just these events: ours must find the shape.
 import/parquet is a complete import, on two cores, to a trace folder, whose removal is not timed.
-import/perfetto and import/bpftrace are those of a perfetto trace with the same events, generic
-ones, and of bpftrace's lines; their peer is the import of the text.
 """
 
 import itertools
@@ -17,12 +15,11 @@ from tempfile import TemporaryDirectory
 
 import harness
 import polars as pl
-import recordings
 
 from swapsim.traces import import_text
 from swapsim.traces._native import read_ftrace
 
-NAMES = ("import/polars", "import/re", "import/parquet", "import/perfetto", "import/bpftrace")
+NAMES = ("import/polars", "import/re", "import/parquet")
 PAGES = 50_000
 """Pages swapped out in the text; five lines each, and two lines per batch of 8."""
 
@@ -59,39 +56,28 @@ def run() -> Iterator[dict[str, object]]:
     for name, read in (("import/polars", by_polars), ("import/re", by_re)):
         peer = partial(harness.rate, count, partial(read, text))
         yield harness.compare(name, "million lines/s", ours, peer, 1e6)
-    yield from to_folders(text, count)
+    yield to_folder(text, count)
 
 
-def to_folders(text: bytes, count: int) -> Iterator[dict[str, object]]:
-    """Compare complete imports: of the text with polars, of other recordings with the text's."""
-    events = recordings.events_of(text.decode())
-    sources = {
-        "txt": text,
-        "pftrace": recordings.perfetto(events).SerializeToString(),
-        "json": recordings.bpftrace(events).encode(),
-    }
+def to_folder(text: bytes, count: int) -> dict[str, object]:
+    """Compare a complete import of the text with polars."""
     with TemporaryDirectory() as parent:
         folder = Path(parent)
-        for kind, data in sources.items():
-            (folder / kind).write_bytes(data)
+        source = folder / "source"
+        source.write_bytes(text)
         numbers = itertools.count()
 
-        def ours(kind: str) -> None:
-            import_text(folder / kind, folder / f"out-{next(numbers)}")
+        def ours() -> None:
+            import_text(source, folder / f"out-{next(numbers)}")
 
         def peer() -> None:
             out = folder / f"out-{next(numbers)}"
             out.mkdir()
-            for event, frame in by_polars((folder / "txt").read_bytes()).items():
+            for event, frame in by_polars(source.read_bytes()).items():
                 frame.write_parquet(out / event, compression_level=1)
 
-        of = {kind: partial(harness.rate, count, partial(ours, kind)) for kind in sources}
-        for name, unit, side, other in (
-            ("import/parquet", "lines", of["txt"], partial(harness.rate, count, peer)),
-            ("import/perfetto", "events", of["pftrace"], of["txt"]),
-            ("import/bpftrace", "events", of["json"], of["txt"]),
-        ):
-            yield harness.compare(name, f"million {unit}/s, to Parquet", side, other, 1e6)
+        sides = (partial(harness.rate, count, each) for each in (ours, peer))
+        return harness.compare("import/parquet", "million lines/s, to Parquet", *sides, 1e6)
 
 
 def lines() -> Iterator[str]:

@@ -170,6 +170,7 @@ def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
         (["verify", "stalls", "slots-8-percpu"], "as stalls-cgroup-1, "),
         (["rank", str(Path(__file__).parent / "own_runs.csv")], "ends in .py"),
         (["export", "sample", "-o", "x.json"], "ui.perfetto.dev"),
+        (["probes", "--format", "bpftrace"], "'--format': the script is one for sh"),
         (["info", "no-such-folder"], "no-such-folder"),
         (["import", "no-such-file", "-o", "out"], "no-such-file"),
     ],

@@ -335,8 +335,8 @@ def test_bad_recordings_are_refused_in_one_line(rules: str, wrong: str, tmp_path
 
 def test_lost_events_are_refused(tmp_path: Path) -> None:
     """A recording with losses has no complete order, whatever it lost."""
-    folder = folder_of(RECORDED["7.3"], tmp_path / "trace", "[lost]\nof_unknown_cpu = 2\n")
-    with pytest.raises(InputError, match="trace: the recording lost 2 events of an unknown CPU"):
+    folder = folder_of(RECORDED["7.3"], tmp_path / "trace", "[lost]\ngaps_of_unknown_size = 2\n")
+    with pytest.raises(InputError, match="trace: the recording has 2 losses of unknown size"):
         verify_clusters(folder)
 
 

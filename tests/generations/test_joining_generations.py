@@ -130,7 +130,6 @@ def test_what_cannot_be_is_refused(
         ("", "[recording.probe_misses]\ngen_evict = 3\n", "missed 3 events of the probe gen_evict"),
         ("", "[recording.lost_events_by_cpu]\n1 = 4\n", "lost 4 events of CPU 1"),
         ("events_by_cpu = {}", "events_by_cpu = { 0 = 5 }", "lost 5 events of CPU 0"),
-        ("events_by_cpu = {}", "of_unknown_cpu = 6", "lost 6 events of an unknown CPU"),
         ("gaps_of_unknown_size = 0", "gaps_of_unknown_size = 2", "2 losses of unknown size"),
         ("overwritten = 0", "overwritten = 7", "overwrote 7 events"),
     ],

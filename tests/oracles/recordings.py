@@ -1,22 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The events of a text of ftrace, written as other programs record them.
+"""The events of a text of ftrace, written as trace-cmd records them."""
 
-perfetto and bpftrace have an event's fields as in its structure: numbers in place of words, other
-names than in the text. They are turned back here, and encoded by the protobuf library, whose
-descriptors are declared a second time, with all of an event, which swapsim reads in C.
-"""
-
-import json
 import re
 import struct
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import groupby
-from typing import Any
-
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _HEAD = re.compile(
     r" *(?P<comm>.+?)-(?P<pid>\d+) +(?:\(.*?\) )?\[(?P<cpu>\d+)\] \S+ +(?P<time>[\d.]+): "
@@ -29,7 +17,7 @@ Value = int | str
 
 @dataclass(frozen=True)
 class Event:
-    """An event, and its fields as in its structure; an address is a number below 2^64."""
+    """An event and its fields."""
 
     t_ns: int
     cpu: int
@@ -39,41 +27,6 @@ class Event:
     fields: Mapping[str, Value]
 
 
-_LRU = ("inactive_anon", "active_anon", "inactive_file", "active_file", "unevictable")
-_BITS = {
-    "RECLAIM_WB_ANON": 1,
-    "RECLAIM_WB_FILE": 2,
-    "RECLAIM_WB_SYNC": 4,
-    "RECLAIM_WB_ASYNC": 8,
-    "RECLAIM_WB_MIXED": 16,
-    "VMSCAN_THROTTLE_ISOLATED": 2,
-}
-_NAMES = {
-    "mm_vmscan_lru_isolate": {"classzone": "highest_zoneidx"},
-    "mm_vmscan_lru_shrink_inactive": {
-        "nr_activate_anon": "nr_activate0",
-        "nr_activate_file": "nr_activate1",
-        "flags": "reclaim_flags",
-    },
-    "mm_vmscan_write_folio": {"flags": "reclaim_flags"},
-    "mm_vmscan_throttled": {"usect_delayed": "usec_delayed"},
-    "mm_filemap_add_to_page_cache": {"ino": "i_ino", "dev": "s_dev", "ofs": "index"},
-    "mm_filemap_delete_from_page_cache": {"ino": "i_ino", "dev": "s_dev", "ofs": "index"},
-    "writeback_dirty_folio": {"bdi": "name"},
-}
-TYPED = {
-    "mm_vmscan_direct_reclaim_begin": (46, {"order": 1, "gfp_flags": 3}),
-    "mm_vmscan_direct_reclaim_end": (47, {"nr_reclaimed": 1}),
-    "mm_vmscan_kswapd_wake": (48, {"nid": 1, "order": 2}),
-    "mm_vmscan_kswapd_sleep": (49, {"nid": 1}),
-    "mm_filemap_add_to_page_cache": (97, {"pfn": 1, "i_ino": 2, "index": 3, "s_dev": 4}),
-    "mm_filemap_delete_from_page_cache": (98, {"pfn": 1, "i_ino": 2, "index": 3, "s_dev": 4}),
-    "mm_vmscan_memcg_reclaim_begin": (607, {"order": 1, "gfp_flags": 3}),
-    "mm_vmscan_memcg_reclaim_end": (608, {"nr_reclaimed": 1}),
-}
-"""Events of which perfetto has a message: its number, and those of its fields."""
-
-
 def events_of(text: str) -> list[Event]:
     """Return the events of a text of tracefs or trace-cmd."""
     found = []
@@ -81,8 +34,7 @@ def events_of(text: str) -> list[Event]:
         head = _HEAD.fullmatch(line)
         if head:
             words = {(dev or key): value for dev, key, value in _FIELD.findall(head["rest"])}
-            raw = _NAMES.get(head["event"], {})
-            fields = {raw.get(key, key): _raw(key, value) for key, value in words.items()}
+            fields = {key: _value(value) for key, value in words.items()}
             seconds, point, decimals = head["time"].partition(".")
             time = int(seconds + decimals.ljust(9, "0")) if point else int(seconds)
             task = int(head["cpu"]), int(head["pid"]), head["comm"].strip()
@@ -90,168 +42,14 @@ def events_of(text: str) -> list[Event]:
     return found
 
 
-def _raw(key: str, value: str) -> Value:
-    """Return a value as an event's structure has it."""
-    if key == "dev":
-        major, minor = map(int, value.split(":"))
-        return (minor & 0xFF) | major << 8 | (minor & ~0xFF) << 12
-    if key == "bdi":
-        return value.removesuffix(":")
-    if key == "lru":
-        return _LRU.index(value)
-    if key == "ino" and not value.isdecimal():
-        return int(value, 16)
-    if key == "ofs":
-        return int(value) // 4096
-    if key == "gfp_flags":
-        return len(value)
-    if value.split("|")[0] in _BITS:
-        return sum(_BITS[word] for word in value.split("|"))
+def _value(value: str) -> Value:
+    """Return a number, of which an address is one below 2^64, or the word that it is not."""
     if value.startswith("0x") or re.fullmatch(r"[0-9a-f]{16}", value):
         return int(value, 16)
     return int(value) if re.fullmatch(r"-?\d+", value) else value
 
 
-# --- perfetto ---
-
-_MESSAGES = {
-    "Trace": "packet=1*Packet",
-    "Packet": "bundle=1:Bundle tree=2:Tree sequence=10:uint32 stats=34:Stats dropped=42:uint32 "
-    "deflated=50:bytes",
-    "Bundle": "cpu=1:uint32 event=2*Event lost=3:bool clock=5:uint32 described=11*Described",
-    "Described": "number=1:int32 message=2:bytes",
-    "Event": "time=1:uint64 pid=2:uint32 switch=4:Numbers generic=327:Generic "
-    + " ".join(f"typed{number}={number}:Numbers" for number, _ in TYPED.values())
-    + " "
-    + " ".join(f"own{number}={number}:Mixed" for number in range(65536, 65600)),
-    "Numbers": " ".join(f"n{n}={n}:uint64" for n in range(1, 9)),
-    "Mixed": " ".join(f"n{n}={n}:uint64 s{n}={n + 100}:string" for n in range(1, 30)),
-    "Generic": "name=1:string field=2*Field",
-    "Field": "name=1:string text=3:string signed=4:int64 unsigned=5:uint64",
-    "Tree": "process=1*Process thread=2*Thread",
-    "Process": "pid=1:int32 command=3*string",
-    "Thread": "tid=1:int32 name=2:string",
-    "Stats": "phase=1:uint32 cpu=2*Cpu kprobes=10:Kprobes",
-    "Cpu": "cpu=1:uint64 overrun=3:uint64",
-    "Kprobes": "misses=2:int64",
-}
-
-
-@cache
-def messages() -> dict[str, Any]:
-    """Return the classes of _MESSAGES."""
-    file = descriptor_pb2.FileDescriptorProto(name="t", package="t", syntax="proto2")
-    for name, fields in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for field in fields.split():
-            parts = re.fullmatch(r"(\w+)=(\d+)([:*])(\w+)", field)
-            assert parts
-            made = message.field.add(name=parts[1], number=int(parts[2]))
-            made.label = 3 if parts[3] == "*" else 1
-            if parts[4] in _MESSAGES:
-                made.type, made.type_name = 11, f".t.{parts[4]}"
-            else:
-                made.type = made.Type.Value(f"TYPE_{parts[4].upper()}")
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"t.{name}"))
-        for name in _MESSAGES
-    }
-
-
-def perfetto(
-    events: Sequence[Event], *, described: bool = False, deflated: bool = False, clock: int = 0
-) -> Any:
-    """Return a trace as perfetto writes it: a bundle for each CPU in turn, then the tasks' names.
-
-    Events without a message of their own are generic ones, or have described themselves.
-    """
-    trace = messages()["Trace"]()
-    by_cpu = sorted(events, key=lambda event: event.cpu)
-    types: dict[str, int] = {}
-    for cpu, some in groupby(by_cpu, key=lambda event: event.cpu):
-        of_cpu = list(some)
-        for at in range(0, len(of_cpu), 200):
-            packet = trace.packet.add(sequence=1)
-            packet.bundle.cpu = cpu
-            packet.bundle.clock = clock
-            for event in of_cpu[at : at + 200]:
-                _encode(event, packet.bundle, types if described else None)
-    names = {event.pid: event.comm for event in events}
-    tree = trace.packet.add().tree
-    for pid, comm in names.items():
-        tree.thread.add(tid=pid, name=comm)
-    if not deflated:
-        return trace
-    packed = messages()["Trace"]()
-    packed.packet.add(deflated=zlib.compress(trace.SerializeToString()))
-    return packed
-
-
-def _encode(event: Event, bundle: Any, types: dict[str, int] | None) -> None:
-    made = bundle.event.add(time=event.t_ns, pid=event.pid)
-    if event.name in TYPED:
-        number, fields = TYPED[event.name]
-        for name, at in fields.items():
-            setattr(getattr(made, f"typed{number}"), f"n{at}", event.fields[name])
-    elif types is None:
-        made.generic.name = event.name
-        made.generic.field.add(name="__probe_ip", unsigned=1)
-        for name, value in event.fields.items():
-            field = made.generic.field.add(name=name)
-            setattr(field, _kind(name, value), value)
-    else:
-        if event.name not in types:
-            types[event.name] = 65536 + len(types)
-            message = descriptor_pb2.DescriptorProto(name=event.name)
-            for at, (name, value) in enumerate(event.fields.items(), 1):
-                kind = {"text": 9, "signed": 3, "unsigned": 4}[_kind(name, value)]
-                number = at + 100 * (kind == 9)
-                message.field.add(name=name, number=number, type=kind)  # type: ignore[arg-type]
-            bundle.described.add(number=types[event.name], message=message.SerializeToString())
-        own = getattr(made, f"own{types[event.name]}")
-        own.SetInParent()
-        for at, value in enumerate(event.fields.values(), 1):
-            if isinstance(value, str):
-                setattr(own, f"s{at}", value)
-            else:
-                setattr(own, f"n{at}", value & (1 << 64) - 1)
-
-
 _ADDRESSES = ("folio", "entry", "flags", "mapping", "private", "shadow", "pfn", "page", "memcg")
-
-
-def _kind(name: str, value: Value) -> str:
-    if isinstance(value, str):
-        return "text"
-    return "unsigned" if name in _ADDRESSES or value >= 1 << 63 else "signed"
-
-
-# --- bpftrace ---
-
-
-def bpftrace(events: Sequence[Event]) -> str:
-    """Return the lines of ``bpftrace -f json`` with the script of `swapsim probes`."""
-    reports = [{"type": "attached_probes", "data": {"probes": 3}}]
-    lines = (json.dumps(report) for report in [*reports, *_printed(events)])
-    return "\n".join(lines) + "\n"
-
-
-def _printed(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
-    for event in sorted(events, key=lambda each: each.cpu):
-        words = " ".join(_word(*field) for field in event.fields.items())
-        time = f"{event.t_ns // 10**9}.{event.t_ns % 10**9:09d}"
-        head = f"{event.comm}-{event.pid} [{event.cpu:03d}] {time}: {event.name}: "
-        yield {"type": "printf", "data": f"{head}{words}\n"}
-
-
-def _word(name: str, value: Value) -> str:
-    shown = f"{value:#x}" if name in _ADDRESSES and isinstance(value, int) else str(value)
-    return f"{name}={shown}"
-
-
-# --- trace-cmd ---
 
 _PAGE_BYTES = 4096
 _DATA_BYTES = 112  # the longest event that its type_len counts: 28 words

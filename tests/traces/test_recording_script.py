@@ -15,7 +15,6 @@ from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.traces.probes import recording_script
-from swapsim.traces.probes.bpftrace import bpftrace_script
 from swapsim.traces.probes.btf import Btf
 
 
@@ -196,25 +195,3 @@ def test_damaged_types_are_one_line(
         result = str(error)
     one_error = result.startswith(f"{path}: ") and "\n" not in result
     assert result.startswith("#!/bin/sh\n") or one_error
-
-
-def test_bpftrace_prints_the_events_and_fields_of_the_shell_script(types: Path) -> None:
-    """Each probe is there with its fields, and memory is read at the offsets of this kernel."""
-    script = recording_script(types, language="bpftrace")
-    printed = dict(re.findall(r": (\w+): (.*)\\n\"", script))
-    for name, probe in probes_of(recording_script(types)).items():
-        assert re.findall(r"(\w+)=", printed[name]) == re.findall(r"(\w+)=", probe)
-    assert "*(uint64 *)((uint64)arg0 + 24)" in script
-    assert script.count("{\n") == script.count("}\n") == len(printed)
-    for text, head, values in re.findall(r'printf\("(.*)\\n",\n(.*),\n(.*)\);', script):
-        assert text.count("%") == head.count(",") + values.count(",") + 2
-
-
-@pytest.mark.parametrize("replay", ["clusters", "generations", "stall-decisions"])
-def test_what_bpftrace_cannot_record_is_refused(replay: str, types: Path) -> None:
-    """Places in functions, a clock that counts, and arrays are of the shell script only."""
-    with pytest.raises(InputError, match=f"bpftrace cannot record {replay}"):
-        bpftrace_script([replay], [], [], [])
-    types.write_bytes(allocator("7.3"))
-    with pytest.raises(InputError, match="no such language: 'perl'"):
-        recording_script(types, ["clusters"], language="perl")

@@ -274,7 +274,8 @@ BAD_TEXTS = {
     "wrong type": (line("mm_vmscan_kswapd_sleep", "nid=x").encode(), "line 1, field 'nid'"),
     "no event line": (b"hello there\n", "line 1: has no task"),
     "a report of perf": (b"a 0 [000] 4.9: probe:e: (f)\n", "of perf none is read"),
-    "text of bpftrace": (b"Attaching 9 probes...\n", "the lines of bpftrace -f json"),
+    "JSON of bpftrace": (b'{"type": "attached_probes", "data": {"probes": 9}}\n', "swapsim probes"),
+    "perfetto": (b"\n\x10\x08\x01" + bytes(14), "'traceconv systrace"),
     "cut within": (
         (line("swp_free", "(f+0x0/0x2) entry=0x1") + line("swp_free", "(f+0")).encode(),
         "line 2, field 'entry': lacks this field of its event: cut short, or misspelt: '(f+0'",

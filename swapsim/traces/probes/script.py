@@ -12,15 +12,11 @@ from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import read_text, read_toml, translate_errors
 from swapsim.io.paths import data_root
-from swapsim.traces.probes.bpftrace import bpftrace_script
 from swapsim.traces.probes.btf import ARGUMENTS, DAMAGED, Btf, Parameter, read_btf
 from swapsim.traces.replays import ALL_REPLAYS, REPLAYS, missing_events
 from swapsim.traces.subjects import no_such_replay
 
 RUNNING_KERNEL: Final = Path("/sys/kernel/btf/vmlinux")
-
-LANGUAGES: Final = ("sh", "bpftrace")
-"""What a script can be for."""
 
 _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "writeback-tags": (("swap-pages", "writeback", "file-pages"),),
@@ -61,17 +57,15 @@ _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?
 
 
 @checked
-def recording_script(
-    kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = (), *, language: str = "sh"
-) -> str:
+def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()) -> str:
     """Return a script that sets probes, records a command's events and removes the probes.
 
-    It is for x86-64, sh or bpftrace, the kernel of these types and the replays that the trace shall
-    feed, by default each that this kernel can feed. Its comments describe its use, and what this
-    kernel cannot record. An InputError says that the types cannot be read, that there is no such
-    replay, or that the kernel, or bpftrace, lacks what one needs.
+    It is for x86-64, the kernel of these types and the replays that the trace shall feed, by
+    default each that this kernel can feed. Its comments describe its use, and what this kernel
+    cannot record. An InputError says that the types cannot be read, that there is no such replay,
+    or that the kernel lacks what one needs.
     """
-    return fitted_script(kernel_btf, replays, language=language).text
+    return fitted_script(kernel_btf, replays).text
 
 
 def _kernels(replay: str) -> str:
@@ -87,10 +81,8 @@ class FittedScript(NamedTuple):
     """A line for each replay that it does not feed, with what the kernel lacks."""
 
 
-def fitted_script(kernel_btf: Path, replays: Sequence[str], *, language: str) -> FittedScript:
+def fitted_script(kernel_btf: Path, replays: Sequence[str]) -> FittedScript:
     """Return the script of `recording_script`."""
-    if language not in LANGUAGES:
-        raise InputError(f"no such language: {language!r}; there are: {', '.join(LANGUAGES)}")
     wanted = tuple(dict.fromkeys(replays)) or tuple(
         name for name in _GROUPS if name not in _BY_NAME
     )
@@ -114,10 +106,6 @@ def fitted_script(kernel_btf: Path, replays: Sequence[str], *, language: str) ->
         f"record on one that can, as {_kernels(replay)}"
         for replay, lacking in unfed.items()
     )
-    if language == "bpftrace":
-        probes = ((probe.name, probe.place, probe.fields) for probe in plan.probes)
-        text = bpftrace_script(fed, probes, plan.tracepoints, plan.missing)
-        return FittedScript(text, notes)
     return FittedScript(_filled(fed, plan), notes)
 
 
