@@ -37,7 +37,7 @@ And over the subjects:
 - ``live``: panels that run in a page, and the same rows from the native library,
 - ``site``: what covers all patches: overview, report, stored results, benchmarks.
 
-Internal, without a page: ``bounded``, ``checks``, ``ffi``, ``interrupt``, ``io``, ``lazy``,
+Internal, without a page: ``checks``, ``ffi``, ``interrupt``, ``io``, ``lazy``,
 ``progress``, ``version``.
 
 Each command is done by a function of the same or nearly the same name:

@@ -8,7 +8,7 @@ traceback of theirs, or in a panic, so until they are there it ends the process 
 import os
 import sys
 
-from swapsim import bounded, interrupt
+from swapsim import interrupt
 
 
 def main() -> int:
@@ -17,8 +17,16 @@ def main() -> int:
     interrupt.end_at_once()
     if sys.flags.optimize > 1:
         _start_with_docstrings()
-    limit = bounded.bound()
-    return _command() if limit is None else bounded.in_a_child(_command, limit)
+    from swapsim import cli
+
+    try:
+        interrupt.raise_again()
+        code = cli.main()
+        interrupt.be_done()
+        return code
+    except KeyboardInterrupt:
+        interrupt.end()
+        raise
 
 
 def _open_what_is_closed() -> None:
@@ -35,19 +43,6 @@ def _start_with_docstrings() -> None:
     flags = [each for each in _args_from_interpreter_flags() if not each.startswith("-O")]
     again = [sys.executable, *flags, "-O", "-m", "swapsim", *sys.argv[1:]]
     os.execve(sys.executable, again, os.environ | {"PYTHONOPTIMIZE": "1"})
-
-
-def _command() -> int:
-    from swapsim import cli
-
-    try:
-        interrupt.raise_again()
-        code = cli.main()
-        interrupt.be_done()
-        return code
-    except KeyboardInterrupt:
-        interrupt.end()
-        raise
 
 
 if __name__ == "__main__":

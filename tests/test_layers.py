@@ -14,7 +14,7 @@ PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
     {"errors", "interrupt", "lazy", "progress", "version"},
-    {"bounded", "checks", "io"},
+    {"checks", "io"},
     {"frames"},
     {"ffi"},
     {"traces", "charts"},

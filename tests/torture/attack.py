@@ -2,7 +2,6 @@
 """What the attacks share: the promise of the command line, small traces, and their changes."""
 
 import io
-import resource
 import shutil
 import signal
 import subprocess
@@ -207,8 +206,3 @@ def altered(table: pl.DataFrame, changes: list[tuple[float, int, int]]) -> pl.Da
         series[row] = values[which % len(values)]
         table = table.with_columns(pl.Series(name, series, dtype=table.dtypes[number]))
     return table
-
-
-def bound_memory(limit: int) -> Callable[[], None]:
-    """Return a function that limits the memory of a process before it starts."""
-    return lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

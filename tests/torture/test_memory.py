@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Too little memory: for one allocation of the C core, or for the process."""
+"""Too little memory for one allocation of the C core."""
 
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import attack
@@ -13,8 +11,6 @@ import pytest
 from seeds import MINUTES
 
 HERE = Path(__file__).parent
-PYTHON_STARTS = 64 << 20
-"""Bytes with which Python starts on any machine."""
 
 
 @pytest.fixture(scope="module")
@@ -42,19 +38,3 @@ def test_allocations_of_the_core_fail(verb: str, tmp_path: Path, failing_realloc
     )
     assert done.returncode == 0, done.stderr[-2000:]
     print(f"{verb}: {done.stdout.strip()} allocations")
-
-
-def test_little_memory(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A verb under any limit of its memory succeeds, or says that there is too little."""
-    folders = {
-        verb: attack.small_trace(replay, tmp_path / verb)
-        for verb, (replay, _) in attack.VERBS.items()
-    }
-    for seed in seeds:
-        rng = random.Random(seed)
-        verb = rng.choice(sorted(folders))
-        limit = rng.randrange(PYTHON_STARTS, 4096 << 20)
-        command = attack.VERBS[verb][1](folders[verb])
-        process = attack.started(*command, preexec_fn=attack.bound_memory(limit))
-        print(f"seed {seed}: {verb} under {limit >> 20} MB")
-        attack.must_end_well(process)
