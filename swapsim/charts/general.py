@@ -252,7 +252,6 @@ def points(
     y: str,
     by: str = "",
     *,
-    shape: str = "",
     label: str = "",
     size: int = 60,
     **look: Unpack[Look],
@@ -260,31 +259,20 @@ def points(
     """Draw items in a plane, each with the intervals of its figures.
 
     The frame has a row for each item; ``X_low, X_high, Y_low, Y_high`` are the ends of intervals of
-    the columns X and Y, if there are such. ``y`` may be a name: panels have the same names then,
-    which stand at the first one. ``shape`` is of Enum words in their order, or of any; ``label``
-    has the text at an item, or null; ``size`` is the area of a point in pixels.
+    the columns X and Y, if there are such. ``label`` has the text at an item, or null; ``size`` is
+    the area of a point in pixels.
     """
-    named = not frame[y].dtype.is_numeric()
     across: dict[str, Any] = {
         "title": _word(look, x),
         "axis": alt.Axis(tickCount=5, format=look.get("format", "")),
     }
-    scale: dict[str, Any] = {"zero": not look.get("tight"), "padding": 8}
-    if "x" in look.get("log", ""):
-        scale = {"type": "log", "base": 2, "nice": False, "padding": 8}
-    if "domain" in look:
-        scale |= {"domain": list(look["domain"]), "nice": False, "padding": 0}
-    flat = alt.Scale(**scale)
+    flat = alt.Scale(zero=not look.get("tight"), padding=8)
     plain: Look = {"tight": look.get("tight", False)}
 
     def draw(rows: pl.DataFrame, look: Look) -> list[alt.Chart]:
         base = alt.Chart(rows).encode(color=_colour(frame, by, look, bool(label)))
         at_x = alt.X(f"{x}:Q", scale=flat, **across)
-        at_y = _rows(frame, y) if named else _figure("y", y, _word(look, y), plain)
-        if named and (panel := look.get("panel")):
-            at_y = at_y.scale(domain=_distinct(frame, y))
-            if rows[panel][0] != frame[panel][0]:
-                at_y = at_y.axis(labels=False, domain=False, ticks=False)
+        at_y = _figure("y", y, _word(look, y), plain)
         marks = []
         for letter, column, at in (("x", x, at_y), ("y", y, at_x)):
             if f"{column}_low" in frame.columns:
@@ -294,8 +282,7 @@ def points(
                 other = {"y" if letter == "x" else "x": at}
                 ends = {letter: low, f"{letter}2": high}
                 marks.append(base.mark_rule(strokeWidth=2, opacity=0.45).encode(**ends, **other))
-        dot = base.mark_point(size=size, filled=not shape, opacity=1).encode(x=at_x, y=at_y)
-        marks.append(dot.encode(shape=_shape(frame, shape, look)) if shape else dot)
+        marks.append(base.mark_point(size=size, filled=True, opacity=1).encode(x=at_x, y=at_y))
         if label:
             middle = (float(frame[x].min()) + float(frame[x].max())) / 2  # type: ignore[arg-type]
             for right, align in ((True, "right"), (False, "left")):
@@ -306,7 +293,7 @@ def points(
                 marks.append(text.encode(x=at_x, y=at_y, text=f"{label}:N"))
         return marks
 
-    return _chart(frame, draw, "x", look, height=alt.Step(17) if named else 300)
+    return _chart(frame, draw, "x", look, height=300)
 
 
 def _chart(
@@ -436,15 +423,6 @@ def _colour(frame: pl.DataFrame, by: str, look: Look, plain: bool = False) -> An
         }
     legend = None if plain or len(present) < 2 else alt.Legend(symbolOpacity=1)
     return _scaled(alt.Color, by, present, legend, title=_title(look, by))
-
-
-def _shape(frame: pl.DataFrame, column: str, look: Look) -> alt.Shape:
-    shapes = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-right")
-    kinds = frame[column].dtype
-    names = kinds.categories if isinstance(kinds, pl.Enum) else _distinct(frame, column)
-    shown = dict(zip(names, shapes, strict=False))
-    made: alt.Shape = _scaled(alt.Shape, column, shown, alt.Legend(), title=_title(look, column))
-    return made
 
 
 def _scaled(channel: Any, column: str, shown: Mapping[Any, Any], legend: Any, **more: Any) -> Any:

@@ -129,9 +129,6 @@ GENERAL: dict[str, Callable[[], Any]] = {
         RUNS.filter(tasks=8).rename({"low": "gain_low", "high": "gain_high"}), "gain", "published",
         "policy", label="policy",
     ),
-    "points of names": lambda: general.points(
-        RUNS.filter(kernel="5.8"), "gain", "policy", "label", shape="label", log="x", band=(1, 2)
-    ),
 }  # fmt: skip
 
 
