@@ -234,7 +234,9 @@ def replay_clusters(
     found = clusters.replay(
         folder,
         rules,
-        switches=dict(_switch(each, _CLUSTER_SWITCHES) for each in switches),
+        switches={
+            name: bool(on) for name, on in (_switch(each, _CLUSTER_SWITCHES) for each in switches)
+        },
         samples=samples,
         progress=sys.stderr.isatty(),
     )

@@ -223,8 +223,8 @@ def tiered_stream(name: str, seed: int = 0) -> Stream:
         rows = ClusterRows(events=rows.events, devices=pl.concat([upper, lower]))
         made = stream(rows, name, seed=seed, groups=groups)
     peak, size = peak_of(made.rows.events), made.rows.cluster_size
-    upper = (pl.col("priority") == pl.col("priority").max()).alias("upper")
-    devices = made.rows.devices.with_columns(upper)
+    is_upper = (pl.col("priority") == pl.col("priority").max()).alias("upper")
+    devices = made.rows.devices.with_columns(is_upper)
     share = pl.col("slots") / pl.col("slots").sum().over("upper")
     wanted = share * peak * pl.when("upper").then(UPPER).otherwise(LOWER) / size
     slots = (max(2, round(each)) * size for each in devices.select(wanted).to_series())
