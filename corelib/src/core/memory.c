@@ -77,8 +77,8 @@ int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room
 
 	if (count <= *room)
 		return SWS_OK;
-	/* Twice as many would not fit: want, which is less than that, could wrap to 0 for ever. */
-	if (count > SIZE_MAX / 2 / item)
+	/* want, up to twice as many, must not wrap, and no object is larger than half of all sizes. */
+	if (count > SIZE_MAX / 4 / item)
 		return SWS_ERROR_NO_MEMORY;
 	while (want < count)
 		want *= 2;

@@ -62,15 +62,33 @@ static inline bool removal_is_folio(uint64_t item)
 	return item && !(item & 1);
 }
 
-/* Returns the link that leads to a page; the one that ends its bucket, *link NULL, if it is not held. */
-static inline struct sws_removal_page **removal_link(const struct sws_removal *self,
-						     uint32_t mapping, uint64_t index)
+static inline struct sws_removal_page **removal_bucket(const struct sws_removal *self,
+						       const struct sws_removal_page *page)
 {
-	const uint64_t mixed = (index + ((uint64_t)mapping << 40)) * UINT64_C(0x9e3779b97f4a7c15);
-	struct sws_removal_page **link =
-		&self->buckets[(uint32_t)(mixed >> 32) & self->buckets_mask];
+	const uint64_t mixed =
+		(page->index + ((uint64_t)page->mapping << 40)) * UINT64_C(0x9e3779b97f4a7c15);
 
-	while (*link && ((*link)->index != index || (*link)->mapping != mapping))
+	return &self->buckets[(uint32_t)(mixed >> 32) & self->buckets_mask];
+}
+
+/* Returns the record that is held for a page; NULL for none. */
+static inline struct sws_removal_page *removal_held(const struct sws_removal *self,
+						    const struct sws_removal_page *page)
+{
+	struct sws_removal_page *held = *removal_bucket(self, page);
+
+	while (held && (held->index != page->index || held->mapping != page->mapping))
+		held = held->same_hash;
+	return held;
+}
+
+/* Returns the link that leads to a record that is held. */
+static inline struct sws_removal_page **removal_link(const struct sws_removal *self,
+						     const struct sws_removal_page *page)
+{
+	struct sws_removal_page **link = removal_bucket(self, page);
+
+	while (*link && *link != page)
 		link = &(*link)->same_hash;
 	return link;
 }

@@ -87,12 +87,12 @@ static bool config_fits(const struct sws_removal_config *config)
 	       config->list_pages <= SWS_REMOVAL_LIST_MAX;
 }
 
-/* Returns the buckets for the pages of a list: a power of two. 3: 4, 32: 32, 500: 512. */
+/* Returns the buckets for the pages of a list: a power of two, twice as many. 3: 8, 32: 64, 500: 1024. */
 static uint32_t buckets_of(uint32_t list_pages)
 {
 	uint32_t buckets = 1;
 
-	while (buckets < list_pages)
+	while (buckets < 2 * list_pages)
 		buckets *= 2;
 	return buckets;
 }
@@ -158,19 +158,20 @@ enum sws_removal_problem sws_removal_check(const struct sws_removal *self,
 			     : !page->entry;
 	if (!entry_fits)
 		return SWS_REMOVAL_WRONG_ENTRY;
-	return *removal_link(self, page->mapping, page->index) ? SWS_REMOVAL_TWICE
-							       : SWS_REMOVAL_NO_PROBLEM;
+	return removal_held(self, page) ? SWS_REMOVAL_TWICE : SWS_REMOVAL_NO_PROBLEM;
 }
 
 void sws_removal__hold_page(struct sws_removal *self, struct sws_removal_page *page)
 {
-	page->same_hash = NULL;
-	*removal_link(self, page->mapping, page->index) = page;
+	struct sws_removal_page **bucket = removal_bucket(self, page);
+
+	page->same_hash = *bucket;
+	*bucket = page;
 }
 
 void sws_removal__let_go(struct sws_removal *self, struct sws_removal_page *page)
 {
-	*removal_link(self, page->mapping, page->index) = page->same_hash;
+	*removal_link(self, page) = page->same_hash;
 }
 
 void sws_removal__push(struct sws_removal *self, struct sws_removal_page *page)
@@ -221,7 +222,7 @@ bool sws_removal_next(const struct sws_removal *self, uint32_t *mapping)
 static bool remove_page(struct sws_removal *self, struct sws_removal_page *page, uint64_t shadow,
 			struct sws_removal_hold *hold)
 {
-	/* The last test fails only if somebody else took the page out of its mapping meanwhile. */
+	/* The last test fails only if another one took the page out of its mapping meanwhile. */
 	if (page->references != SWS_REMOVAL_REFERENCES || page->dirty ||
 	    sws_mapping_remove(self->mappings, page->mapping, page->index, shadow, &hold->tree)) {
 		hold->failed++;
@@ -259,7 +260,7 @@ static void keep(struct sws_removal *self, struct sws_removal_page *page)
 static void remove_or_keep(struct sws_removal *self, struct sws_removal_page *page,
 			   struct sws_removal_hold *hold)
 {
-	struct sws_removal_page **link = removal_link(self, page->mapping, page->index);
+	struct sws_removal_page **link = removal_link(self, page);
 
 	if (remove_page(self, page, A_SHADOW, hold)) {
 		*link = page->same_hash;

@@ -25,8 +25,7 @@ static bool is_gone(const struct sws_removal_page *page)
 static const char *wrong_with(const struct sws_removal *self, const struct removal_list *list,
 			      const struct sws_removal_page *page)
 {
-	if ((list == &self->waiting || list == &self->kept) &&
-	    *removal_link(self, page->mapping, page->index) != page)
+	if ((list == &self->waiting || list == &self->kept) && removal_held(self, page) != page)
 		return "a page is queued or kept by two records, or is not found";
 	if (list == &self->waiting)
 		return page->state == SWS_REMOVAL_WAITING && page->locked && in_tree(self, page)

@@ -297,7 +297,7 @@ static int broken(const char **reason, const char *sentence)
 	return SWS_ERROR_BROKEN;
 }
 
-/* Slots of a cache: in use by nobody else, and noted as in a cache. */
+/* Slots of a cache: in use by no task, and noted as in a cache. */
 static int verify_slots(const struct sws_slot_cache *self, const uint32_t *offsets, uint32_t n,
 			const char **reason)
 {

@@ -6,7 +6,7 @@
  *   window.c    the rows of windows and of reclaim
  *   expect.c    a row, compared with the next point of its call
  *   taken.c     what a row may explain                     make.c   tasks, totals
- *   places.c    open calls by cluster and by device
+ *   places.c    open calls by cluster and by device    places.h
  */
 #ifndef SWAPSIM_CLUSTERS_REPLAY_PARTS_H
 #define SWAPSIM_CLUSTERS_REPLAY_PARTS_H
@@ -145,7 +145,8 @@ static inline int replay_refuse(struct sws_cluster_replay *self,
 }
 
 /* places.c */
-void sws_cluster_replay__place(struct sws_cluster_replay *self, struct task *task);
+void sws_cluster_replay__move(struct sws_cluster_replay *self, struct task *task,
+			      enum place_kind kind, uint32_t at);
 
 /* Returns the first or the next call of a list of a place; NULL at its end. */
 static inline struct task *replay_at(const struct sws_cluster_replay *self, uint32_t number)

@@ -9,8 +9,8 @@
  */
 #include "clusters/replay/parts.h"
 
-static void move(struct sws_cluster_replay *self, struct task *task, enum place_kind kind,
-		 uint32_t at)
+void sws_cluster_replay__move(struct sws_cluster_replay *self, struct task *task,
+			      enum place_kind kind, uint32_t at)
 {
 	/* Devices have at least one cluster each, so their numbers fit into the same table. */
 	uint32_t *heads = self->heads + (size_t)kind * self->clusters->n_clusters;
@@ -30,21 +30,4 @@ static void move(struct sws_cluster_replay *self, struct task *task, enum place_
 		self->tasks[place->next - 1].places[kind].prev = number;
 	if (at)
 		heads[at - 1] = number;
-}
-
-/* Lists a task where its call is now; called after each row of the task. */
-void sws_cluster_replay__place(struct sws_cluster_replay *self, struct task *task)
-{
-	const struct sws_clusters_call *call = &task->call;
-	const bool works = task->open && call->worker && call->left;
-	/* CLUSTERS_NONE + 1 is 0. */
-	const uint32_t at[PLACE_KINDS] = {
-		[VISITS] = task->open ? call->visiting + 1 : 0,
-		[RECLAIMS] = task->open ? call->full + 1 : 0,
-		[WORKS] = works ? call->device + UINT32_C(1) : 0,
-	};
-
-	for (uint32_t kind = 0; kind < PLACE_KINDS; kind++)
-		if (task->places[kind].at != at[kind])
-			move(self, task, (enum place_kind)kind, at[kind]);
 }

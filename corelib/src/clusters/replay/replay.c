@@ -3,7 +3,7 @@
  * clusters/replay/replay.c - the rows: their allowed values, and the effect of those that need no
  * call: frees, the list moves after them, discards by a worker, and tries of other code.
  */
-#include "clusters/replay/parts.h"
+#include "clusters/replay/places.h"
 
 #define BIT(op) (UINT32_C(1) << (op))
 
@@ -297,7 +297,7 @@ static int take_row(struct sws_cluster_replay *self, const struct replay_row *ro
 	else
 		error = row_of_call(self, task, row);
 	task->last = self->row;
-	sws_cluster_replay__place(self, task);
+	replay_place(self, task);
 	return error;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* clusters/replay/window.c - the rows of windows in visits, and of reclaim of full clusters. */
-#include "clusters/replay/parts.h"
+#include "clusters/replay/places.h"
 
 #include <string.h>
 
@@ -80,7 +80,7 @@ static bool take_over(struct sws_cluster_replay *self, struct task *worker, uint
 	if (!found)
 		return false;
 	sws_clusters__rotate_full(self->clusters, &found->call);
-	sws_cluster_replay__place(self, found);
+	replay_place(self, found);
 	worker->call.full = index;
 	worker->call.left -= worker->call.left > 0;
 	return true;
@@ -117,7 +117,7 @@ static bool finds_full(struct sws_cluster_replay *self, struct task *task, uint3
 	while (!call->worker && !task->tried_full && index != call->full &&
 	       (worker = worker_of(self, call->device))) {
 		worker->call.left--;
-		sws_cluster_replay__place(self, worker);
+		replay_place(self, worker);
 		sws_clusters__rotate_full(clusters, call);
 		self->totals.taken_yields++;
 	}
