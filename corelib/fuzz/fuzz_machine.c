@@ -35,7 +35,6 @@ static void draw_config(struct sws_machine_config *config, struct input *input)
 	config->list_pages = input_or(input, SWS_MACHINE_LIST_PAGES);
 	config->slot_cache = input_bit(input);
 	config->lock_kind = (enum sws_lock_kind)input_below(input, 4);
-	config->hand_off_ways = input_or(input, config->hand_off_ways);
 	config->nodes = input_or(input, 1);
 	config->devices = input_or(input, 1);
 	config->channels = input_or(input, input_below(input, 3));

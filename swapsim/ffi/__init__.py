@@ -145,7 +145,6 @@ def _defaults(name: str, write: Callable[[Any], None]) -> dict[str, int]:
 
 RECLAIM_DEFAULTS: Final = _defaults("reclaim", lib.sws_reclaim_config_init)
 SLOTS_DEFAULTS: Final = _defaults("slots", lib.sws_slots_config_init)
-METER_DEFAULTS: Final = _defaults("workbench", lib.sws_workbench_config_init)
 MACHINE_DEFAULTS: Final = _defaults("machine", lib.sws_machine_config_init)
 """What the configs of the library have unless a caller gives another value."""
 
@@ -161,7 +160,6 @@ COST_NAMES: Final = tuple(name for name, _ in ffi.typeof("struct sws_machine_cos
 MAPPING_SLOTS_MAX: Final[int] = lib.SWS_MAPPING_SLOTS_MAX
 SLOTS_MAX: Final[int] = lib.SWS_SLOTS_MAX
 CPUS_MAX: Final[int] = lib.SWS_SLOTS_CPUS_MAX
-OVERLAP_CALLS_MAX: Final[int] = lib.SWS_WORKBENCH_CALLS_MAX
 MACHINE_TASKS_MAX: Final[int] = lib.SWS_MACHINE_TASKS_MAX
 MACHINE_CHANNELS_MAX: Final[int] = lib.SWS_MACHINE_CHANNELS_MAX
 MACHINE_PAGES_MAX: Final[int] = lib.SWS_MACHINE_PAGES_MAX

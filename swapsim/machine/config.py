@@ -41,9 +41,6 @@ class MachineConfig:
         Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
     test_and_set : bool
         Whether all locks are plain test-and-set locks instead of queued ones.
-    hand_off_ways : int
-        How often the cache line of a queued lock moves until the next waiter has the lock, 1 to
-        8: the unlock's store, the waiter's read, the waiter's store. A free lock takes one move.
     writers, walkers : int
         Tasks that write fresh pages one after another, and tasks that access their pages at
         random or in sweeps, spread over the nodes in turn; together 1 to 2048. Without writers
@@ -79,7 +76,6 @@ class MachineConfig:
     policy: str | Policy = _DEVICE.policy
     slot_cache: bool = bool(_DEFAULTS["slot_cache"])
     test_and_set: bool = False
-    hand_off_ways: int = _DEFAULTS["hand_off_ways"]
     nodes: int = _DEFAULTS["nodes"]
     devices: int = _DEFAULTS["devices"]
     channels: int = _DEFAULTS["channels"]
@@ -153,7 +149,6 @@ class MachineConfig:
             **dict.fromkeys(("inactive_ratio", "memory_max"), pages),
             frames=(1, ffi.MACHINE_PAGES_MAX),
             channels=(0, ffi.MACHINE_CHANNELS_MAX),
-            hand_off_ways=(1, 8),
             read_percent=(0, 100),
             accesses=(0, 2**31),
             stay_ns=(0, 2**60),

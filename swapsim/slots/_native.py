@@ -187,8 +187,7 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
         pages_a_cpu=getattr(workload, "pages_a_cpu", 0),
     )
     if isinstance(workload, FillConfig):
-        pages = round(workload.filled_share * (device.slots - 1))
-        bench.go(lib.sws_workbench_fill, pages, False)
+        bench.go(lib.sws_workbench_fill, device.slots - 1, False)
     else:
         bench.fragment(workload)
         # A page is out after two rounds.
@@ -271,7 +270,7 @@ class Bench:
     def fragment(self, churn: ChurnConfig) -> None:
         """Fill the device, and free random pages until a share of it is in use."""
         used = max(1, round(churn.used_share * (self._device.slots - 1)))
-        self.go(lib.sws_workbench_fill, _ALL, not churn.to_the_last_slot)
+        self.go(lib.sws_workbench_fill, _ALL, True)
         self.go(lib.sws_workbench_fill, used, False)
         self.go(lib.sws_workbench_thin, used)
 

@@ -77,18 +77,15 @@ class SlotsConfig:
 @checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillConfig:
-    """Workload: the task of each CPU swaps pages out until a share of the slots is in use.
+    """Workload: the task of each CPU swaps pages out until all slots but one are in use.
 
-    Tasks share address spaces, ``threads_per_address_space`` each; the share is above 0 and up to
-    1.
+    Tasks share address spaces, ``threads_per_address_space`` each.
     """
 
-    filled_share: float = 1.0
     threads_per_address_space: int = 1
 
     def __post_init__(self) -> None:
         """Check each field."""
-        check_share("filled_share", self.filled_share)
         check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
@@ -108,8 +105,6 @@ class ChurnConfig:
         Pages that all tasks swap out while the workbench counts, from 1.
     warm_up_pages : int
         Pages that they swap out before that, from 0.
-    to_the_last_slot : bool
-        Fill the device to the last slot, where all bases meet; default: until no cluster is free.
     swap_in : {"synchronous", "asynchronous"}
         Whether pages are swapped in past the swap cache, which frees the slot, or through it: then
         a page retains its slot while less than half of the device is in use.
@@ -124,7 +119,6 @@ class ChurnConfig:
     used_share: float = 0.7
     pages: int = 2**16
     warm_up_pages: int = 2**16
-    to_the_last_slot: bool = False
     swap_in: str = "synchronous"
     threads_per_address_space: int = 1
     tasks: int | None = None
@@ -200,20 +194,15 @@ Workload = FillConfig | ChurnConfig | StreamsConfig
 @checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeterConfig:
-    """The windows within which the metrics count an event as recent.
+    """The window within which the metrics count an acquisition as recent.
 
-    The slots that the last ``overlap_calls`` of the device (1 to 4096) tested count as just tested.
     Two acquisitions of a trunk's lock are close within ``lock_window`` of such acquisitions; None:
-    as many as there are CPUs, about a round. A span is measured over ``span_window`` pages written.
+    as many as there are CPUs, about a round.
     """
 
-    overlap_calls: int = ffi.METER_DEFAULTS["overlap_calls"]
     lock_window: int | None = None
-    span_window: int = ffi.METER_DEFAULTS["span_window"]
 
     def __post_init__(self) -> None:
-        """Check each field."""
-        check_number("overlap_calls", self.overlap_calls, 1, ffi.OVERLAP_CALLS_MAX)
+        """Check the field."""
         if self.lock_window is not None:
             check_number("lock_window", self.lock_window, 0)
-        check_number("span_window", self.span_window, 1)

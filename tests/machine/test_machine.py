@@ -200,7 +200,6 @@ def configs(draw: st.DrawFn) -> Config:
         slots=draw(st.sampled_from([needed + 900, 2 * needed + 1500])),
         cluster_size=draw(st.sampled_from([256, 512])),
         list_pages=list_pages,
-        hand_off_ways=draw(st.sampled_from([1, 3])),
         inactive_ratio=draw(st.sampled_from([0, 1, 3, 11])),
         nodes=nodes,
         devices=devices,

@@ -127,7 +127,6 @@ class Config:
     list_pages: int = BATCH
     slot_cache: bool = True
     lock_kind: int = oracle_des.QUEUED
-    hand_off_ways: int = 3
     inactive_ratio: int = 0
     nodes: int = 1
     devices: int = 1
@@ -277,7 +276,6 @@ class Machine:
                 travel_same_socket_ns=costs["travel_same_socket_ns"],
                 travel_other_socket_ns=costs["travel_other_socket_ns"],
                 irq_save_ns=costs["irq_save_ns"],
-                hand_off_ways=config.hand_off_ways,
             )
         )
         places = cpus + config.nodes * config.spare_cpus

@@ -323,8 +323,6 @@ struct sws_machine_config {
 	bool slot_cache;
 	/* The kind of every lock; default queued. */
 	enum sws_lock_kind lock_kind;
-	/* Transfers of the cache line per hand-over, as in struct sws_des_config; default 3. */
-	uint32_t hand_off_ways;
 	/*
 	 * Nodes, each with its memory and its kswapd: 1 .. SWS_MACHINE_NODES_MAX, 1 with
 	 * memory_max; default 1.

@@ -242,7 +242,6 @@ static int make_engine(struct sws_machine *self)
 	config.travel_same_socket_ns = self->config.costs.travel_same_socket_ns;
 	config.travel_other_socket_ns = self->config.costs.travel_other_socket_ns;
 	config.irq_save_ns = self->config.costs.irq_save_ns;
-	config.hand_off_ways = self->config.hand_off_ways;
 	config.allocator = &self->allocator;
 	self->engine.sites = sws_machine__sites();
 	self->engine.spread_percent = self->config.spread_percent;

@@ -28,7 +28,6 @@ void sws_machine_config_init(struct sws_machine_config *config)
 		.removal = SWS_REMOVAL_PAGE_BY_PAGE,
 		.list_pages = MACHINE_BATCH,
 		.slot_cache = true,
-		.hand_off_ways = 3,
 		.nodes = 1,
 		.devices = 1,
 		.walkers = 1,

@@ -5,7 +5,7 @@
 
   const DEVICE = ["slots", "cluster_size", "trunk_shift", "rotational", "seed"];
   const FIELDS = [
-    "list_pages", "slot_cache", "hand_off_ways", "nodes", "devices", "channels", "writers",
+    "list_pages", "slot_cache", "nodes", "devices", "channels", "writers",
     "walkers", "frames", "inactive_ratio", "shares_memory", "pages",
     "memory_max", "accesses", "drop_percent", "sweeps", "read_percent", "spread_percent",
     "fragmented", "spare_cpus", "stay_ns",

@@ -53,7 +53,7 @@
     const used = Math.max(1, rounded(setting.used_share * (setting.slots - 1)));
     const rounds = (pages) => 2 * Math.ceil(pages / n_tasks);
     const phase = (...given) => go(core, handle, EFFORT, () => {}, ...given);
-    phase("sws_workbench_fill", ALL, !setting.to_the_last_slot);
+    phase("sws_workbench_fill", ALL, true);
     phase("sws_workbench_fill", used, false);
     phase("sws_workbench_thin", used);
     core.call("sws_workbench_begin_measures", handle);
