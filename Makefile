@@ -10,11 +10,8 @@ CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.
 PACKAGES := $(shell find swapsim corelib/src corelib/include -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md SECURITY.md CONTRIBUTING.md patches notebooks
-# The texts in which words of tests/style/words.txt are errors, too. Other files of data/capture keep
-# theirs: data/ records their sha256.
-WORDS := $(filter-out data/capture,$(TEXTS)) $(addprefix data/capture/,rig capture.py lab.py README.md) data/published
 # Ignored: data, names of files and metrics, and the base64 text of images in notebooks.
-CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*.cocci,*/fuzz/corpus/*,tests/style/words.txt' \
+CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*.cocci,*/fuzz/corpus/*' \
     --ignore-words-list simpy \
     --ignore-regex '[A-Za-z0-9+/]{50,}={0,2}|\bworld\.csv|\.tell\(\)|beside (it|the pool)\b'
 PIP = $(BIN)/python -m pip --disable-pip-version-check
@@ -75,7 +72,6 @@ test-style:
 	cd data/capture && ../../$(BIN)/mypy --strict --cache-dir ../../.mypy_cache --python-version 3.11 capture.py lab.py
 	@$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 	$(CODESPELL) --builtin clear $(TEXTS)
-	$(CODESPELL) --dictionary tests/style/words.txt $(WORDS)
 
 test-c: setup
 	$(call say,C units under AddressSanitizer and UndefinedBehaviorSanitizer)

@@ -2,7 +2,6 @@
 """Each example that the reference prints runs, and prints what it says."""
 
 import inspect
-import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +11,6 @@ import examples
 import pytest
 
 from swapsim import guide
-from swapsim.io.paths import repository_root
 from swapsim.site.report import reference
 
 PAGES = [each.name for each in iter_modules(guide.__path__)]
@@ -41,38 +39,11 @@ def functions() -> Iterator[tuple[str, str]]:
                 yield f"{name}.{each}", inspect.getdoc(thing) or ""
 
 
-TEXTS = ("README.md", "swapsim/README.md", "notebooks/06-your-own.ipynb")
-WITHOUT = {"on_your_own", "show_glance"}
-"""What shows the tables of notebook 06, which no other analysis has."""
-
-
-def test_what_readmes_the_guide_and_notebook_06_call_has_an_example() -> None:
-    """But for charts."""
-    texts = [(repository_root() / name).read_text(encoding="utf-8") for name in TEXTS]
-    texts += [inspect.getdoc(getattr(guide, page)) or "" for page in PAGES]
-    called = {name for text in texts for name in re.findall(r"\b(\w+\.\w+)\(", text)}
-    documented = {
-        name.partition(".")[2]: text for name, text in functions() if "charts" not in name
-    }
-    own = {
-        name: text
-        for name, text in documented.items()
-        if ".".join(name.split(".")[-2:]) in called and name.rpartition(".")[2].islower()
-    }
-    assert len(own) > 25
-    assert {
-        name
-        for name, text in own.items()
-        if ">>>" not in text and name.split(".")[-1] not in WITHOUT
-    } == set()
-
-
 def test_the_examples_of_functions_print_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of them, and those that a command stands for have one."""
+    """All of them."""
     monkeypatch.chdir(tmp_path)
     found = {name: examples.parsed(text, name) for name, text in functions()}
     wrong = [examples.failures(test) for test in found.values() if test.examples]
     assert [each for each in wrong if each] == []
-    assert sum(1 for test in found.values() if test.examples) >= 30

@@ -109,13 +109,6 @@ def test_no_patch_imports_another() -> None:
                 assert used.split(".")[2] == module.split(".")[2], f"{module} imports {used}"
 
 
-def test_help_names_each_package() -> None:
-    """The docstring of swapsim describes each package, so that help(swapsim) leads to all verbs."""
-    text = swapsim.__doc__ or ""
-    for package in {package_of(module) for module in MODULES} - {"__init__", "__main__"}:
-        assert f"``{package}``" in text, package
-
-
 def test_no_circle_of_modules() -> None:
     """Each module can be imported after those that it imports, also inside a package."""
     graph = {module: imports(module) for module in MODULES}
@@ -131,16 +124,6 @@ def test_only_bindings_use_the_c_extension() -> None:
         if "swapsim._core" in imports(module):
             last = module.rpartition(".")[2]
             assert module.startswith("swapsim.ffi") or last.startswith("_native"), module
-
-
-def test_each_use_of_the_c_library_has_a_name() -> None:
-    """`lib` occurs as ``lib.NAME`` only: by any other use, a result would depend on all of C."""
-    # Ranges and meanings decide no result.
-    for module in {*MODULES} - {"swapsim.ffi.headers"}:
-        named = {id(each.value) for each in nodes(module) if isinstance(each, ast.Attribute)}
-        for node in nodes(module):
-            if isinstance(node, ast.Name) and node.id == "lib":
-                assert id(node) in named, f"{module}, line {node.lineno}"
 
 
 def test_only_io_decodes_files() -> None:

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each chart is interactive, has a description, and is readable on light and dark pages."""
+"""Each chart is drawn, as a specification and as a picture."""
 
-import inspect
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from pkgutil import walk_packages
 from typing import Any
 
 import altair as alt
@@ -17,9 +14,8 @@ import pytest
 import test_machine_charts as machine
 from PIL import Image
 
-import swapsim
 from swapsim import charts, generations
-from swapsim.charts import colours, general, rendered, theme
+from swapsim.charts import colours, general, theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LISTS
@@ -156,121 +152,6 @@ def spec_of(name: str) -> dict[str, Any]:
     return dict(DRAWN[name]().to_dict())
 
 
-def marks_of(part: Any) -> Iterator[dict[str, Any]]:
-    """Yield each mark of a chart, at any depth."""
-    if isinstance(part, dict):
-        if "mark" in part and "encoding" in part:
-            yield part
-        for name, inner in part.items():
-            if name not in ("datasets", "config"):
-                yield from marks_of(inner)
-    elif isinstance(part, list):
-        for inner in part:
-            yield from marks_of(inner)
-
-
-def params_of(part: Any) -> list[dict[str, Any]]:
-    """Return each selection of a chart, at any depth."""
-    found = [param for mark in marks_of(part) for param in mark.get("params", [])]
-    return found if "mark" in part else found + part.get("params", [])
-
-
-def test_no_chart_is_left_out() -> None:
-    """Each public function of a package's ``charts`` is drawn here."""
-    modules = [
-        import_module(module.name)
-        for module in walk_packages(swapsim.__path__, "swapsim.")
-        if module.name.endswith(".charts") and module.name != "swapsim.charts"
-    ]
-    assert len(modules) >= 5
-    functions = {
-        name
-        for module in modules
-        for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
-    }
-    assert set(PUBLIC) == functions
-
-
-def test_an_axis_may_have_the_name_of_its_panel_which_then_has_no_heading() -> None:
-    """A word with {} names the panel's own axis."""
-    panels = spec_of("lines, each its own axis")["concat"]
-    titles = {mark["encoding"]["y"].get("title") for mark in marks_of(panels)}
-    assert {f"gain by {kernel}, %" for kernel in RUNS["kernel"]} <= titles
-    assert not any("title" in panel for panel in panels)
-    assert "title" in spec_of("lines")["concat"][0]
-
-
-def test_a_palette_keeps_grey_grey() -> None:
-    """The ground of a band is grey in a picture, too, whatever the colours of its lines."""
-    rows = [(float(x), f"line {line}", x * line / 10) for line in range(6) for x in range(1, 9)]
-    frame = pl.DataFrame(rows, schema=["x", "line", "y"], orient="row")
-    drawn = general.lines(frame, "x", "y", "line", band=(2.0, 5.0), rule=3.0)
-    with Image.open(io.BytesIO(theme.png(drawn.to_dict()))) as picture:
-        colours_of = picture.convert("RGB").getcolors()
-    assert colours_of is not None
-    assert max(number for number, shade in colours_of if shade == (235, 235, 235)) > 9_000
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_each_mark_has_a_tooltip_in_plain_words(name: str) -> None:
-    """Columns have titles, numbers a form; a line shows only what all of its points share."""
-    marks = list(marks_of(spec_of(name)))
-    for mark in marks:
-        tips = mark["encoding"].get("tooltip")
-        if isinstance(tips, dict):
-            assert tips["value"]
-            continue
-        joined = mark["mark"]["type"] in ("line", "area")
-        for tip in tips:
-            assert tip["title"]
-            assert name in GENERAL or not re.search(r"_(?!ns)", tip["title"]), tip["title"]
-            assert (tip["type"] == "quantitative") == ("format" in tip)
-            assert not joined or tip["type"] != "quantitative" or "color" in mark["encoding"]
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_each_chart_has_a_description_and_no_background(name: str) -> None:
-    """The description has title and ranges; words have the colour of the page or of a mark."""
-    spec = spec_of(name)
-    title = spec["title"] if isinstance(spec["title"], str) else spec["title"]["text"]
-    assert spec["description"].casefold().startswith(f"{title}.".casefold() if title else "")
-    assert len(spec["description"]) > len(title) + 20
-    assert "background" not in spec
-    assert spec["config"]["background"] == "transparent"
-    assert json.dumps(spec["config"]).count("currentColor") >= 8
-    assert '"white"' not in json.dumps([mark["mark"] for mark in marks_of(spec)])
-    assert name in PUBLIC or rendered(GENERAL[name](), ".svg").startswith(b"<svg")
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_each_legend_of_names_selects(name: str) -> None:
-    """A column with a legend is bound to it once, and items that are not selected are faint."""
-    spec = spec_of(name)
-    bound = [param for param in params_of(spec) if param.get("bind") == "legend"]
-    fields = {
-        channel["field"]
-        for mark in marks_of(spec)
-        for channel in map(mark["encoding"].get, ("color", "fill", "shape"))
-        if channel
-        and channel.get("legend", True) is not None
-        and channel.get("type") in ("nominal", "ordinal")
-    }
-    assert {param["select"]["fields"][0] for param in bound} == fields
-    assert len({param["name"] for param in bound}) == len(bound)
-    for mark in marks_of(spec):
-        if mark["encoding"].get("color", {}).get("field") in fields:
-            assert "param" in str(mark["encoding"]["opacity"])
-
-
-@pytest.mark.parametrize("name", ["locks_against_anchors"])
-def test_numeric_axes_move_and_zoom(name: str) -> None:
-    """By dragging, and by the wheel with Ctrl; the wheel alone moves the page."""
-    moved = [param for param in params_of(spec_of(name)) if param.get("bind") == "scales"]
-    assert moved
-    assert all("ctrlKey" in param["select"]["zoom"] for param in moved)
-
-
 def test_a_spec_does_not_depend_on_earlier_charts() -> None:
     """Names are the chart's own, not altair's, which count all charts of a process."""
     for name in DRAWN:
@@ -310,28 +191,6 @@ def test_a_picture_is_packed_with_a_palette() -> None:
     drawn.save(made := io.BytesIO(), "PNG")
     packed = Image.open(io.BytesIO(theme.packed(made.getvalue())))
     assert packed.convert("RGB").getpixel((10, 10)) == (214, 39, 40)
-
-
-def test_a_panel_for_each_value_in_the_order_of_the_frame() -> None:
-    """Panels are called by their values, and share the axis of figures by default."""
-    spec = GENERAL["lines"]().to_dict()
-    assert [panel["title"]["text"] for panel in spec["concat"]] == ["5.8", "7.3"]
-    assert spec["resolve"]["scale"] == {"y": "shared"}
-    assert not GENERAL["dots, panels"]().to_dict()["resolve"].get("scale")
-
-
-def test_policies_have_their_own_colours_everywhere() -> None:
-    """A built-in policy has its colour, a user's one of its own."""
-    text = str(GENERAL["lines"]().to_dict())
-    assert "#a6611a" in text
-    assert "#7f7f7f" in text
-
-
-def test_numbers_have_colours_as_names_do() -> None:
-    """The colours of a column of numbers are those of its numbers, so that its lines are drawn."""
-    chart = general.lines(RUNS.filter(policy="shared"), "low", "gain", "tasks").to_dict()
-    marks = [mark["encoding"].get("color", {}) for mark in chart["concat"][0]["layer"]]
-    assert any(mark.get("scale", {}).get("domain") == [1, 8, 64] for mark in marks)
 
 
 @pytest.mark.parametrize("height", [0, general.MOST_ROWS + 1])

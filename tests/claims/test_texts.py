@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The texts of claims: digits, units, words and counts."""
+"""The texts of claims: digits and units."""
 
-import polars as pl
 import pytest
 
-from swapsim import claims
-from swapsim.claims.tables import ANSWERS, THREE_COLUMNS
 from swapsim.claims.texts import figure_text, range_text
 
 
@@ -42,82 +39,3 @@ def test_a_range_has_its_unit_once() -> None:
     assert range_text(15.0, 60.04, "%", relative=True) == "+15.0 to +60.0 %"
     assert range_text(1.5e6, 2e6, "KiB/s", relative=False) == "1,500,000 to 2,000,000 KiB/s"
     assert range_text(None, 1.0, "%", relative=True) == ""
-
-
-NO_ANSWERS = pl.DataFrame(schema=ANSWERS.schema)
-
-
-def row(claim: str = "A-swap-out", **changed: object) -> pl.DataFrame:
-    """Return THREE_COLUMNS of one claim, with some columns changed."""
-    stated = claims.published_claims().filter(claim=claim)
-    judged = claims.three_columns(stated, NO_ANSWERS, claims.tolerances())
-    literals = {name: pl.lit(value, THREE_COLUMNS.schema[name]) for name, value in changed.items()}
-    return judged.with_columns(**literals)
-
-
-@pytest.mark.parametrize(
-    ("changed", "figure", "verdict"),
-    [
-        ({"simulated_verdict": "missed", "simulated": -3.0}, "-3.0 %", "missed"),
-        (
-            {"simulated_verdict": "base not reproduced", "base_ratio": 0.023, "simulated": 1.0},
-            "",
-            "base not reproduced (\u00d70.023)",
-        ),
-        (
-            {"simulated_reason": "huge pages are not simulated"},
-            "",
-            "not simulated: huge pages are not simulated",
-        ),
-    ],
-)
-def test_a_simulated_verdict_names_its_reason_and_a_base_that_is_not_reproduced(
-    changed: dict[str, object], figure: str, verdict: str
-) -> None:
-    """Without the base there is no change in percent to print."""
-    found = claims.claim_texts(row(**{"simulated_reason": None} | changed)).row(0, named=True)
-    assert (found["simulated"], found["simulated_verdict"]) == (figure, verdict)
-
-
-@pytest.mark.parametrize(
-    ("changed", "figure", "verdict"),
-    [
-        ({"measured": 20.0}, "+20.0 %", "confirmed"),
-        ({"measured": 80.0, "size": "other"}, "+80.0 %", "confirmed, other size"),
-        ({"held": 1200, "cases": 1200}, "1,200 of 1,200", "confirmed"),
-        ({"held": 0, "cases": 0, "measured_verdict": "open"}, "no case decides", "open"),
-    ],
-)
-def test_a_measured_verdict_names_another_size_and_the_cases_of_a_statement(
-    changed: dict[str, object], figure: str, verdict: str
-) -> None:
-    """The size decides nothing."""
-    fields = {"measured_reason": None, "measured_verdict": "confirmed"} | changed
-    found = claims.claim_texts(row(**fields)).row(0, named=True)
-    assert (found["measured"], found["measured_verdict"]) == (figure, verdict)
-
-
-@pytest.mark.parametrize(
-    ("claim", "text"),
-    [
-        ("C-prose-disk-swap-outs", "falls, almost to none"),
-        ("A-prose-file-pages-keep-tags", "what the code does"),
-        ("D3-lock-add", "absent after"),
-    ],
-)
-def test_a_claim_without_a_figure_is_in_words(claim: str, text: str) -> None:
-    """Its direction, that it is about the code, or what its row becomes."""
-    assert claims.claim_texts(row(claim))["published"].to_list() == [text]
-
-
-def test_verdicts_are_counted_by_mail_and_source() -> None:
-    """Every claim is in one column, but one that repeats another is in none."""
-    words = ("reproduced", "reproduced", "open", "not determinable", "not simulated")
-    judged = pl.concat(
-        [
-            *(row(simulated_verdict=verdict) for verdict in words),
-            row(simulated_verdict="missed", repeats="A-throughput"),
-        ]
-    )
-    found = claims.verdicts_by_mail(judged).row(0)
-    assert found[1:] == ("A-no-writeback-tags-with-diff", "simulated", 5, 2, 0, 0, 1, 1, 0, 0, 1)

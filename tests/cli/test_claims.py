@@ -75,17 +75,6 @@ def test_unseen_claims_are_decided_by_an_older_rule(
     assert 0 < len(rows) < judged.filter(measured_verdict="confirmed").height
 
 
-def test_a_printed_table_ends_with_its_counts(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The reason stands in place of an answer."""
-    monkeypatch.setenv("COLUMNS", "120")
-    assert main(["claims", "B-pwrite"]) == 0
-    out = capsys.readouterr().out
-    assert "not simulated: this test is not simulated" in out
-    assert "Of 2 claims the models decide 0; undecided: 2 with a reason." in out
-
-
 def test_a_name_that_no_claim_has_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """It lists the patches."""
     assert main(["claims", "Z"]) == 2

@@ -13,7 +13,7 @@ import pytest
 from command_tree import walk
 
 from swapsim import interrupt, traces
-from swapsim.cli import cli, main
+from swapsim.cli import main
 from swapsim.io.paths import shipped_traces
 
 PAGE = """\
@@ -56,19 +56,6 @@ def test_a_replay_prints_its_table(trace: Path, capsys: pytest.CaptureFixture[st
     assert table.count("| swap, written |") == 8
     assert "swap, written: 4.00 acquisitions a page with tags, 2.00 without\n" in table
     assert "| yes  | start  |            1 |" in table
-
-
-def test_help_has_the_first_sentence_of_each_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """Help and version go to stdout with exit 0; a sentence longer than a line is complete."""
-    assert main(["replay", "--help"]) == 0
-    assert main(["--version"]) == 0
-    assert main(["--help"]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    text = " ".join(printed.out.split())
-    for name, command in cli.commands.items():
-        sentence, _, _ = str(command.help).partition("\n\n")
-        assert f"{name} {' '.join(sentence.split())}" in text
 
 
 def test_each_output_fits_100_columns(

@@ -153,29 +153,6 @@ def test_each_page_has_all_that_it_names(pages: Path) -> None:
     assert cited - {"https://pdoc.dev"} <= links.addresses()  # pdoc names itself
 
 
-def test_a_card_links_to_its_mail_and_its_commits(pages: Path) -> None:
-    """By message id to the archive, by commit to Linux's tree; its fields are no TOML."""
-    card = article(pages / "patch-01-writeback-tags.html")
-    mail = "1472578089-5560-1-git-send-email-ying.huang@intel.com"
-    assert f'href="https://lore.kernel.org/all/{mail}/"' in card
-    assert 'href="https://git.kernel.org/linus/371a096edf43"' in card
-    assert "not_modelled" not in card
-    assert card.count("<h1>") == 1
-
-
-def test_the_front_page_has_its_provenance(pages: Path) -> None:
-    """Verdicts in colours, date, versions, machine, and which results were stored."""
-    text = (pages / "index.html").read_text(encoding="utf-8")
-    assert "Verdict &amp; all." in text
-    assert '<td class="verdict reproduced"><span class="figure">+28.1 %' in text
-    assert 'mail=A-no-writeback-tags-with-diff&amp;simulated=reproduced">5 reproduced</a>' in text
-    assert re.search(r"<dt>When</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
-    assert "polars " in text
-    assert "CPUs" in text
-    assert "some-result: 1,200 rows" in text
-    assert "reused from an earlier report" not in text
-
-
 def test_a_chart_is_a_picture_with_words_and_a_specification(pages: Path) -> None:
     """Without scripts there is the picture and its title as text; a script draws the chart."""
     page = article(pages / "00-one.html")

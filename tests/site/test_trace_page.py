@@ -43,57 +43,6 @@ def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
     assert "The model agrees with the kernel" in page
 
 
-@pytest.mark.parametrize(
-    ("trace", "asked", "answered"),
-    [
-        ("removals-mix", "How often is a mapping's lock", "9,297 acquisitions in place of 73,978"),
-        ("swap-w-seq", "How often is the mapping's lock", "3.00 times, and would take it 5.00"),
-        ("stalls-disk-1", "What would the rules", "written file pages after 791 of 10,012 lists"),
-    ],
-)
-def test_a_section_asks_answers_and_explains(
-    tmp_path: Path, trace: str, asked: str, answered: str
-) -> None:
-    """Below its title stand a question, a sentence with the result, and a picture before a table.
-
-    Each column of the table has its meaning.
-    """
-    page = html.unescape(page_of(trace, tmp_path))
-    section = next(each for each in page.split("<h2") if asked in each)
-    parts = [section.index(each) for each in (asked, answered, "<figure", "<table")]
-    assert parts == sorted(parts)
-    heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)(?:<br>|</th>)", section)
-    named = re.findall(r"<dt><code>(.*?)</code></dt><dd>[^<]+</dd>", section)
-    assert named
-    assert {plain(each).replace("\u200b", "") for each in heads} <= set(named)
-
-
-def test_a_trace_of_stalls_on_7_3_has_its_verdict_and_its_command(tmp_path: Path) -> None:
-    """It feeds no replay; its page has the comparison, and `info` names the command for it."""
-    trace = "throttles-7.3-cgroup-1"
-    page = page_of(trace, tmp_path)
-    assert headings(page)[1:] == ["Decisions to stall, for cgroups and for all of memory"]
-    assert "decided 740 of 740 passes" in page
-    assert f"verify stalls {trace}" in traces.info(trace)
-    assert "verify stalls" not in traces.info("generations-7.3-held-1")
-
-
-def test_a_trace_of_slots_has_its_verdict_and_says_which_policies_are_equal(tmp_path: Path) -> None:
-    """As the commands print them."""
-    page = plain(page_of("slots-1-percpu-rerandomise", tmp_path))
-    assert "The model agrees with the kernel" in page
-    assert re.search(r"matched (\d+) of \1 slots", page)
-    assert "come out the same" in page
-
-
-def test_on_a_phone_each_figure_stands_next_to_its_name(tmp_path: Path) -> None:
-    """Tables have a class whose narrow layout is one column."""
-    page = page_of("swap-w-seq", tmp_path)
-    assert ".one-below .stacked tr { grid-template-columns: 1fr; }" in page
-    assert '<div class="wide one-below" tabindex="0">' in page
-    assert '<div class="wide" tabindex' not in page
-
-
 def test_a_trace_that_ends_with_its_first_free_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,19 +58,6 @@ def test_a_trace_that_ends_with_its_first_free_says_so(
     assert f"Not computed: {rows}: {said}" in plain(page_of(trace, tmp_path))
     assert main(["replay", "cluster-next", str(trace), "--seeds", "1"]) == 2
     assert capsys.readouterr().err == f"swapsim: {rows}: {said}\n"
-
-
-def test_a_page_tells_what_the_kernel_did_from_a_replay(tmp_path: Path) -> None:
-    """What was compared is named without kinds that the trace lacks, and folios split apart."""
-    page = plain(page_of("clusters-6.12-full-4", tmp_path))
-    assert "The kernel split 3 of 1,599 large folios." in page
-    assert "543 are split by the rules of 6.11, 0 are split by the rules of 6.12" in page
-    assert page.index("The kernel split") < page.index("chooses slots of its own")
-    compared = re.search(r"in all that was compared: ([^.]*)\.", page)
-    assert compared
-    assert compared[1].startswith("1,849 calls, 17,596 grants, 18,011 visits")
-    assert "list moves" not in compared[1]
-    assert "the trace has no list moves to compare" in page
 
 
 @pytest.mark.parametrize("trace", ["clusters-6.12-devices-4", "clusters-7.3-odd-size-4"])

@@ -12,7 +12,6 @@ import pytest
 from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
-from swapsim.site import patches
 from swapsim.site.tables import AT_A_GLANCE
 
 NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
@@ -91,12 +90,6 @@ def test_an_unknown_trace_is_refused_with_the_known_names() -> None:
     """A mistake in the parameter is an error of one line."""
     with pytest.raises(InputError, match=r"swap-w-sek: no such trace folder.*there is swap-w-seq"):
         traces.locate("swap-w-sek")
-
-
-@pytest.mark.parametrize("patch", PATCHES)
-def test_each_patch_has_all_parts(patch: str) -> None:
-    """Each part that the notebook requires of a new patch exists for the old ones."""
-    assert patches.parts_of(patch)["there"].all()
 
 
 def test_the_files_that_it_names_as_models_exist() -> None:
