@@ -21,7 +21,6 @@ from swapsim.claims.tables import (
     UNMATCHED,
     YOUR_RUNS,
 )
-from swapsim.claims.tool_results import COUNTED, lkp_rows, mmtests_rows
 from swapsim.errors import InputError
 from swapsim.frames.cases import first
 from swapsim.frames.files import other_columns, read_csv
@@ -54,18 +53,18 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     """Read a user's measurements (YOUR_RUNS).
 
     The path is a CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a
-    run, or with ``metric, base, patched, unit``, a line a metric; or a folder with results of
-    lkp-tests or of mmtests, for two kernels or more. A metric has the name that its tool or a mail
-    gives it, or that of a claim.
+    run, or with ``metric, base, patched, unit``, a line a metric. A metric has the name that its
+    tool or a mail gives it, or that of a claim.
 
-    An InputError says that there is no such file, folder or known result, or names file, line and
-    field of the first row that does not fit.
+    An InputError says that there is no such file, or names file, line and field of the first row
+    that does not fit.
     """
     path = Path(path)
     if path.is_dir():
-        return _folder(path)
+        names = ",".join(YOUR_RUNS.schema)
+        raise InputError(f"is a folder: give a CSV file that begins with {names}", path=path)
     if not path.exists():
-        raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
+        raise InputError("no such file: give a CSV file", path=path)
     if path.suffix in (".gz", ".xz", ".zst", ".bz2"):
         raise InputError("is compressed: unpack it", path=path)
     head = _head(path)
@@ -109,8 +108,8 @@ def _head(path: Path) -> str:
 
 
 def _line(path: Path | str | None, row: int, rows: int) -> int | None:
-    """Return the line of a row of `your_runs` in its CSV file; None for a folder."""
-    if path is None or Path(path).is_dir():
+    """Return the line of a row of `your_runs` in its CSV file."""
+    if path is None:
         return None
     both = _head(Path(path)) == ",".join(_BOTH_SIDES.schema)
     return 2 + (row % (rows // 2) if both else row)
@@ -127,29 +126,6 @@ def _require_one_unit(runs: pl.DataFrame, path: Path) -> None:
             line=row["line"],
             field="unit",
         )
-
-
-def _folder(folder: Path) -> pl.DataFrame:
-    """Read the results of the tool that wrote a folder."""
-    for read in (lkp_rows, mmtests_rows):
-        rows = read(folder)
-        if rows:
-            with io.translate_errors(
-                folder, "holds names that are no text", "rename them", quote=True
-            ):
-                frame = pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row")
-            for kernel, _, metric, value, *_ in frame.filter(~pl.col("value").is_finite()).rows():
-                raise InputError(
-                    f"{value} with kernel {kernel!r} is no figure: fix or remove it",
-                    path=folder,
-                    field=metric,
-                )
-            return YOUR_RUNS.check(frame)
-    raise InputError(
-        "holds no known results, of lkp-tests (stats.json or matrix.json of a run) or of mmtests "
-        "(logs of parallelio or usemem, tests-timestamp): write a CSV file of other figures",
-        path=folder,
-    )
 
 
 def _long(sides: pl.DataFrame) -> pl.DataFrame:
@@ -360,9 +336,6 @@ def _with_suggestions(unmatched: pl.DataFrame) -> pl.DataFrame:
 
     def suggestion(row: dict[str, str]) -> str:
         tests = known.filter(metric=row["metric"])["test"].unique(maintain_order=True).to_list()
-        counted = COUNTED.get(row["metric"].removeprefix("proc-vmstat."))
-        if counted:
-            return f"{_NO_CLAIM}; did you mean {counted!r} of mmtests?"
         near = tests or nearest(row["metric"], metrics)
         what = f" of test {row['test']!r}" if tests else ""
         return f"{_NO_CLAIM}{what}; did you mean {' or '.join(near)}?" if near else _NO_CLAIM

@@ -210,11 +210,9 @@ _COMPARED: Final = (
     cls=Verb,
     help="Compare your own measurements with what was published, simulated and measured.\n\n"
     "\b\n"
-    "PATH is one of\n"
-    "  a CSV file     kernel,test,metric,value,unit,run   a line a run\n"
-    "                 metric,base,patched,unit            a line a metric, always open\n"
-    "  a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json\n"
-    "                 of mmtests: NAME/.../parallelio or usemem, and tests-timestamp\n\n"
+    "FILE is a CSV file that begins with\n"
+    "  kernel,test,metric,value,unit,run   a line a run, or\n"
+    "  metric,base,patched,unit            a line a metric, always open\n\n"
     "A metric has the name that its tool gives it (vm-scalability.throughput, "
     "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
     "it, or that of a claim (A-throughput): 'swapsim claims --metrics' lists them. "
@@ -225,7 +223,7 @@ _COMPARED: Final = (
     "tolerance, what it leaves has to be within a factor of two of what the published one leaves. "
     "A model's range is judged by the same rule.",
 )
-@click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
+@click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
 @click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty.")

@@ -15,8 +15,7 @@ it. A table of your runs has a row for each run and metric:
 >>> characters = Path("runs.csv").write_text(rows)
 
 A metric has the name that its tool gives it, that a mail gives it, or that of a claim
-(``A-swap-out``); ``swapsim claims --metrics`` lists them. A result folder of lkp-tests or mmtests
-can stand in place of the file; ``swapsim compare --help`` has their forms.
+(``A-swap-out``); ``swapsim claims --metrics`` lists them.
 
 ```console
 $ swapsim compare runs.csv

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's own measurements: read from CSV and result folders, and compared with the claims."""
+"""A user's own measurements: read from CSV, and compared with the claims."""
 
 import csv
-import gzip
-import json
-import lzma
 import math
 import re
 import statistics
@@ -209,129 +206,6 @@ def test_each_row_of_the_mapping_names_a_claim() -> None:
     assert set(metrics["test"]) == {"vm-scalability", "pmbench", "usemem", "parallelio"}
 
 
-def lkp_run(commit: Path, run: int, stats: dict[str, Any]) -> None:
-    """Write a run as lkp-tests lays it out."""
-    folder = commit / str(run)
-    folder.mkdir(parents=True)
-    (folder / "stats.json").write_text(json.dumps(stats | {"stats_source": f"{folder}/stats.json"}))
-
-
-def test_a_result_folder_of_lkp_tests_is_read(tmp_path: Path) -> None:
-    """A commit's runs by their stats.json, another's by the columns of its matrix.json."""
-    path = tmp_path / "pmbench" / "ram" / "lkp-box" / "debian" / "x86_64" / "gcc-12"
-    for run, score in enumerate((1000.0, 1010.0)):
-        stats = {"pmbench.throughput.aps": score, "vmstat.swap.so": 3, "boot-time.boot": 9}
-        lkp_run(path / "abc", run, stats)
-    (path / "def").mkdir()
-    matrix = {
-        "stats_source": ["/result/0/stats.json", "/result/1/stats.json"],
-        "pmbench.throughput.aps": [1150.0, 1170.0],
-        "vmstat.swap.so": [3.5],
-    }
-    packed = gzip.compress(json.dumps(matrix).encode())
-    (path / "def" / "matrix.json.gz").write_bytes(packed)
-    runs = claims.your_runs(tmp_path)
-    assert set(runs["kernel"]) == {"abc", "def"}
-    assert set(runs["test"]) == {"pmbench"}
-    assert runs.filter(kernel="def", metric="vmstat.swap.so")["value"].to_list() == [3.5]
-    four, rest = compared(runs, base="abc", patched="def")
-    score = four.filter(claim="D-prose-score").row(0, named=True)
-    assert score["yours"] == pytest.approx(100 * (1160 / 1005 - 1))
-    assert (score["base_runs"], score["patched_runs"]) == (2, 2)
-    assert rest["metric"].to_list() == ["boot-time.boot"]
-
-
-def parallelio(logs: Path, ops: dict[tuple[int, int], int]) -> None:
-    """Write an iteration's logs as mmtests does: memcachetest next to steps of 0 and 715 MB."""
-    logs.mkdir(parents=True)
-    (logs / "workload-durations.log").write_text("memcachetest 0 1 90\nmemcachetest 1 1 90\n")
-    (logs / "io-durations.log").write_text(f"1 {715 << 20} 1 7\n1 {715 << 20} 2 8\n")
-    for (step, iteration), figure in ops.items():
-        folder = logs / f"memcachetest-{step}-{iteration}"
-        folder.mkdir()
-        log = f"warm up\nops/sec: 1\nops/sec: {figure}\n".encode()
-        (folder / "mmtests.log.xz").write_bytes(lzma.compress(log))
-    before = "start: 1\npswpin 1\npswpout 2\npgfault 100\npgmajfault 5\n"
-    after = "end: 2\npswpin 4\npswpout 12\npgfault 300\npgmajfault 6\n"
-    (logs / "vmstat-memcachetest-1-1.log").write_text(before + after)
-
-
-def test_a_result_folder_of_mmtests_is_read(tmp_path: Path) -> None:
-    """Parallelio's rows under the names of its table, and usemem's, of all iterations."""
-    for name, factor in (("mmotm", 100), ("series", 98)):
-        run = tmp_path / name / "iter-0"
-        ops = {(0, 1): 200 * factor, (0, 2): 210 * factor, (1, 1): 190 * factor}
-        parallelio(run / "parallelio" / "logs", ops)
-        usemem = run / "usemem" / "logs"
-        usemem.mkdir(parents=True)
-        line = f"0.10user {factor}.50system 1:02.25elapsed 96%CPU (0avgtext+0avgdata)\n"
-        (usemem / "usemem-5-1").write_text(line)
-    runs = claims.your_runs(tmp_path)
-    of_base = runs.filter(kernel="mmotm").group_by("metric").agg(pl.col("value").sort())
-    assert dict(of_base.iter_rows()) == {
-        "memcachetest-0M": [20000.0, 21000.0],
-        "memcachetest-715M": [19000.0],
-        "io-duration-715M": [7.0, 8.0],
-        "swaptotal-715M": [13.0],
-        "swapin-715M": [3.0],
-        "minorfaults-715M": [199.0],
-        "majorfaults-715M": [1.0],
-        "syst-5": [100.5],
-        "elsp-5": [62.25],
-    }
-    four, _ = compared(runs, base="mmotm", patched="series")
-    row = four.filter(claim="C-disk-memcachetest-0m").row(0, named=True)
-    assert row["yours"] == pytest.approx(-2)
-    assert row["spread"] == pytest.approx(98 * math.sqrt(2) * math.sqrt(0.5) / 20.5)
-
-
-def test_what_the_kernel_counted_is_read(tmp_path: Path) -> None:
-    """From /proc/vmstat before and after parallelio, by zones or not, and of no other test."""
-    other = "test begin :: usemem 1\nfile end :: /proc/vmstat\npswpout 999\ntest end :: usemem 2\n"
-    for name, scanned in (("base", 800), ("patched", 300)):
-        before = (
-            "nr_vmscan_write 10\npswpout 10\npgscan_kswapd_normal 5\n"
-            "pgscan_kswapd_dma32 0\npgscan_direct_throttle 0\npgsteal_kswapd 1\n"
-        )
-        after = (
-            f"nr_vmscan_write 110\npswpout 30\npgscan_kswapd_normal {scanned}\n"
-            "pgscan_kswapd_dma32 5\npgscan_direct_throttle 9\npgsteal_kswapd 101\n"
-        )
-        text = (
-            f"{other}test begin :: parallelio 3\nfile start :: /proc/vmstat\n{before}"
-            "file start :: /proc/zoneinfo\nNode 0\npswpout 5\n"
-            "time :: parallelio 1.00 user 2.00 system 10.00 elapsed\n"
-            f"file end :: /proc/vmstat\n{after}file end :: /proc/zoneinfo\n"
-            "test end :: parallelio 4\n"
-        )
-        (tmp_path / name / "iter-0").mkdir(parents=True)
-        (tmp_path / name / "iter-0" / f"tests-timestamp-{name}").write_text(text)
-    runs = claims.your_runs(tmp_path)
-    of_base = dict(runs.filter(kernel="base").select("metric", "value").iter_rows())
-    assert of_base == {
-        "Swap Outs": 20.0,
-        "Page writes by reclaim": 100.0,
-        "Page writes file": 80.0,
-        "Page writes anon": 20.0,
-        "Kswapd pages scanned": 800.0,
-        "Kswapd pages reclaimed": 100.0,
-        "Kswapd efficiency": 12.5,
-        "Kswapd velocity": 80.0,
-        "Direct pages scanned": 0.0,
-        "Direct pages reclaimed": 0.0,
-        "Direct efficiency": 100.0,
-        "Direct velocity": 0.0,
-    }
-    four, _ = compared(runs)
-    row = four.filter(claim="C-disk-kswapd-pages-scanned").row(0, named=True)
-    assert (row["yours"], row["spread"]) == (pytest.approx(-62.5), None)
-
-
-STATS, STEPS, OPS = "a/0/stats.json", "a/io-durations.log", "a/memcachetest-1-1/mmtests.log"
-VMSTAT = "a/vmstat-memcachetest-1-1.log"
-STAMP = "test begin :: parallelio 1\nfile start :: /proc/vmstat\n"
-
-
 def table(*rows: str) -> dict[str, str]:
     """Return the file of a CSV table."""
     return {"runs.csv": "".join(f"{row}\n" for row in rows)}
@@ -342,7 +216,6 @@ BAD: list[tuple[dict[str, str], str]] = [
     ({"runs.csv": ""}, "line 1: is empty: write kernel,"),
     (table("metric,base,patched,unit"), "no run below the columns' names: write a line for each"),
     (table("Metric, base, patched, unit"), "line 1: write .* lower case, .*: metric,base,patched"),
-    ({"a/matrix.json": '{"a": [1, 2]}'}, "matrix.json, field 'stats_source': is missing"),
     (table("base,,a,1,,1"), "line 1: looks like data: the header is missing; begin with kernel,"),
     (table("metric,base,new,unit"), "line 1: .*; add patched and remove 'new'; or give kernel"),
     (table(LONG, "base,,a,many,,1"), "line 2, field 'value'"),
@@ -374,26 +247,7 @@ BAD: list[tuple[dict[str, str], str]] = [
     ),
     (table(SIDES, "a,1,2,", "a,1,2,"), "line 3, field 'metric'"),
     (table(LONG, "base,,a,1,,1"), "'patched'; there are: base: give runs of two"),
-    ({}, "known results"),
-    ({STATS: "{"}, "JSON"),
-    ({STATS: "[]"}, "JSON object"),
-    ({STATS: '{"a": "b"}'}, "no number"),
-    ({STATS: '{"b": NaN}'}, "field 'b': nan with kernel 'a'"),
-    ({STATS: f'{{"b": {"9" * 5000}}}'}, "field 'b': inf with kernel 'a'"),
-    ({STATS: '{"\\ud800": 1}'}, "no text"),
-    ({"a\udcff/0/stats.json": '{"b": 1}'}, "no text"),
-    ({"a/matrix.json": '{"stats_source": ["x"], "a": [1, 2]}'}, "field 'a': .* for each run"),
-    ({STEPS: "one two\n"}, "line 1: 'one two' is not"),
-    ({STEPS: "1 0 1 inf\n"}, "inf with kernel 'a'"),
-    ({STEPS: "1 0 1 7\n", OPS: "no rate\n"}, "ops/sec"),
-    ({STEPS: "1 0 1 7\n", OPS: "ops/sec: 2"}, "mmtests.log: ends in the middle of a line: copy"),
-    ({STEPS: "", OPS: "ops/sec: 5\n"}, "step '1' has no line"),
-    ({STEPS: "1 0 1 7\n", VMSTAT: "start: 1\npswpin 3\nend: 2\n"}, "pswpin only before the test"),
-    ({STEPS: "1 0 1 7\n", VMSTAT: "pswpin 3\n"}, "no counters after a line with start"),
-    ({"a/1.txt": "swpout 5\n"}, "no known results.*: write a CSV file"),
-    ({"a/tests-timestamp": f"{STAMP}pgfault nan\n"}, "line 3: 'nan'"),
-    ({"a/tests-timestamp": f"{STAMP}pgfault {1 << 64}\n"}, "line 3: .* is no count"),
-    ({"a/tests-timestamp": f"{STAMP}pgfault 3\n"}, "pgfault only before the test"),
+    ({}, "is a folder: give a CSV file that begins with kernel,test,"),
 ]
 
 
@@ -401,7 +255,7 @@ BAD: list[tuple[dict[str, str], str]] = [
 def test_what_does_not_fit_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, str], words: str
 ) -> None:
-    """``swapsim compare`` names file, line and field of a table or folder, and what to do."""
+    """``swapsim compare`` names file, line and field of a table, and what to do."""
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -411,26 +265,6 @@ def test_what_does_not_fit_is_one_line(
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1, printed
     assert re.search(words, printed)
-
-
-@pytest.mark.parametrize("run", ["²", "9" * 25])
-def test_a_run_may_have_any_name(tmp_path: Path, run: str) -> None:
-    """Such a run is numbered."""
-    path = tmp_path / "base" / run / "stats.json"
-    path.parent.mkdir(parents=True)
-    path.write_text('{"a": 1}')
-    assert claims.your_runs(tmp_path).rows() == [("base", "", "a", 1.0, "", 0)]
-
-
-def test_a_text_that_is_no_time_is_skipped(tmp_path: Path) -> None:
-    """As any other line that usemem's log may hold."""
-    path = tmp_path / "base" / "usemem-4-1"
-    path.parent.mkdir(parents=True)
-    good = "1.5user 2.5system 0:03.5elapsed"
-    path.write_text(
-        f"1.2.3user 2.system 0:0.elapsed\n1user 1system {'9' * 5000}:1elapsed\n{good}\n"
-    )
-    assert claims.your_runs(tmp_path)["value"].to_list() == [2.5, 3.5]
 
 
 def test_a_head_may_be_in_quotes(tmp_path: Path) -> None:
@@ -475,8 +309,6 @@ def test_a_comparison_of_nothing_says_so(
     printed = capsys.readouterr()
     assert printed.out.count("\n") == 1
     assert "no metric fits a claim; 1 unmatched\n" in printed.err
-    assert main(["compare", str(path), "--without-simulated", "--only", "unmatched"]) == 1
-    assert "'Swap Outs' of mmtests" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_known_metrics_of_a_claim_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
