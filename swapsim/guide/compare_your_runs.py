@@ -78,12 +78,12 @@ All rows, before those that repeat another one are left out:
 >>> from swapsim import claims
 >>> published = claims.published_claims()
 >>> published.height, published["mail"].n_unique()
-(346, 13)
+(278, 7)
 
 Some rows repeat the figure of another one, as a mail's text does its table's. They count once, so
 that the pages count fewer claims:
 
 >>> repeats = claims.kinds()["repeats"].count()
 >>> repeats, published.height - repeats
-(6, 340)
+(6, 272)
 """
