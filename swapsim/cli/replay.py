@@ -235,7 +235,8 @@ def replay_clusters(
         folder,
         rules,
         switches={
-            name: bool(on) for name, on in (_switch(each, _CLUSTER_SWITCHES) for each in switches)
+            name: bool(value)
+            for name, value in (_switch(each, _CLUSTER_SWITCHES) for each in switches)
         },
         samples=samples,
         progress=sys.stderr.isatty(),

@@ -216,11 +216,11 @@ def tiered_stream(name: str, seed: int = 0) -> Stream:
         made = shipped_stream(name)
     else:
         rows, groups = churn(seed)
-        upper, below = rows.devices, {"device": 1, "slots": rows.cluster_size, "priority": -2}
-        lower = upper.with_columns(
-            pl.lit(value, upper.schema[field]).alias(field) for field, value in below.items()
+        own, below = rows.devices, {"device": 1, "slots": rows.cluster_size, "priority": -2}
+        second = own.with_columns(
+            pl.lit(value, own.schema[field]).alias(field) for field, value in below.items()
         )
-        rows = ClusterRows(events=rows.events, devices=pl.concat([upper, lower]))
+        rows = ClusterRows(events=rows.events, devices=pl.concat([own, second]))
         made = stream(rows, name, seed=seed, groups=groups)
     peak, size = peak_of(made.rows.events), made.rows.cluster_size
     is_upper = (pl.col("priority") == pl.col("priority").max()).alias("upper")

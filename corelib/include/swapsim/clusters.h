@@ -222,8 +222,6 @@ struct sws_clusters_work {
 	uint64_t reclaims;
 	/* Lists that were asked for a cluster (isolates). */
 	uint64_t picks;
-	/* Clusters that a list yielded although they were not its first one. */
-	uint64_t skipped_heads;
 	/* Clusters that went to the tail of a list. */
 	uint64_t moves;
 	/* Clusters discarded. */
@@ -435,8 +433,6 @@ int sws_clusters_discard(struct sws_clusters *self, uint32_t device);
 uint32_t sws_clusters_in_use(const struct sws_clusters *self, uint32_t device);
 /* Returns the free slots of all devices minus the credit of open calls (nr_swap_pages). */
 int64_t sws_clusters_available(const struct sws_clusters *self);
-/* Returns the slots of all devices without headers (total_swap_pages). */
-uint64_t sws_clusters_total(const struct sws_clusters *self);
 /* Returns true if less than half of all slots are free (vm_swap_full). */
 bool sws_clusters_swap_full(const struct sws_clusters *self);
 /* Returns whether a slot is in use; false past the end. */
@@ -455,12 +451,6 @@ uint32_t sws_clusters_cluster(const struct sws_clusters *self, uint32_t device, 
 /* Returns the slot where a CPU (own_by_task: an owner) goes on for an order in a device; 0 for none. */
 uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t owner, uint32_t order,
 			   uint32_t device);
-/*
- * Counts the free ranges of a device by order: aligned by their size, and not part of a larger one,
- * as /proc/buddyinfo counts pages; all zero for an unknown device. Complexity: O(slots).
- */
-void sws_clusters_free_runs(const struct sws_clusters *self, uint32_t device,
-			    uint64_t runs[SWS_CLUSTERS_ORDERS]);
 /* Copies the counts of the work done. */
 void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work *out);
 /* Returns the bytes of memory that the devices take. */

@@ -158,7 +158,6 @@ static void apply_picked(struct sws_clusters *self, struct sws_clusters_call *ca
 	if (!point->n)
 		return;
 	call->picked = cluster_of(self, device, point->slot);
-	self->work.skipped_heads += device->lists[point->list].head != call->picked;
 	sws_clusters__unlink(self, device, call->picked);
 	self->work.cluster_lock++;
 	if (full) {

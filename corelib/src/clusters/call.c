@@ -207,8 +207,7 @@ static void chosen_step(struct sws_clusters *self, struct sws_clusters_call *cal
 static void pick(const struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const struct device *device = &self->devices[call->device];
-	const uint32_t index =
-		sws_clusters__first(self, device, call->list, self->rules.trylock);
+	const uint32_t index = sws_clusters__first(self, device, call->list, self->rules.trylock);
 	const bool waits = index != CLUSTERS_NONE && self->clusters[index].held;
 
 	set_point(call, waits ? SWS_CLUSTER_BUSY : SWS_CLUSTER_PICK,

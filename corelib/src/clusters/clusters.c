@@ -210,11 +210,6 @@ int64_t sws_clusters_available(const struct sws_clusters *self)
 	return self->available;
 }
 
-uint64_t sws_clusters_total(const struct sws_clusters *self)
-{
-	return self->total;
-}
-
 bool sws_clusters_used(const struct sws_clusters *self, uint32_t device, uint32_t slot)
 {
 	uint8_t byte = SLOT_FREE;
@@ -257,44 +252,6 @@ uint32_t sws_clusters_cluster(const struct sws_clusters *self, uint32_t device, 
 	*count = cluster->count;
 	*order = cluster->order;
 	return cluster->list;
-}
-
-/* Returns the order of the largest aligned free range that begins at a slot of a cluster. */
-static uint32_t free_order(const uint8_t *map, uint32_t at, uint32_t size)
-{
-	uint32_t n = 1;
-	uint32_t order = 0;
-
-	while (2 * n <= size && !(at & (2 * n - 1))) {
-		for (uint32_t i = n; i < 2 * n; i++)
-			if (map[at + i] != SLOT_FREE)
-				return order;
-		n *= 2;
-		order++;
-	}
-	return order;
-}
-
-void sws_clusters_free_runs(const struct sws_clusters *self, uint32_t number,
-			    uint64_t runs[SWS_CLUSTERS_ORDERS])
-{
-	const struct device *device = number < self->n_devices ? &self->devices[number] : NULL;
-
-	memset(runs, 0, SWS_CLUSTERS_ORDERS * sizeof(*runs));
-	for (uint32_t i = 0; device && i < device->n_clusters; i++) {
-		const uint8_t *map = device->map + (size_t)i * self->size;
-		uint32_t at = 0;
-
-		while (at < self->size) {
-			uint32_t order = 0;
-
-			if (map[at] == SLOT_FREE) {
-				order = free_order(map, at, self->size);
-				runs[order]++;
-			}
-			at += UINT32_C(1) << order;
-		}
-	}
 }
 
 void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work *out)

@@ -4,9 +4,8 @@
 
 /* The switches that 6.11 and 6.12 share. */
 #define RULES_6_12                                                                                 \
-	.columns = true, .frag_all = true, .turns_each_call = true,               \
-	.credit_first = true, .ends_at_device = true, .discards_in_device = true,                  \
-	.slot_cache = true
+	.columns = true, .frag_all = true, .turns_each_call = true, .credit_first = true,          \
+	.ends_at_device = true, .discards_in_device = true, .slot_cache = true
 
 static const struct {
 	const char *name;
