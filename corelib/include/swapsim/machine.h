@@ -644,8 +644,6 @@ uint64_t sws_machine_shared_slots(const struct sws_machine *self);
 
 /* Returns the slots in use of a device; 0 for an unknown device. */
 uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t device);
-/* Returns the clusters of a device that are free; 0 for an unknown device. */
-uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t device);
 
 /*
  * Recomputes every invariant of clocks, pages, lists, slots and trees, for tests. A machine with a

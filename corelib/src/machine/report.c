@@ -87,9 +87,3 @@ uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t devic
 {
 	return device < self->config.devices ? sws_slots_in_use(self->devices[device].slots) : 0;
 }
-
-uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t device)
-{
-	return device < self->config.devices ? sws_slots_free_clusters(self->devices[device].slots)
-					     : 0;
-}
