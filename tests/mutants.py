@@ -23,6 +23,7 @@ import csv
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ import sysconfig
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +46,7 @@ SUBJECTS = {
     "machine": ("tests/machine", "tests/des"),
     "reclaim": ("tests/reclaim",),
     "traces": ("tests/traces",),
-    "policies": ("tests/policies",),
+    "policies": ("tests/policies", "tests/*/test_*policies.py", "tests/*/test_alternatives.py"),
     "study": ("tests/study",),
     # The mail's tables, and the simulated values in them.
     "mail": ("tests/patches/*stall_decisions*", "tests/claims", "tests/published"),
@@ -128,8 +130,10 @@ def pytest_configure() -> None:
     settings.load_profile("unshrunk")
 
 
-def failure(paths: list[str], limit: float) -> str:
+def failure(paths: list[str], limit: int) -> str:
     """Run tests and return the first that fails, or how the run ended; nothing if all pass."""
+    # Of CPU time, so that other work on the machine counts for nothing.
+    limits = partial(resource.setrlimit, resource.RLIMIT_CPU, (limit, limit + 1))
     flags = f"-x -q -rfE --tb=no -p no:nbval -p no:cacheprovider -p mutants --ignore={IGNORED}"
     run = subprocess.Popen(
         [sys.executable, "-m", "pytest", *flags.split(), *paths],
@@ -140,9 +144,10 @@ def failure(paths: list[str], limit: float) -> str:
         text=True,
         errors="replace",
         start_new_session=True,
+        preexec_fn=limits,
     )
     try:
-        output, _ = run.communicate(timeout=limit)
+        output, _ = run.communicate(timeout=10 * limit)
     except subprocess.TimeoutExpired:
         return "timeout"
     finally:
@@ -150,11 +155,13 @@ def failure(paths: list[str], limit: float) -> str:
             os.killpg(run.pid, signal.SIGKILL)
     if not run.returncode:
         return ""
+    if run.returncode == -signal.SIGXCPU:
+        return "timeout"
     found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, re.MULTILINE)
     return found[1] if found else f"exit {run.returncode}"
 
 
-def tried(mutant: Mutant, limit: float) -> tuple[str, str, int]:
+def tried(mutant: Mutant, limit: int) -> tuple[str, str, int]:
     """Return the result of a fault, the test that caught it, and the seconds of the tests."""
     place = place_of(mutant)
     if not place:
@@ -189,7 +196,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these faults")
     parser.add_argument("--survivors", metavar="TABLE", help="those that survived in a table")
     parser.add_argument("--list", action="store_true", help="print where each is, run no test")
-    parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="of each run")
+    parser.add_argument("--timeout", type=int, default=300, metavar="SECONDS", help="of CPU time")
     parser.add_argument("-o", metavar="FILE", help="write the table to a file, too")
     given = parser.parse_args()
     mutants = chosen(given)
