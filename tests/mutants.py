@@ -51,7 +51,7 @@ SUBJECTS = {
     # The mail's tables, and the simulated values in them.
     "mail": ("tests/patches/*stall_decisions*", "tests/claims", "tests/published"),
 }
-COMMON = ("tests/figures", "tests/glue")  # of every subject
+COMMON = ("tests/test_figures.py", "tests/test_glue.py")  # of every subject
 # It compares a digest of the code, so it fails after any change, with or without a fault.
 IGNORED = "tests/study/test_stored.py"
 

@@ -161,7 +161,7 @@ FAULTS = {
 def test_a_bad_choice_is_named_with_its_line(name: str) -> None:
     """File, line, call and what to return, as for a policy of the scan base."""
     function, error = FAULTS[name]
-    with pytest.raises(InputError, match=rf"test_ranking.py, line \d+: {error}"):
+    with pytest.raises(InputError, match=rf"test_rank_of_lists.py, line \d+: {error}"):
         measure([RECORDED], [swapsim.list_policy()(function)])
 
 
