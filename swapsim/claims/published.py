@@ -166,8 +166,8 @@ def sections(root: Path | None = None) -> pl.DataFrame:
 
 @checked
 def reasons(root: Path | None = None) -> pl.DataFrame:
-    """Read why claims have no figure (REASONS); ``claims`` may have * for any letters."""
-    return _read(root, "reasons.csv", tables.REASONS, ["claims", "source"])
+    """Read why rows of the mails' tables have no figure (REASONS)."""
+    return _read(root, "reasons.csv", tables.REASONS, ["mail", "table", "metric", "source"])
 
 
 @checked
@@ -211,10 +211,8 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
 
 @cache
 def published_of(patch: str) -> tuple[pl.DataFrame, ...]:
-    """Return the rows of PUBLISHED, CLAIMS and TOLERANCES of one patch."""
-    own = published_claims().filter(patch=patch)
-    allowed = tolerances().join(own, on="claim", how="semi", maintain_order="left")
-    return published_tables().filter(patch=patch), own, allowed
+    """Return the printed cells of one patch (PUBLISHED): what its studies read."""
+    return (published_tables().filter(patch=patch),)
 
 
 def _folder(root: Path | None) -> Path:

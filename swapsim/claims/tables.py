@@ -233,10 +233,12 @@ SECTIONS: Final = Table(
 
 REASONS: Final = Table(
     "REASONS",
-    "One row per group of claims without a figure: the first row that names a claim counts.",
-    Column("claims", pl.String, "names of claims, in which * stands for any letters"),
-    Column("source", SOURCE.dtype, "column that has no figure"),
-    Column("reason", REASON.dtype, "why it has none"),
+    "One row per group of printed rows without a figure of a source; the first that fits counts.",
+    Column("mail", pl.String, "letter of the mail"),
+    Column("table", pl.String, "names of its tables, as a regular expression"),
+    Column("metric", pl.String, "names of their rows, as a regular expression"),
+    Column("source", pl.String, "simulated or measured, as a regular expression"),
+    Column("reason", pl.String, "why there is no figure, in a word or two"),
 )
 
 TOLERANCES: Final = Table(
