@@ -12,28 +12,17 @@ from swapsim.patches.batched_removal.workload import FITTED, THREADS
 from swapsim.published import Side, side
 
 TABLE: Final = "usemem"
-_ROWS: Final = {"system": "System", "elapsed": "Elapsd"}
 
 
 def simulated() -> Iterator[Side]:
     """Yield each time at the middle of what the mail leaves open, with a range over all of it."""
-    for (claim,), part in studies.by_points().group_by("claim", maintain_order=True):
-        mail, time, threads = str(claim).split("-")
-        if mail != "B":
-            continue
-        points = part.select(
-            pl.concat_str("tag_share", "next_share", "uneven_percent", separator=" ")
-        )
-        names = points.to_series().to_list()
-        middle = (
-            part.filter(prediction.at_middle())
-            .select(pl.concat_str("tag_share", "next_share", "uneven_percent", separator=" "))
-            .item()
-        )
+    point = pl.concat_str("tag_share", "next_share", "uneven_percent", separator=" ")
+    for (metric,), part in studies.by_points().group_by("metric", maintain_order=True):
+        names = part.select(point).to_series().to_list()
+        middle = part.filter(prediction.at_middle()).select(point).item()
         base, patched = (dict(zip(names, part[name], strict=True)) for name in ("base", "patched"))
-        metric = f"Amean {_ROWS[time]}-{threads}"
-        found = side(TABLE, metric, base, patched, at=middle, fitted=metric in FITTED)
-        if found:
+        fitted = metric in FITTED
+        if found := side(TABLE, str(metric), base, patched, at=middle, fitted=fitted):
             yield found
 
 

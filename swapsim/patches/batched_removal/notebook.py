@@ -2,9 +2,8 @@
 """What the cells of notebook 02 compute."""
 
 import itertools
-from collections.abc import Mapping
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
@@ -16,7 +15,6 @@ from swapsim.machine.costs import costs_by_name
 from swapsim.machine.lab import LEDGER
 from swapsim.machine.what_if import gains, trials, values
 from swapsim.patches.batched_removal import studies
-from swapsim.patches.batched_removal.answered import held
 from swapsim.patches.batched_removal.lab import HOLD
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle
 from swapsim.patches.batched_removal.workload import (
@@ -25,6 +23,7 @@ from swapsim.patches.batched_removal.workload import (
     error_of_change,
     spreads_percent,
 )
+from swapsim.published import table as printed_table
 from swapsim.study.summary import over, wide
 
 _PAGE_ACQUISITIONS: Final = 4
@@ -66,34 +65,23 @@ def waits_needed(*, saved_a_page: float) -> pl.DataFrame:
     saved = saved_a_page / _PAGE_ACQUISITIONS
     needed = pl.when(pl.col("change") < 0).then(-pl.col("change") / saved)
     return (
-        claims.published_claims()
-        .filter(pl.col("metric").str.contains("System"), mail="B-batched-removal")
-        .drop_nulls("value")
-        .select(
-            *("claim", "base", "value", "change"),
-            saved_percent=pl.lit(100 * saved),
-            needed_percent=needed,
-        )
+        printed_table("B", "usemem")
+        .filter(pl.col("metric").str.contains("System"))
+        .select("metric", base="vanilla", value="batch-v1", change=100 * (pl.col("ratio") - 1))
+        .with_columns(saved_percent=pl.lit(100 * saved), needed_percent=needed)
     )
 
 
-def claim_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Return each claim's range over all points, and how it lies to the published change."""
-    rows = predicted.select("claim", "published", "tolerance", *_POINT, "simulated")
-    ranges = over(rows, *_POINT, value="simulated").with_columns(kind=pl.lit("change"))
-    printed = claims.published_claims().select("claim", "error")
-    judged = ranges.join(printed, on="claim", how="left", maintain_order="left").with_columns(
-        range=claims.range_verdict("low", "high")
-    )
-    return judged.drop("kind", "error")
-
-
-def draw_claims(predicted: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the median and the range of each claim over all points, and the published change."""
+def draw_changes(predicted: pl.DataFrame) -> alt.ConcatChart:
+    """Draw the median and the range of each change over all points, and the published one."""
     return general.dots(
-        claim_ranges(predicted),
+        over(
+            predicted.select("metric", "published", *_POINT, "simulated"),
+            *_POINT,
+            value="simulated",
+        ),
         "middle",
-        "claim",
+        "metric",
         published="published",
         title="Change: median and range over all points, and published",
         words={"middle": "change in time, % (less is better)"},
@@ -104,7 +92,7 @@ def noise_of_rows(predicted: pl.DataFrame) -> pl.DataFrame:
     """Return how much two equal kernels differ, by the mail's noise and by uneven sweeps."""
     rows = predicted.filter(tag_share=MIDDLE.tag_share, next_share=MIDDLE.next_share)
     return (
-        rows.group_by("claim", "published")
+        rows.group_by("metric", "published")
         .agg(
             pl.col("null_low").min(),
             pl.col("null_high").max(),
@@ -116,17 +104,17 @@ def noise_of_rows(predicted: pl.DataFrame) -> pl.DataFrame:
             for name, of in (("mail_error", error_of_change), ("mail_chance", chance_of_change))
         )
         .select(
-            *("claim", "published", "mail_error", "mail_chance"),
+            *("metric", "published", "mail_error", "mail_chance"),
             *("null_low", "null_high", "chance_low", "chance_high"),
         )
-        .sort("claim")
+        .sort("metric")
     )
 
 
 def draw_null(null: pl.DataFrame, noise: pl.DataFrame) -> alt.ConcatChart:
     """Draw 95 % of the changes of two equal kernels, the published ones, and what noise allows."""
     mail = noise.select(
-        "published", threads=pl.col("claim").str.extract(r"^B-elapsed-(\d+)$").cast(pl.UInt32)
+        "published", threads=pl.col("metric").str.extract(r"Elapsd-(\d+)$").cast(pl.UInt32)
     )
     rows = (
         wide(null, "part_percent", "change_percent")
@@ -166,7 +154,7 @@ def held_out(predicted: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for more, less in ((1, 3), (3, 5), (5, 7), (8, 7)):
         top, bottom = (
-            predicted.filter(claim=f"B-elapsed-{threads}").select(*_POINT, "base")
+            predicted.filter(metric=f"Amean Elapsd-{threads}").select(*_POINT, "base")
             for threads in (more, less)
         )
         quotient = top.join(bottom, on=_POINT, maintain_order="left").select(
@@ -178,7 +166,7 @@ def held_out(predicted: pl.DataFrame) -> pl.DataFrame:
         error = first / second * error_of_change(0) / 100
         rows.append((f"elapsed time, {more} by {less} threads", first / second, error, quotient))
     low, high = spreads_percent()
-    spread = predicted.filter(claim="B-elapsed-8").select(*_POINT, figure="spread_percent")
+    spread = predicted.filter(metric="Amean Elapsd-8").select(*_POINT, figure="spread_percent")
     rows.append(("deviation of a run, 8 threads, %", (low + high) / 2, (high - low) / 2, spread))
     near = (pl.col("simulated") - pl.col("published")).abs() <= pl.col("tolerance")
     return pl.DataFrame(
@@ -368,53 +356,3 @@ def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
         .select(*tree.columns, "joins", "short_holds", "difference_percent", "rest_percent")
         .sort("policy", "n_tasks")
     )
-
-
-def verdict(
-    counts: pl.DataFrame,
-    predicted: pl.DataFrame,
-    texts: pl.DataFrame,
-    cures: pl.DataFrame,
-    needed: pl.DataFrame,
-) -> str:
-    """Return the lead of notebook 02, of the frames of its cells; ``needed`` of `waits_needed`."""
-    pages, holds, longest = held(counts)
-    one = claim_ranges(predicted).row(by_predicate=pl.col("claim") == "B-elapsed-1", named=True)
-    first = texts.filter(pl.col("claim").str.contains("^B-(system|elapsed)-"))["simulated_verdict"]
-    of_base = first.str.starts_with("base not reproduced").sum()
-    alone, both = (
-        cures.filter(device="non-rotational", policy=remedy).row(0, named=True)
-        for remedy in ("trunks of 64 MB", "both")
-    )
-    return claims.lead_on(
-        f"Patch B removes {pages / holds:.0f} pages on average under one hold of a lock, not one, "
-        f"but of the {first.len()} running times in its mail the simulation reproduces "
-        f"{(first == 'reproduced').sum()}.",
-        does=f"Reclaim collects pages of one mapping (a file, or the swap device) and removes them "
-        f"together. On {pages:,} pages of a real kernel lock acquisitions fall from 1 a page to "
-        f"{holds / pages:.2f}; the longest hold removes {longest}, and all others wait for it.",
-        worth=f"In {of_base} of these times the simulation misses the unpatched kernel's, in "
-        f"{(first == 'missed').sum()} the change: with one thread, to which it is fitted, "
-        f"{_span(one)} of elapsed time (published: {one['published']:+.1f} %). By hand, fewer "
-        f"acquisitions alone {_alone(needed)} give the published falls.",
-        when=f"Where each 64 MB of a non-rotational device has its own lock (from 4.11 "
-        f"on): these locks change the pages written by {_span(alone)}, with the patch by "
-        f"{_span(both)}. It can lose: up to {_most_lost()}, in searches for slots.",
-    )
-
-
-def _most_lost() -> str:
-    """Return the greatest loss by batching on any list, and with how many tasks."""
-    least = gains(studies.gain_by_list(), over=["seed"]).sort("middle").row(0, named=True)
-    return f"{-least['middle']:.0f} % with {least['label']}"
-
-
-def _alone(needed: pl.DataFrame) -> str:
-    """Return whether the waits that fewer acquisitions save can give the published falls."""
-    shares = needed["needed_percent"].drop_nulls().to_list()
-    least, most = min(shares), max(shares)
-    return "could" if most <= 100 else "cannot" if least > 100 else "cannot always"
-
-
-def _span(row: Mapping[str, Any]) -> str:
-    return claims.range_text(row["low"], row["high"], "%", relative=True)

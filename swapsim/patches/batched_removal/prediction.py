@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim import claims
+from swapsim import claims, published
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
@@ -266,10 +266,10 @@ def _part(ordered: Sequence[float], percent: float) -> float:
     return ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)]
 
 
-def _chance(null: Sequence[float], published: float) -> float:
+def _chance(null: Sequence[float], change: float) -> float:
     """Return the share of changes between equal kernels that are at least the published one."""
-    sign = math.copysign(1, published)
-    return sum(sign * change >= abs(published) for change in null) / len(null)
+    sign = math.copysign(1, change)
+    return sum(sign * each >= abs(change) for each in null) / len(null)
 
 
 def _spread_percent(times: pl.Series) -> float:
@@ -287,46 +287,37 @@ _TIMES: Final = {"Amean System": "system_ns", "Amean Elapsd": "elapsed_ns"}
 def predict_point(where: tuple[Point, int]) -> pl.DataFrame:
     """Compare the changes simulated at a point, with a number of threads, with the published ones.
 
-    There is a row per claim on so many threads that has a figure. Its change ``simulated`` is that
-    of the means of all runs, ``base`` and ``patched``, in seconds, of the claim's two kernels;
-    ``seven_low`` to ``seven_high`` holds 95 % of the changes between means of seven, and
-    ``null_low`` to ``null_high`` of those between two kernels that equal its base, of which the
+    There is a row per metric of usemem on so many threads. Its change ``simulated`` is that of the
+    means of all runs, ``base`` and ``patched``, in seconds; ``null_low`` to ``null_high`` holds
+    95 % of the changes between means of seven runs of two kernels that equal the base, of which the
     share ``chance`` is at least the published one. ``spread_percent`` is the standard deviation of
     the base's runs, ``faults_percent`` the share of vanilla's accesses that fault.
     """
     point, threads = where
     found = {kernel: run_sweeps(point, threads=threads, kernel=kernel) for kernel in KERNELS}
     faults, accesses = (int(found[_VANILLA][name].sum()) for name in ("faults", "accesses"))
-    stated = (
-        claims.published_claims()
-        .filter(pl.col("patch") == PATCH, pl.col("change").is_not_null())
-        .join(claims.tolerances(), on="claim", maintain_order="left")
-        .with_columns(kernels=pl.col("locator").str.extract(r"([^|]+)$").str.strip_chars())
-    )
     rows = []
-    for claim in stated.iter_rows(named=True):
-        name, _, count = claim["metric"].rpartition("-")
+    for metric, ratio in published.table("B", "usemem").select("metric", "ratio").iter_rows():
+        name, _, count = metric.rpartition("-")
         if name not in _TIMES or int(count) != threads:
             continue
-        base, patched = (found[each][_TIMES[name]] for each in claim["kernels"].split(" -> "))
-        null, change = _changes(base, base, 1), _changes(base, patched, 2)
+        change = 100 * (ratio - 1)
+        base, patched = (found[kernel][_TIMES[name]] for kernel in KERNELS)
+        null = _changes(base, base, 1)
         seconds = [
             int(times.sum()) / len(times) * _magnification() / 1e9 for times in (base, patched)
         ]
         rows.append(
             {
                 **asdict(point),
-                "claim": claim["claim"],
-                "published": claim["change"],
-                "tolerance": claim["tolerance"],
+                "metric": metric,
+                "published": change,
                 "base": seconds[0],
                 "patched": seconds[1],
                 "simulated": 100 * (seconds[1] / seconds[0] - 1),
-                "seven_low": _part(change, 2.5),
-                "seven_high": _part(change, 97.5),
                 "null_low": _part(null, 2.5),
                 "null_high": _part(null, 97.5),
-                "chance": _chance(null, claim["change"]),
+                "chance": _chance(null, change),
                 "spread_percent": _spread_percent(base),
                 "faults_percent": 100 * faults / accesses,
             }
