@@ -390,22 +390,23 @@ def read(path: Path | str) -> pl.DataFrame:
     not read. An InputError names file, line and field of what does not fit.
     """
     path = Path(path)
-    heads, *lines = list(csv.reader(read_text(path).splitlines())) or [[]]
+    lines = csv.reader(read_text(path).splitlines())
+    heads = [name.strip() for name in next(lines, [])]
     if missing := [name for name in ("metric", "base", "patched") if name not in heads]:
         why = f"no column {missing[0]!r}: the first line is metric,base,patched or has run as well"
         raise InputError(why, path=path, line=1)
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for number, line in enumerate(lines, start=2):
-        cells = dict(zip(heads, line, strict=False))
-        key = cells["metric"], cells.get("run", "1")
+    for line in filter(any, lines):
+        cells = dict(zip(heads, map(str.strip, line), strict=False))
+        key = cells.get("metric", ""), cells.get("run", "1")
         figures = {name: finite(cells.get(name, "")) for name in ("base", "patched")}
         for name, value in figures.items():
             if value is None or value < 0:
                 why = f"{cells.get(name, '')!r} is no number from 0 on: write one"
-                raise InputError(why, path=path, line=number, field=name)
+                raise InputError(why, path=path, line=lines.line_num, field=name)
         if key in rows:
             why = f"{key[0]!r} is given twice for one run: number the runs in a column run"
-            raise InputError(why, path=path, line=number, field="metric")
+            raise InputError(why, path=path, line=lines.line_num, field="metric")
         rows[key] = {"metric": key[0], "run": key[1]} | figures
     if not rows:
         raise InputError("no row: give a line for each metric", path=path)

@@ -15,7 +15,7 @@ import click
 from click.shell_completion import shell_complete
 
 from swapsim import interrupt
-from swapsim.cli.laboratory import bench, claims, compare, notebooks, report, simulate
+from swapsim.cli.laboratory import bench, compare, mails_tables, notebooks, report, simulate
 from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
 from swapsim.cli.replay import replay, verify
@@ -42,7 +42,7 @@ def cli() -> None:
 
 
 _TRACES = (import_, info, probes, replay, verify)
-_LABORATORY = (rank, claims, compare, report, notebooks, simulate, bench)
+_LABORATORY = (rank, mails_tables, compare, report, notebooks, simulate, bench)
 for _command in (*_TRACES, *_LABORATORY):
     cli.add_command(_command)
 

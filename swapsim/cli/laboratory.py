@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim claims``, ``compare``, ``report`` and the other commands on all patches at once."""
+"""``swapsim tables``, ``compare``, ``report`` and the other commands on all patches at once."""
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +12,8 @@ import polars as pl
 
 from swapsim.cli.arguments import TraceFolder, offering
 from swapsim.cli.layout import say
-from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
-from swapsim.frames.table import Column
+from swapsim.io import write_atomically
 
 
 @click.command(
@@ -66,100 +65,63 @@ def notebooks(folder: Path) -> None:
     click.echo(f"open {ours.lay_out(folder)}")
 
 
-def _claims() -> list[str]:
-    """Return the names of patches and of claims."""
-    from swapsim.claims import published_claims
-
-    known = published_claims()
-    return [*known["patch"].unique(maintain_order=True), *known["claim"]]
-
-
 def _studies() -> list[str]:
     from swapsim.site import simulated
 
     return [each.name for each in simulated.studies()]
 
 
-def _verdict_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add an option for each verdict, which are several names of one list."""
-    for word, meaning in reversed(_VERDICT_OPTIONS.items()):
-        flag = f"--{word.replace(' ', '-')}"
-        command = click.option(flag, "verdicts", flag_value=word, multiple=True, help=meaning)(
-            command
-        )
-    return command
+def _as_html(compared: "Sequence[pl.DataFrame]") -> str:
+    from swapsim.charts import mails
+
+    shown = "".join(mails.show(each)._repr_html_() for each in compared)
+    return f'<!DOCTYPE html><meta charset="utf-8"><title>The mails\' tables</title>{shown}\n'
 
 
-_VERDICT_OPTIONS: Final = {
-    "reproduced": "The model reaches the claim.",
-    "missed": "The model does not reach it.",
-    "base not reproduced": "The model misses the figure without the patch.",
-    "confirmed": "A real kernel's counts say the same.",
-    "contradicted": "A real kernel's counts say otherwise.",
-    "open": "Range or rounds do not decide.",
-    "not determinable": "By the mail's noise two equal kernels may differ as much.",
-    "unanswered": "There is a reason in place of an answer, in both columns.",
+_WRITTEN: Final = {
+    ".html": _as_html,
+    ".csv": lambda compared: pl.concat(compared).write_csv(),
+    ".json": lambda compared: pl.concat(compared).write_json() + "\n",
 }
+"""How tables are written, by the suffix of a file."""
+
+_output = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"Write them to FILE instead ({', '.join(_WRITTEN)}); csv and json have all columns.",
+)
+
+
+def _put(compared: Sequence[pl.DataFrame], output: Path | None) -> None:
+    """Print tables of `published.compare`, or write them."""
+    from swapsim.charts import mails
+
+    if output is None:
+        click.echo("\n\n".join(str(mails.show(each)) for each in compared))
+    elif output.suffix not in _WRITTEN:
+        raise click.UsageError(f"{output}: end its name in {', '.join(_WRITTEN)}")
+    else:
+        write_atomically(output, _WRITTEN[output.suffix](compared).encode())
 
 
 @click.command(
+    "tables",
     cls=Verb,
-    help="Print the published claims with what models and real kernels answer.\n\n"
-    "WHICH is a patch (01-writeback-tags), a mail, or the beginning of claims' names, such as C "
-    "or D-prose; default: all. Options choose claims with these verdicts, in either column. "
-    "The json and the files have all columns.",
+    help="Print the mails' tables row by row, next to what models and real kernels have.\n\n"
+    "MAIL is A, B, C or D; default: all. A ratio is patched / base; 'base' is the model's figure "
+    "without the patch by the mail's, or 'fit' where it was fitted; a dot follows a ratio that is "
+    "unchanged in the mail. Notebook 00 has the rule of the marks.",
 )
-@click.argument("which", required=False, metavar="[WHICH]", shell_complete=offering(_claims))
-@_verdict_options
-@click.option(
-    "--unseen",
-    is_flag=True,
-    help="Only what is decided by a rule that was stored before a page had shown the figure.",
-)
-@click.option(
-    "--metrics", is_flag=True, help="Print instead the names of tools' metrics that fit them."
-)
-@shows()
-def claims(which: str | None, verdicts: Sequence[str], unseen: bool, metrics: bool) -> Found:
-    from swapsim.claims import claim_texts
-    from swapsim.claims.tables import CLAIM_TEXTS, KNOWN_METRICS
-    from swapsim.claims.yours import known_metrics
-    from swapsim.site import overview, standing
+@click.argument("mail", required=False, type=click.Choice(["A", "B", "C", "D"], False))
+@_output
+def mails_tables(mail: str | None, output: Path | None) -> None:
+    from swapsim import published
 
-    chosen = overview.of_claims(overview.judged(), which, verdicts, unseen=unseen)
-    if metrics:
-        known = known_metrics().filter(pl.col("claim").is_in(chosen["claim"].to_list()))
-        # At 80 columns a metric and its claim fit; the test where there is more space.
-        return Found(
-            [
-                Printed(
-                    "metrics",
-                    known,
-                    KNOWN_METRICS.by_name,
-                    title="metrics",
-                    in_order=True,
-                    brief=("metric", "claim"),
-                    more=("test",),
-                )
-            ]
-        )
-    answers = {
-        "simulated": "figure and verdict of the model, or why there is none",
-        "measured": "figure and verdict of a real kernel, or why there is none",
-    }
-    both = (
-        pl.concat_str(each, f"{each}_verdict", separator=": ").str.strip_prefix(": ").alias(each)
-        for each in answers
-    )
-    texts = claim_texts(chosen).select("claim", "published", *both)
-    columns = {name: Column(name, pl.String, meaning) for name, meaning in answers.items()}
-    said = (standing.sentences, standing.shown_before)
-    lines = [] if chosen.is_empty() else [text for each in said if (text := each(chosen))]
-    twice = chosen["repeats"].count()
-    if twice:
-        lines.append(f"rows that repeat a figure of another one, and count once: {twice}")
-    printed = Printed("claims", texts, CLAIM_TEXTS.by_name | columns, title="claims")
-    return Found([printed], lines=lines, in_file=chosen)
+    chosen = [row for row in published.mails().rows(named=True) if mail in (None, row["mail"])]
+    named = [(row["mail"], name) for row in chosen for name in row["tables"]]
+    _put([published.compare(*each) for each in named], output)
 
 
 @click.command(
@@ -200,66 +162,18 @@ def bench(only: Sequence[str]) -> None:
         click.echo(json.dumps(row))
 
 
-_COMPARED: Final = (
-    *("claim", "published", "tolerance", "yours"),
-    *("your_low", "your_high", "your_verdict"),
-)
-
-
 @click.command(
     cls=Verb,
-    help="Compare your own measurements with what was published, simulated and measured.\n\n"
-    "\b\n"
-    "FILE is a CSV file that begins with\n"
-    "  kernel,test,metric,value,unit,run   a line a run, or\n"
-    "  metric,base,patched,unit            a line a metric, always open\n\n"
-    "A metric has the name that its tool gives it (vm-scalability.throughput, "
-    "vmstat.swap.so, pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives "
-    "it, or that of a claim (A-throughput): 'swapsim claims --metrics' lists them. "
-    "A verdict needs five runs of each kernel or more. The change is reproduced if all of its "
-    "95 % interval, your_low to your_high, lies within the tolerance of the published one, missed "
-    "if all of it lies outside or has the other sign, and else open. It is also open with fewer "
-    "runs, and if no change would agree, too. Where a fall to nothing would be within the "
-    "tolerance, what it leaves has to be within a factor of two of what the published one leaves. "
-    "A model's range is judged by the same rule.",
+    help="Print the mails' tables with your own measurements as a further column, yours.\n\n"
+    "FILE is a CSV file that begins with metric,base,patched or metric,run,base,patched and has a "
+    "line for each metric, or for each of its runs. A metric has its name in the mail: 'swapsim "
+    "tables' prints them. With fewer than five runs a row is unclear.",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
-@click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
-@click.option("--without-simulated", is_flag=True, help="Leave that column empty.")
-@shows(only=("compared", "unmatched"), usual="compared")
-def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
-    from swapsim.claims.judging import decides_nothing
-    from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
-    from swapsim.claims.yours import too_few_runs
-    from swapsim.site import overview
-    from swapsim.study.ranking import FEWEST_RUNS
+@_output
+def compare(path: Path, output: Path | None) -> None:
+    from swapsim import published
 
-    found = overview.compare(path, base=base, patched=patched, simulate=not without_simulated)
-    there = [name for name in ("simulated", "measured") if found.columns[name].count()]
-    printed = [
-        Printed(
-            "compared",
-            found.columns,
-            FOUR_COLUMNS.by_name,
-            title=f"changes from {found.base} to {found.patched}, in percent",
-            in_order=True,
-            brief=(*_COMPARED, *there, "setup"),
-        ),
-        Printed("unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"),
-    ]
-    opened = found.columns.filter(your_verdict="open").with_columns(kind=pl.lit("change"))
-    few, zero = too_few_runs(), decides_nothing()
-    reasons = {
-        f"fewer than {FEWEST_RUNS} runs of a kernel": few,
-        "no change would agree, too": ~few & zero,
-        "the interval of your change lies on both sides of an edge of what agrees": ~few & ~zero,
-    }
-    counts = {why: opened.filter(which).height for why, which in reasons.items()}
-    lines = [f"open verdicts: {n}, since {why}" for why, n in counts.items() if n]
-    nothing = found.columns.is_empty()
-    if not nothing:
-        lines.append("Setups are not compared: a verdict holds only if yours is the claim's.")
-    elif not found.unmatched.is_empty():
-        lines.append(f"no metric fits a claim; {found.unmatched.height} unmatched")
-    return Found(printed, lines=lines, status=int(nothing))
+    yours = published.read(path)
+    named = published.tables_of(yours)
+    _put([published.compare(*each, yours=yours) for each in named], output)

@@ -17,6 +17,7 @@ _ITEM: Final = re.compile(r"\{'(\w+)': (\w+)\}")
 """A mapping of one name, as an error quotes it; a command has NAME=VALUE."""
 
 _ELSEWHERE: Final = {
+    "swapsim claims": "'swapsim tables' prints the mails' tables, row by row",
     "swapsim export": "ui.perfetto.dev opens the text of ftrace itself",
     "swapsim probes --format": "the script is one for sh, and needs tracefs only",
 }

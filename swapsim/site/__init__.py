@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What covers all patches: overview, README's tables, report, notebooks, benchmarks."""
+"""What covers all patches: report, notebooks, stored results, benchmarks."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from swapsim.site import notebooks as notebooks
     from swapsim.site import overview as overview
     from swapsim.site import patches as patches
-    from swapsim.site import readme as readme
     from swapsim.site import report as report
     from swapsim.site import simulated as simulated
 else:

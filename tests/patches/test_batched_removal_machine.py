@@ -14,7 +14,7 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.machine.what_if import Case, gains, run
-from swapsim.patches.batched_removal import notebook, prediction, studies
+from swapsim.patches.batched_removal import prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
 from swapsim.patches.batched_removal.workload import lock_fits
 from swapsim.patches.writeback_tags import prediction as of_a

@@ -6,8 +6,6 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
-import polars as pl
-
 from swapsim.charts import colours
 from swapsim.charts.quick import alt
 from swapsim.ffi import FRAMES_KEPT, SLOTS_KEPT

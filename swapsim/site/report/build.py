@@ -12,9 +12,7 @@
 An article whose digest is unchanged is reused from either folder, also after an error or Ctrl-C.
 """
 
-import contextlib
 import hashlib
-import io
 import shutil
 import sys
 import tempfile
@@ -26,14 +24,12 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
-import polars as pl
 from nbclient import NotebookClient
 
 from swapsim import interrupt
 from swapsim.errors import InputError
 from swapsim.io.paths import notebooks_root
 from swapsim.progress import TextBar
-from swapsim.site import overview
 from swapsim.site.notebooks import keeps_its_lead
 from swapsim.site.report import cells, pages, reference, shell
 from swapsim.site.report.cells import Kernels, make_all, run
@@ -41,10 +37,10 @@ from swapsim.site.report.current import MARK, surroundings
 from swapsim.site.report.shell import lead_from, provenance
 
 
-def _judged() -> dict[str, Callable[[pl.DataFrame], str]]:
-    """Return the pages that show verdicts: their names, and what makes them."""
-    mails = {f"mail-{name}": partial(pages.mail_article, mail=name) for name in pages.mail_pages()}
-    return {"index": pages.front, "claims": pages.claims_article, **mails}
+def _of_tables(output: Path) -> dict[str, Callable[[], str]]:
+    """Return the pages of the mails' tables: their names, and what makes them."""
+    mails = {pages.mail_page(mail): partial(pages.mail_article, mail) for mail in pages.patches()}
+    return {"index": partial(pages.front, output), **mails}
 
 
 _Notebooks = Mapping[Path, nbformat.NotebookNode]
@@ -60,12 +56,16 @@ def build(output: Path, made_of: str, *, progress: bool) -> None:
         around = surroundings()
         articles = pages.Articles((unfinished, output), _digests(notebooks, around))
         missing = [path for path in notebooks if articles.find(path.stem) is None]
-        judged = [name for name in _judged() if articles.find(name) is None]
+        makes = _of_tables(output)
+        unmade = [name for name in makes if articles.find(name) is None]
         kinds = [cell.cell_type for path in missing for cell in notebooks[path].cells]
-        steps = kinds.count("code") + len(judged)
+        steps = kinds.count("code") + len(unmade)
         with TextBar(total=steps, desc="report", unit=" cells", disable=not progress) as bar:
             _run(missing, notebooks, articles, output, bar)
-            _judge(judged, articles, bar)
+            for name in unmade:
+                bar.set_postfix_str(name)
+                articles.put(name, makes[name]())
+                bar.update()
         origin = provenance()
         made = pages.pages(notebooks, [path.stem for path in missing], articles, output, origin)
         with _complete_folder(output) as folder:
@@ -75,7 +75,6 @@ def build(output: Path, made_of: str, *, progress: bool) -> None:
                 shutil.copy(path, folder / "notebooks")
             bar.set_postfix_str(reference.FOLDER)
             texts = {path.stem: _prose(notebook) for path, notebook in notebooks.items()}
-            texts[shell.RULES] = pages.markdown(shell.RULES)
             reference.write(folder, output, around, texts)
             (folder / MARK).write_text(made_of)
         shutil.rmtree(unfinished)
@@ -108,25 +107,16 @@ def _prose(notebook: nbformat.NotebookNode) -> str:
     return "\n".join(cell.source for cell in cells)
 
 
-def _judge(judged: Sequence[str], articles: pages.Articles, bar: TextBar) -> None:
-    """Store the articles that show verdicts."""
-    if judged:
-        bar.set_postfix_str("verdicts")
-        with contextlib.redirect_stdout(io.StringIO()):  # notebooks name the stored results
-            found = overview.judged()
-        makes = _judged()
-        for name in judged:
-            articles.put(name, makes[name](found))
-            bar.update()
-
-
 def _digests(notebooks: _Notebooks, around: bytes) -> dict[str, str]:
     """Return the digest of each article: of all surroundings, and of its own sources."""
     sources = {
         path.stem: [(cell.cell_type, cell.source) for cell in notebook.cells]
         for path, notebook in notebooks.items()
     }
-    own: dict[str, object] = {**sources, **dict.fromkeys(_judged(), shell.templates())}
+    own: dict[str, object] = {
+        **sources,
+        **dict.fromkeys(_of_tables(Path()), (shell.templates(), pages.summary())),
+    }
     return {
         name: hashlib.sha256(around + repr(made_of).encode()).hexdigest()
         for name, made_of in own.items()

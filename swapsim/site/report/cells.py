@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any, Final
 
+import altair as alt
 import nbformat
 from markupsafe import Markup
 from nbclient import NotebookClient
@@ -181,6 +182,13 @@ def _drawn(data: Mapping[str, Any]) -> bytes:
 def panel_figure(name: str) -> str:
     """Return a panel as it is first, computed here."""
     return _panel(live.panel(name).stored())
+
+
+def chart_figure(chart: alt.TopLevelMixin) -> str:
+    """Return a chart as `figure` does, drawn here."""
+    spec = chart.to_dict()
+    picture = base64.b64encode(png(spec)).decode()
+    return figure({"data": {MIME: spec, "image/png": picture}})
 
 
 def shown_panel(stored: Mapping[str, Any]) -> live.LivePanel:

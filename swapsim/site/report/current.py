@@ -45,6 +45,7 @@ def made_of() -> str:
     """Return the digest of all that a report is made of."""
     folders = (PACKAGE / "site" / "report" / "templates", notebooks_root(), patches_root())
     files = [path for folder in folders for path in sorted(folder.rglob("*.*"))]
+    files.append(laboratory_root() / "README.md")
     state = [git("rev-parse", "HEAD"), git("status", "--porcelain", "--untracked-files=no")]
     return _digest(repr((surroundings(), state)), files).hex()
 

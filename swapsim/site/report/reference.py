@@ -26,7 +26,6 @@ import pdoc.search
 from pdoc.doc import Class, Doc, Function, Module, Namespace, Variable
 from pdoc.docstrings import convert
 
-from swapsim import claims
 from swapsim.frames import glossary
 from swapsim.site.report.shell import TEMPLATES, as_html, heading_name, plain
 
@@ -225,7 +224,7 @@ def _is_literal(value: object) -> bool:
 
 
 def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
-    """Return the script that searches pages, terms, sections, claims, and columns of tables.
+    """Return the script that searches pages, terms, sections, and columns of tables.
 
     What has no text, and what a package exports of a module once more, is left out.
     """
@@ -238,8 +237,6 @@ def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
     if TERMS in found:
         documents += _terms(found[TERMS].docstring)
     documents += (each for name, text in texts.items() for each in _sections(name, text))
-    for claim, metric in claims.published_claims().select("claim", "metric").iter_rows():
-        documents.append(_document(f"Claim {claim}", "claims", claim, metric))
     documents += _columns()
     template = pdoc.render.env.get_template("search.js.jinja2")
     return template.render(search_index=json.dumps(documents))

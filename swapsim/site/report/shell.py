@@ -36,14 +36,10 @@ from swapsim.site.report.current import git
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 NOTEBOOKS: Final = "Notebooks"  # the heading of the notebooks in the contents
-RULES: Final = "rules"  # the page of data/published/README.md
-STORED: Final = "stored-before"  # and that of stored-before.md
 
 _PAGES: Final = (
     (re.compile(r"(?:notebooks/)?(\d\d[a-z]?-[a-z0-9-]+)\.ipynb"), r"\1.html"),
     (re.compile(r"patches/(\d\d-[a-z0-9-]+)/card\.md"), r"patch-\1.html"),
-    (re.compile(r"data/published/README\.md"), f"{RULES}.html"),
-    (re.compile(r"data/published/stored-before\.md"), f"{STORED}.html"),
     (re.compile(r"swapsim/guide/(\w+)\.py"), r"api/swapsim/guide/\1.html"),
 )
 

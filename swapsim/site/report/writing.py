@@ -10,7 +10,7 @@ from swapsim.site.report.current import MARK, made_of
 
 @checked
 def write(output: Path, *, progress: bool = False) -> Path:
-    """Run all notebooks and write the report: notebooks, cards, claims; return its front page.
+    """Run all notebooks and write the report: notebooks, cards, tables; return its front page.
 
     An earlier report at its place is replaced, unless nothing has changed since.
 
