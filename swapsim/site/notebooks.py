@@ -95,12 +95,6 @@ def lead_of(notebook: nbformat.NotebookNode) -> str:
     return "\n".join(line.replace("**", "") for line in chosen)
 
 
-def keeps_its_lead(notebook: nbformat.NotebookNode) -> bool:
-    """Return whether the first cell of a notebook that was run says what its last one prints."""
-    last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1].outputs
-    return lead_of(notebook) == "".join(output.get("text", "") for output in last).strip()
-
-
 def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
     try:
         notebook: nbformat.NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
