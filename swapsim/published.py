@@ -273,7 +273,8 @@ def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.Da
     for row in rows:
         for source, of_source in sides.items():
             own = [s for s in of_source if (s.table, s.metric) == (name, row["metric"])]
-            reason = _reason(why, {"table": name, "metric": row["metric"], "source": source})
+            about = {"table": name, "metric": row["metric"], "source": source}
+            reason = None if source == "yours" else _reason(why, about)
             marked = _marked(row, own[0] if own else None, reason, source)
             row |= {f"{source}_{column}": value for column, value in marked.items()}
     ends = ("first", "base", "patched", "ratio", "low", "high", "hand")
@@ -293,7 +294,9 @@ def _reason(why: pl.DataFrame, about: Mapping[str, str]) -> str:
     return next(fits, "no figure")
 
 
-def _marked(row: Mapping[str, Any], own: Side | None, why: str, source: str) -> dict[str, Any]:
+def _marked(
+    row: Mapping[str, Any], own: Side | None, why: str | None, source: str
+) -> dict[str, Any]:
     """Return the columns of a source for a row."""
     if own is None:
         counted = row["ratio"] is None and row["unit"] is None
