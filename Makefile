@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz analyse torture wasm readme notebooks simulate capture measure format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz analyse torture wasm notebooks simulate capture measure format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -156,9 +156,6 @@ torture-rows torture-configs: torture-%:
 	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so)" \
 	    $(attack) tests/torture/test_$*.py
-
-readme: setup ## write the verdict tables of README.md and the cards, and README's picture, again
-	$(BIN)/python -m swapsim.site.readme
 
 notebooks: setup ## normalise notebooks that were run and saved, for a commit
 	$(BIN)/python -m swapsim.site.notebooks

@@ -24,7 +24,8 @@ its functions:
 What they share:
 
 - ``traces``: trace folders of real kernels: import, description, probes for recording,
-- ``claims``: published, simulated and measured figures, compared and judged,
+- ``published``: the mails' tables, row by row: published, simulated, measured,
+- ``claims``: what the mails print and a real kernel counted, read and summed up,
 - ``study``: many runs on many processes, stored results and their fingerprints,
 - ``frames``: declared columns and tables, and how a frame is shown,
 - ``charts``: theme, colours and interaction of all charts,
@@ -32,10 +33,10 @@ What they share:
 
 And over the subjects:
 
-- ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict; what became
+- ``patches``: each patch's machine, fit, prediction, lab runs and columns; what became
   of them on Linux 6.12 and 7.3 (``patches.newer_kernels``),
 - ``live``: panels that run in a page, and the same rows from the native library,
-- ``site``: what covers all patches: overview, report, stored results, benchmarks.
+- ``site``: what covers all patches: report, stored results, benchmarks.
 
 Internal, without a page: ``checks``, ``ffi``, ``interrupt``, ``io``, ``lazy``,
 ``progress``, ``version``.
@@ -56,8 +57,8 @@ Each command is done by a function of the same or nearly the same name:
 - ``swapsim verify clusters``: `clusters.verify_clusters`,
 - ``swapsim verify generations``: `generations.verify_generations`,
 - ``swapsim rank``: `patches.cluster_next.rank`, `clusters.ranking.rank_policies`,
-- ``swapsim claims``: `site.overview.judged`, `site.overview.of_claims`,
-- ``swapsim compare``: `site.overview.compare`,
+- ``swapsim tables``: `published.compare`, `charts.mails.show`,
+- ``swapsim compare``: `published.read`, `published.compare`,
 - ``swapsim report``: `site.report.write`,
 - ``swapsim notebooks``: `site.notebooks.lay_out`,
 - ``swapsim simulate``: `site.simulated.simulate`,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from swapsim import mapping as mapping
     from swapsim import patches as patches
     from swapsim import policies as policies
+    from swapsim import published as published
     from swapsim import reclaim as reclaim
     from swapsim import removal as removal
     from swapsim import site as site

@@ -156,8 +156,8 @@ def table(mail: str, name: str) -> pl.DataFrame:
     Examples
     --------
     >>> from swapsim import published
-    >>> published.table("B", "usemem").select("metric", "vanilla", "batch-v1", "ratio").row(0)
-    ('Amean System-1', 260.53, 192.98, 0.7407208383679423)
+    >>> published.table("B", "usemem").select("metric", "vanilla", "batch-v1").row(0)
+    ('Amean System-1', 260.53, 192.98)
     """
     if name not in _TABLES.get(mail, {}):
         known = "; ".join(f"{each}: {', '.join(tables)}" for each, tables in _TABLES.items())
@@ -247,8 +247,8 @@ def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.Da
     --------
     >>> from swapsim import published
     >>> rows = published.compare("A", "lkp comparison")
-    >>> rows.filter(metric="vmstat.swap.so").select("ratio", "simulated_mark").row(0)
-    (1.2229381763488284, 'agrees')
+    >>> rows.filter(metric="vmstat.swap.so").select("simulated_mark", "measured_blank").row(0)
+    ('agrees', 'emulated')
     """
     printed = table(mail, name)
     *first, base, patched = printed.columns[2:-2]
@@ -278,7 +278,7 @@ def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.Da
             marked = _marked(row, own[0] if own else None, reason, source)
             row |= {f"{source}_{column}": value for column, value in marked.items()}
     ends = ("first", "base", "patched", "ratio", "low", "high", "hand")
-    types = {each: pl.Float64 for each in rows[0] if each.endswith(ends)}
+    types: dict[str, Any] = {each: pl.Float64 for each in rows[0] if each.endswith(ends)}
     types |= {each: pl.String for each in rows[0] if each.endswith(("mark", "blank", "what"))}
     made = pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
     return made.select(pl.lit(mail).alias("mail"), pl.lit(name).alias("table"), pl.all())
@@ -358,7 +358,8 @@ def score(compared: pl.DataFrame) -> pl.DataFrame:
     hand = compared.drop_nulls("hand").select(
         "unchanged",
         by_hand_mark=pl.struct("ratio", "unchanged", "hand").map_elements(
-            lambda row: mark(*row.values(), row["hand"], row["hand"]), return_dtype=pl.String
+            lambda row: mark(row["ratio"], row["unchanged"], *3 * [row["hand"]]),
+            return_dtype=pl.String,
         ),
     )
     rows = []

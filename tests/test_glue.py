@@ -20,7 +20,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapsim import traces
-from swapsim.claims import published_claims
 from swapsim.io.paths import data_root
 from swapsim.machine._native import Window
 from swapsim.machine.run import window_metrics
@@ -339,18 +338,6 @@ def test_the_change_of_the_stall_decisions_is_from_mmotm(target: str) -> None:
         wanted = change_of(cell["mm1-lessdisrupt-v7r10"], cell["mm1-mmotm-20130522"])
         assert change == (None if wanted is None else pytest.approx(wanted, abs=0.051))
     assert len(found) > 40
-
-
-def test_a_claim_of_two_figures_is_a_change_from_its_base() -> None:
-    """A claim without a printed change has that from its base to its value in percent."""
-    wanted = {
-        row["claim"]: change_of(float(row["value"]), float(row["base"]))
-        for row in cells_of("claims.csv")
-        if row["base"] and row["value"] and not row["change"]
-    }
-    found = dict(published_claims().select("claim", "change").iter_rows())
-    assert len(wanted) > 10
-    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
 
 
 # Traces.

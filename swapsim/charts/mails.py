@@ -61,7 +61,8 @@ class Shown:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return (
             f'<style>{_STYLE}</style><div class="mail"><b>{escape(self.title)}</b><table>'
-            f"<thead><tr>{line(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>{notes}</div>"
+            f"<thead><tr>{line(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+            f"{notes}</div>"
         )
 
 
@@ -211,7 +212,9 @@ def chart(compared: pl.DataFrame) -> alt.HConcatChart:
     words = [
         _column(printed, "published", 140),
         *(
-            _column(compared[f"{each}_mark"].to_list(), each, 90, compared[f"{each}_blank"])
+            _column(
+                compared[f"{each}_mark"].to_list(), each, 90, compared[f"{each}_blank"].to_list()
+            )
             for each in sources
         ),
     ]
@@ -239,4 +242,6 @@ def _column(
                 alt.value(_GREY),
             )
         )
-    return drawn.properties(width=width, height=alt.Step(_STEP), title=alt.Title(head, fontSize=11))
+    title = alt.Title(head, fontSize=11)
+    named: alt.Chart = drawn.properties(width=width, height=alt.Step(_STEP), title=title)
+    return named

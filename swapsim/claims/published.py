@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the mails print, a card for each patch, RESULTS, and the experiments of data/measured."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,10 +20,7 @@ from swapsim.io import paths, read_toml
 from swapsim.io.paths import data_root, patches_root
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
-_CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
 _LINKS_MAY_LACK: Final = ("target", "author", "date", "merged")
-_SIMULATION_NUMBERS: Final = ("nothing", "points", "collapse")
-_SIMULATION_MAY_LACK: Final = ("identifies", *_SIMULATION_NUMBERS)
 _FENCE: Final = "+++\n"
 
 
@@ -45,29 +43,6 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
     if not paths:
         raise InputError("no table of a patch here: NN-slug.csv is needed", path=folder)
     return pl.concat([_read_cells(path) for path in paths])
-
-
-@checked
-def published_claims(root: Path | None = None) -> pl.DataFrame:
-    """Read all published claims, each against its own base (CLAIMS).
-
-    A claim of a table is one of its rows: the patched column against the column that the patch was
-    applied to (for the stall decisions that is mmotm, not vanilla). A claim in prose has the base
-    that its sentence compares with; without a figure its value and change are null and its metric
-    states the direction after a colon (falls, rises, stays).
-
-    Examples
-    --------
-    >>> from swapsim import claims, frames
-    >>> published = claims.published_claims().filter(claim="A-swap-out")
-    >>> frames.show(published.select("claim", "patch", "mail"))
-    claim       patch              mail
-    A-swap-out  01-writeback-tags  A-no-writeback-tags-with-diff
-    """
-    stated = _read(root, "claims.csv", tables.CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
-    base, value = pl.col("base"), pl.col("value")
-    of_figures = pl.when(base != 0).then(100 * (value - base) / base)
-    return stated.with_columns(change=pl.coalesce("change", of_figures))
 
 
 @checked
@@ -98,76 +73,22 @@ def links(root: Path | None = None) -> pl.DataFrame:
 
 
 @checked
-def tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how far a result may lie from each claim, stored before one is judged.
-
-    Parameters
-    ----------
-    root : Path, optional
-        A folder with a tolerances.csv; default: data/published.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema TOLERANCES, a row for each claim that has one: its width in points of the change, or
-        in the unit of a figure, and where the width comes from.
-
-    Raises
-    ------
-    InputError
-        A row does not fit, is given twice or is below zero, with its file, line and field.
-
-    Examples
-    --------
-    >>> from swapsim import claims
-    >>> claims.tolerances().filter(claim="A-swap-out").rows()
-    [('A-swap-out', 11.27, 'one standard deviation of the printed change')]
-    """
-    return _read(root, "tolerances.csv", tables.TOLERANCES, ["claim"], not_below_zero=["tolerance"])
-
-
-@checked
-def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how the rows of patch 03's tables are judged in the simulator (SIMULATION_TOLERANCES).
-
-    Parameters and errors are those of `published_claims`, of the file simulation-tolerances.csv;
-    the row of a quotient of two rows has a ``metric`` with a colon.
-    """
-    return _read(
-        root,
-        "simulation-tolerances.csv",
-        tables.SIMULATION_TOLERANCES,
-        ["table", "metric"],
-        _SIMULATION_MAY_LACK,
-        not_below_zero=_SIMULATION_NUMBERS,
-    )
-
-
-@checked
-def kinds(root: Path | None = None) -> pl.DataFrame:
-    """Read what each claim states, and so by which rule it is judged (KINDS).
-
-    Examples
-    --------
-    >>> from swapsim import claims
-    >>> claims.kinds().filter(claim="D-prose-per-mm").select("kind", "claimed").rows()
-    [('guess', 'stays')]
-    """
-    return _read(root, "kinds.csv", tables.KINDS, ["claim"], ("claimed", "repeats", "seen"))
-
-
-@checked
-def sections(root: Path | None = None) -> pl.DataFrame:
-    """Read the tables and places of each mail in its order, and what answers them (SECTIONS)."""
-    return _read(
-        root, "sections.csv", tables.SECTIONS, ["mail", "section"], ("simulated", "measured")
-    )
-
-
-@checked
 def reasons(root: Path | None = None) -> pl.DataFrame:
-    """Read why rows of the mails' tables have no figure (REASONS)."""
-    return _read(root, "reasons.csv", tables.REASONS, ["mail", "table", "metric", "source"])
+    """Read why rows of the mails' tables have no figure (REASONS): patterns, and words."""
+    keys = ["mail", "table", "metric", "source"]
+    frame = _read(root, "reasons.csv", tables.REASONS, keys)
+    for line, row in enumerate(frame.select(keys).iter_rows(named=True), start=2):
+        for field, pattern in row.items():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise InputError(
+                    f"{pattern!r} is no pattern: {error}",
+                    path=_folder(root) / "reasons.csv",
+                    line=line,
+                    field=field,
+                ) from None
+    return frame
 
 
 @checked

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Statistics over rounds: medians with exact intervals, ranks, and paired differences."""
+"""Statistics over rounds: medians with exact intervals, ranks, differences, counts."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,6 +11,7 @@ import polars as pl
 from swapsim.checks import checked
 from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
+from swapsim.frames.cases import first
 from swapsim.study.ranking import CONFIDENCE, RANKED, check_confidence, interval
 from swapsim.study.summary import over, ranked
 
@@ -111,3 +112,46 @@ def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]
                 labels = {"metric": metric, "unit": of_metric["unit"][0]}
                 rows.append({**labels, "base_policy": base_policy, "policy": policy, **found})
     return pl.DataFrame(rows, schema_overrides={"rounds": pl.UInt32, "seen": SEEN.dtype})
+
+
+COUNT_TOLERANCE_PERCENT: Final = 5.0
+"""Largest difference of a simulated count that agrees, in percent; set before the first run."""
+
+
+def agreement(within: pl.Expr) -> pl.Expr:
+    """Return reproduced where a condition is true, missed where it is false, else null."""
+    return first((within, "reproduced"), (~within, "missed"))
+
+
+@checked
+def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Compare the means of simulated RESULTS with measured MEDIANS under the same workload.
+
+    There is one row per policy and metric that both have. A count is reproduced within
+    COUNT_TOLERANCE_PERCENT of the measured median. Without a common one it is an InputError.
+    """
+    RESULTS.check(simulated)
+    MEDIANS.check(medians)
+    keys = ["policy", "metric", "unit"]
+    means = (
+        simulated.sort(pl.all())  # float sums depend on their order
+        .group_by(keys, maintain_order=True)
+        .agg(simulated=pl.col("value").mean())
+    )
+    frame = (
+        simulated.select(keys)
+        .unique(maintain_order=True)
+        .join(means, on=keys, how="left", maintain_order="left")
+        .join(medians, on=keys, how="inner", maintain_order="left")
+        .rename({"median": "measured"})
+        .with_columns(
+            apart_percent=100 * (pl.col("simulated") - pl.col("measured")) / pl.col("measured")
+        )
+        .with_columns(verdict=agreement(pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT))
+    )
+    if frame.is_empty():
+        raise InputError(
+            "the simulation and the kernel have no policy and metric in common: "
+            "give those of one experiment"
+        )
+    return frame.select(*keys, "simulated", "measured", "low", "high", "apart_percent", "verdict")

@@ -3,7 +3,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from swapsim.cli.arguments import TraceFolder, offering
 from swapsim.cli.layout import say
+from swapsim.cli.tables import checked, refuse_own_input
 from swapsim.cli.verbs import Verb
 from swapsim.io import write_atomically
 
@@ -71,14 +72,14 @@ def _studies() -> list[str]:
     return [each.name for each in simulated.studies()]
 
 
-def _as_html(compared: "Sequence[pl.DataFrame]") -> str:
+def _as_html(compared: Sequence[pl.DataFrame]) -> str:
     from swapsim.charts import mails
 
     shown = "".join(mails.show(each)._repr_html_() for each in compared)
     return f'<!DOCTYPE html><meta charset="utf-8"><title>The mails\' tables</title>{shown}\n'
 
 
-_WRITTEN: Final = {
+_WRITTEN: Final[Mapping[str, Callable[[Sequence[pl.DataFrame]], str]]] = {
     ".html": _as_html,
     ".csv": lambda compared: pl.concat(compared).write_csv(),
     ".json": lambda compared: pl.concat(compared).write_json() + "\n",
@@ -94,16 +95,23 @@ _output = click.option(
 )
 
 
+def _check(output: Path | None, *inputs: Path) -> None:
+    """Refuse a file that cannot be written, before the work."""
+    if output is not None:
+        refuse_own_input(checked(output, [*_WRITTEN]), inputs)
+
+
 def _put(compared: Sequence[pl.DataFrame], output: Path | None) -> None:
     """Print tables of `published.compare`, or write them."""
     from swapsim.charts import mails
 
     if output is None:
         click.echo("\n\n".join(str(mails.show(each)) for each in compared))
-    elif output.suffix not in _WRITTEN:
-        raise click.UsageError(f"{output}: end its name in {', '.join(_WRITTEN)}")
     else:
         write_atomically(output, _WRITTEN[output.suffix](compared).encode())
+
+
+_MAIL: Final = click.Choice(["A", "B", "C", "D"], case_sensitive=False)
 
 
 @click.command(
@@ -114,11 +122,12 @@ def _put(compared: Sequence[pl.DataFrame], output: Path | None) -> None:
     "without the patch by the mail's, or 'fit' where it was fitted; a dot follows a ratio that is "
     "unchanged in the mail. Notebook 00 has the rule of the marks.",
 )
-@click.argument("mail", required=False, type=click.Choice(["A", "B", "C", "D"], False))
+@click.argument("mail", required=False, metavar="[MAIL]", type=_MAIL)
 @_output
 def mails_tables(mail: str | None, output: Path | None) -> None:
     from swapsim import published
 
+    _check(output)
     chosen = [row for row in published.mails().rows(named=True) if mail in (None, row["mail"])]
     named = [(row["mail"], name) for row in chosen for name in row["tables"]]
     _put([published.compare(*each) for each in named], output)
@@ -174,6 +183,7 @@ def bench(only: Sequence[str]) -> None:
 def compare(path: Path, output: Path | None) -> None:
     from swapsim import published
 
+    _check(output, path)
     yours = published.read(path)
     named = published.tables_of(yours)
     _put([published.compare(*each, yours=yours) for each in named], output)

@@ -23,9 +23,6 @@ CPU: Final = Column("cpu", pl.UInt16, "number of the CPU on which the row was wr
 PID: Final = Column("pid", pl.Int32, "process ID of the task that the row is about")
 
 PUBLISHED: Final = Column("published", pl.Float64, "figure as the mail prints it", BY_ROW)
-TOLERANCE: Final = Column(
-    "tolerance", pl.Float64, "largest difference from the published figure", BY_ROW
-)
 LOW: Final = Column("low", pl.Float64, "lower end of the range or interval", BY_ROW)
 HIGH: Final = Column("high", pl.Float64, "upper end of the range or interval", BY_ROW)
 NOTE: Final = Column("note", pl.String, "explanation in words")

@@ -9,7 +9,7 @@ patch changes. Which files a patch has, and which of them are there:
 >>> frames.show(patches.parts_of("02-batched-removal").select("part", "file", "there"))
 part       file                                         there
 card       patches/02-batched-removal/card.md           yes
-claims     data/published/02-batched-removal.csv        yes
+tables     data/published/02-batched-removal.csv        yes
 mechanism  corelib/include/swapsim/removal.h            yes
 mechanism  corelib/include/swapsim/machine.h            yes
 replay     swapsim/removal/replay.py                    yes
@@ -20,16 +20,13 @@ Patch B is the smallest one to copy from. Build the parts in this order, because
 next; steps 2 and 4 have no row above. Paths are those of a checkout. Run ``make setup`` first, and
 again each time a file was added, moved or removed:
 
-1. **Card and claims.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
+1. **Card and tables.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
    lock by lock, and what is not modelled. The mail is a row of ``mails.csv`` and one of
-   ``links.csv`` in ``data/published``, each printed figure one of ``NN-slug.csv``, each claim one
-   of ``claims.csv``, with its kind in ``kinds.csv``, and a change with its tolerance in
-   ``tolerances.csv``, stored before there is a result. The card's fields and one row of each file
-   are below, the forms on [their own page](../../../rules.html#the-files). Check:
-   ``swapsim claims`` ends with an error that names file, line and field, or else prints all claims
-   but yours, which step 6 adds; ``claims.patch_cards()``, ``claims.published_claims()`` and
-   ``claims.published_tables()`` have your rows; then ``.venv/bin/python -m pytest tests/claims``,
-   which also reads what is marked with a 1 below.
+   ``links.csv`` in ``data/published``, each printed figure one of ``NN-slug.csv``. The card's
+   fields and one row of each file are below. Check: ``claims.patch_cards()`` and
+   ``claims.published_tables()`` have your rows, or end with an error that names file, line and
+   field; then ``.venv/bin/python -m pytest tests/claims``, which also reads what is marked with a
+   1 below.
 2. **Oracle.** The mechanism as plain Python, slow and obvious, such as
    ``tests/oracles/oracle_removal.py``. The test of step 4 checks it.
 3. **Mechanism in C.** A header that teaches it, its sources, its test; ``corelib/README.md`` has
@@ -43,9 +40,10 @@ again each time a file was added, moved or removed:
 5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``. Check:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
-   the mail's machine, the fit to the column without the patch, the prediction, the verdict. It is
-   listed in ``swapsim/site/patches.py``. Check: ``swapsim claims NN-slug`` prints its answers,
-   which it refuses until then; a part that is missing or misspelt is an error at import.
+   its name and its studies; besides, the mail's machine, the fit to the column without the patch
+   and the prediction. Its module ``columns`` yields what models and a real kernel have for the
+   rows of the mail's tables, which ``_TABLES`` and ``_TITLES`` of ``swapsim/published.py`` list.
+   It is listed in ``swapsim/site/patches.py``. Check: ``swapsim tables``.
 7. **Notebook.** ``notebooks/NN-slug.ipynb``, whose last cell computes what its first cell says.
    Check: `parts_of` as above, and ``.venv/bin/python -m pytest
    tests/site/test_notebooks.py``.
@@ -56,30 +54,21 @@ In ``data/published``, and what happens without a row of the new patch; step 1 n
 
 - ``mails.csv`` (1), the mail: a test fails,
 - ``links.csv`` (1), its message ID, title and author: the report ends with an error, a test fails,
-- ``claims.csv`` (1), a claim: it is not judged; a test fails if a printed row has none,
-- ``kinds.csv`` (1), each claim's kind: ``swapsim claims`` ends with an error that names the claim,
-- ``tolerances.csv`` (1), for each change: its verdict is *not simulated*, and a test fails,
-- ``sections.csv``, each table or place of the mail, and the heading of the notebook that answers
-  it: its claims are on no page of the report, and a test fails,
-- ``reasons.csv``, claims that no model or kernel answers: they have no reason,
-- ``metrics.csv``, the names that tools give to a metric: ``swapsim compare`` knows the metric by
-  the claim's and the mail's names only,
+- ``reasons.csv``, rows that no model or kernel has: their reason is *no figure*,
 - ``windows.csv``, for metrics of a complete run (`machine.life`): the fit ends with an error that
   names the metric.
 
-``rules.csv``, ``anchors.csv`` and ``simulation-tolerances.csv`` (patch C's simulator) stay as they
-are. Elsewhere:
+``anchors.csv`` stays as it is. Elsewhere:
 
 - ``swapsim/site/patches.py``, PATCHES: an error at import,
 - ``swapsim/patches/__init__.py``, ``swapsim/__init__.py``: the package is not exported, has no
   page, and a test fails,
-- ``swapsim/cli/replay.py``, ``swapsim/traces/replays.py`` and ``subjects.py``, ``_FIGURES``
-  of ``swapsim/site/overview.py``: the replay has no command, and ``swapsim info`` does not list it,
+- ``swapsim/cli/replay.py``, ``swapsim/traces/replays.py`` and ``subjects.py``: the replay has no
+  command, and ``swapsim info`` does not list it,
 - ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
-- BASE_COLUMN of ``tests/claims/test_published.py`` (1), the mail's base column: the test fails,
 - ``tests/data/mails.toml`` (1): a test fails, and prints the digest of each table; copy it once its
   cells were compared with the mail,
-- ``README.md``, ``patches/README.md`` and the cards: ``make readme`` writes them again,
+- ``README.md``, ``patches/README.md``: its row,
 - ``CHANGELOG.md``: what is new.
 
 A patch that was not begun lacks each part:
@@ -103,23 +92,17 @@ date: day of the mail, as 2016-09-09; then other versions
 outcome: what became of the patch; README shows the words up to a stop
 before: kernel without the patch, as the mail names it
 after: kernel with the patch
-caveat: what to know of the verdicts; stands next to them
-claims: each claim of the patch, in the order of claims.csv
-headlines: main claims, the first one first: 'CLAIM: words', with a change
-contradicted: claims in prose that the mail's own table contradicts, or []
 model: headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'
 not_modelled: what the model leaves out, each in words
 body: the card's text below the front matter, in markdown
 
-A row of each file; in ``NN-slug.csv`` the figure without the patch has one, too. ``error`` is empty
-unless the mail prints deviations:
+A row of each file; in ``NN-slug.csv`` the figure without the patch has one, too:
 
 >>> from csv import DictReader
 >>> from swapsim.io.paths import data_root
 >>> keys = {
 ...     **dict.fromkeys(["mails", "links"], "B-batched-removal"),
 ...     "02-batched-removal": "usemem | Amean System-1 | batch-v1",
-...     **dict.fromkeys(["claims", "kinds", "tolerances"], "B-system-1"),
 ... }
 >>> for name, key in keys.items():
 ...     rows = DictReader((data_root() / "published" / f"{name}.csv").open())
@@ -136,24 +119,6 @@ links.csv: name=B-batched-removal; kind=mail;
   System-1 | batch-v1; table=usemem; metric=Amean System-1; parameters=test=usemem, threads=1,
   device=brd; kernel=batch-v1; value=192.98; printed=192.98; decimals=2; stddev_percent=;
   change_percent_printed=25.93%; change_percent=25.93; unit=s; better=lower
-claims.csv: claim=B-system-1; patch=02-batched-removal; mail=B-batched-removal; locator=usemem |
-  Amean System-1 | vanilla -> batch-v1; metric=Amean System-1; base=260.53; value=192.98; change=;
-  error=9.86; unit=s
-kinds.csv: claim=B-system-1; kind=change; claimed=; repeats=; seen=simulated
-tolerances.csv: claim=B-system-1; tolerance=9.86; note=one standard deviation of the change, from
-  Min next to Amean in 3/4 of its series
-
-With the package of step 6 the claim has its answer:
-
-```console
-$ swapsim claims B-system-1
-claims:
-| claim      | published | simulated      | measured                           |
-|------------|-----------|----------------|------------------------------------|
-| B-system-1 | -25.9 %   | -2.4 %: missed | not measured: time under emulation |
-Of 1 claim the models decide 1 (1 missed). Real kernels decide 0; undecided: 1 with a reason.
-Of what is decided 1 of the 1 simulated had been on a page before its rule was stored.
-```
 
 ## On a real kernel
 

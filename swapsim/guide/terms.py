@@ -59,7 +59,7 @@ A slot has four KiB, and a trunk 2**14 slots:
 
 ## Comparison
 
-- **base**: the kernel, or the run, without the patch; each claim has its own.
+- **base**: the kernel, or the run, without the patch.
 - **published, simulated, measured**: what a mail prints; what a model counts or computes; what a
   real kernel counts with the patch off and on.
 - **fitted**: chosen so that the model meets a mail's figure *without* the patch; the figure with
@@ -76,9 +76,9 @@ A slot has four KiB, and a trunk 2**14 slots:
   order, memory accessed at random, memory used up by several threads, a file copy next to
   memcached.
 
->>> from swapsim import claims
->>> claims.published_claims().filter(claim="C-disk-kswapd-pages-scanned")["locator"].item()
-'...mmotm...'
+>>> from swapsim import published
+>>> published.table("C", "vmstat, disk").columns[2:-2]
+['vanilla', 'mmotm', 'series']
 
 What a column or a metric means stands on the report's page of words; ``--explain`` prints it.
 """

@@ -3,7 +3,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -24,18 +24,6 @@ _NESTED: Final = (
     r"|\.swap_cgroup_record\.(mem_cgroup_swapout|swapcache_free_entries)$"
 )
 """Sites inside si->lock or the swap cache's lock, whose hold already includes them."""
-
-_CYCLES: Final = "swap cache's lock: cycles spent waiting for it"
-
-_QUANTITIES: Final = {
-    "swap cache's lock: acquisitions per page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
-    "swap cache's lock: contended acquisitions per page": (
-        "contended.tree_lock.",
-        "xa_lock contended acquisitions",
-    ),
-    "si->lock: acquisitions per page": ("acquisitions.si_lock.", "si->lock acquisitions"),
-}
-"""Quantity -> prefix of the metrics of `run.run`, and metric of the real kernel."""
 
 
 @checked
@@ -59,52 +47,6 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """
     require_some(runs, "runs")
     return pl.concat(_parts(kernel, run) for kernel, run in runs.items())
-
-
-def lock_relief(
-    printed: pl.DataFrame,
-    predicted: pl.DataFrame,
-    runs: tuple[pl.DataFrame, pl.DataFrame],
-    medians: pl.DataFrame,
-    policies: tuple[str, str],
-) -> pl.DataFrame:
-    """Compare how much a patch relieves the swap cache's lock in the mail, machine and lab.
-
-    ``printed`` has the mail's rows of the lock (PUBLISHED); a row that a profile omits counts as 0.
-    ``predicted`` has the same rows of both kernels as simulated (RESULTS). ``runs`` are
-    `run.run` without and with the patch, ``medians`` those of one experiment (MEDIANS),
-    ``policies`` its names without and with the patch.
-
-    Each ``quantity`` has its change in percent: ``published``, ``simulated``, ``measured``; null
-    where a source lacks the quantity, or it is zero without the patch.
-    """
-    same = predicted.filter(pl.col("metric").is_in(printed["metric"].to_list()))
-    kernels = same["kernel"].unique(maintain_order=True).to_list()
-    if len(kernels) != 2 or not set(printed["kernel"]) <= set(kernels):
-        raise InputError(f"rows of {', '.join(kernels)}: give both kernels'", field="kernel")
-    changes = (_change(*_sums(printed, kernels)), _change(*_sums(same, kernels)), None)
-    rows: list[tuple[str, *tuple[float | None, ...]]] = [(_CYCLES, *changes)]
-    for quantity, (prefix, metric) in _QUANTITIES.items():
-        simulated = (
-            float(run.filter(pl.col("metric").str.starts_with(prefix))["value"].sum())
-            for run in runs
-        )
-        measured = _change(*(_median(medians, metric, name) for name in policies))
-        rows.append((quantity, None, _change(*simulated), measured))
-    return pl.DataFrame(rows, ["quantity", "published", "simulated", "measured"], orient="row")
-
-
-def _sums(rows: pl.DataFrame, kernels: Sequence[str]) -> Iterator[float]:
-    """Yield the sum of the rows of each kernel."""
-    return (float(rows.filter(kernel=kernel)["value"].sum()) for kernel in kernels)
-
-
-def gain_at(ranges: pl.DataFrame, setting: float) -> str:
-    """Return the range of the gain at one setting, such as "+1.0 to +5.6 %"."""
-    found = ranges.filter(setting=setting)
-    if found.height != 1:
-        raise InputError(f"{found.height} ranges at {setting:g}: give one", field="setting")
-    return _span(found.row(0, named=True))
 
 
 def describe_gains(ranges: pl.DataFrame) -> str:
@@ -184,19 +126,6 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
             "percent": [100_000 * value / busy for _, value in rows],
         }
     )
-
-
-def _median(medians: pl.DataFrame, metric: str, policy: str) -> float:
-    found = medians.filter(metric=metric, policy=policy)
-    if found.height != 1:
-        raise InputError(
-            f"{found.height} medians of {metric!r} with {policy!r}: give one", field="policy"
-        )
-    return float(found["median"].item())
-
-
-def _change(base: float, value: float) -> float | None:
-    return 100 * (value / base - 1) if base else None
 
 
 def _span(row: dict[str, float]) -> str:

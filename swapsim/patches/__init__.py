@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One package for each patch: its machine, fit, prediction, questions, lab runs and verdict.
+"""One package for each patch: its machine, fit, prediction, lab runs and columns.
 
 A patch's package exports what its notebook calls, and every part of `Patch`, which
 `swapsim.site` calls for all patches. To add a patch, add a package here and its name to

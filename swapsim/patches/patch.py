@@ -2,12 +2,7 @@
 """What the package of each patch has to offer."""
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
-
-import polars as pl
-
-if TYPE_CHECKING:
-    from swapsim.machine.fit import Fitted
+from typing import Protocol
 
 
 class Patch(Protocol):
@@ -24,25 +19,3 @@ class Patch(Protocol):
     @property
     def studies(self) -> ModuleType:
         """The module whose values are the patch's studies (`swapsim.study.Study`)."""
-
-    def headline_fit(self) -> "Fitted | None":
-        """Return the fit of the base behind the headlines; None if nothing is fitted to it."""
-
-    def answers(self) -> pl.DataFrame:
-        """Return what the models and the real kernels answer to the patch's claims (ANSWERS).
-
-        A claim has at most one answer of each source. Every answer that any page or notebook judges
-        is here; simulated ones are of stored studies.
-        """
-
-    def chances(self) -> pl.DataFrame | None:
-        """Return the chances of claims whose noise is known from their mail (CHANCES)."""
-
-    def headline_locks(self, constants: pl.DataFrame) -> pl.DataFrame | None:
-        """Return how the patch relieves the swap cache's lock (`machine.summary.lock_relief`).
-
-        ``constants`` are those of `headline_fit`.
-        """
-
-    def counted(self) -> str:
-        """Return a sentence on what is counted on the shipped traces."""

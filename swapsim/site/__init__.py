@@ -8,7 +8,6 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.site import bench as bench
     from swapsim.site import notebooks as notebooks
-    from swapsim.site import overview as overview
     from swapsim.site import patches as patches
     from swapsim.site import report as report
     from swapsim.site import simulated as simulated

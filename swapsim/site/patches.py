@@ -66,7 +66,7 @@ def parts_of(patch: str) -> pl.DataFrame:
     >>> frames.show(patches.parts_of("08-my-patch").select("part", "file", "there"))
     part       file                              there
     card       patches/08-my-patch/card.md       no
-    claims     data/published/08-my-patch.csv    no
+    tables     data/published/08-my-patch.csv    no
     mechanism  corelib/include/swapsim/NAME.h    no
     replay     swapsim/NAME/replay.py            no
     package    swapsim/patches/NAME/__init__.py  no
@@ -83,13 +83,13 @@ def parts_of(patch: str) -> pl.DataFrame:
     module = replay.__module__ if replay else f"swapsim.{subject}.replay"
     rows = [
         ("card", "what it claims and changes, and its model", f"patches/{patch}/card.md"),
-        ("claims", "a row for each printed figure", f"data/published/{patch}.csv"),
+        ("tables", "a row for each printed cell", f"data/published/{patch}.csv"),
         *(
             ("mechanism", "a header that teaches it", f"corelib/include/swapsim/{header}")
             for header in headers
         ),
         ("replay", "a trace to counts", f"{module.replace('.', '/')}.py"),
-        ("package", "its machine, fit, prediction, verdict", f"swapsim/patches/{name}/__init__.py"),
+        ("package", "its machine, fit, prediction, columns", f"swapsim/patches/{name}/__init__.py"),
         ("notebook", "the essay", f"notebooks/{patch}.ipynb"),
     ]
     columns = {"part": pl.String, "holds": pl.String, "file": pl.String}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mails' percentages follow from their cells; results are compared with the claims."""
+"""The mails' percentages follow from their cells; results are printed and compared as theirs."""
 
 import re
 from collections.abc import Callable

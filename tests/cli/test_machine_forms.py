@@ -87,8 +87,6 @@ def test_a_shell_completes_commands_and_names() -> None:
     assert "_SWAPSIM_COMPLETE=bash_complete" in script
     for typed, offered in {
         "info swap-w": "swap-w-seq",
-        "claims A-swap-o": "A-swap-out",
-        "claims 01": "01-writeback-tags",
         "simulate cluster-next-f": "cluster-next-fits",
     }.items():
         asked = {"_SWAPSIM_COMPLETE": "bash_complete", "COMP_CWORD": "2"}

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import frames
-from swapsim.claims.tables import CLAIMS
 from swapsim.errors import InputError
 from swapsim.frames import glossary
 from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE, cells, is_figures
+from swapsim.removal.tables import BATCHED_REMOVAL
 
 FIGURES = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.none()
 WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=60)
@@ -115,9 +115,9 @@ def test_constant_words_are_shown_once_above() -> None:
 
 def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     """A part of a table has its columns' units if all tables with these columns agree."""
-    assert glossary.units(CLAIMS.schema)["change"] == "%"
-    part = pl.DataFrame(schema=CLAIMS.schema).select("claim", "change")
-    assert frames.html(part).count("<small>%</small>") == 1
+    assert glossary.units(BATCHED_REMOVAL.schema)["pages_a_list"] == "1/list"
+    part = pl.DataFrame(schema=BATCHED_REMOVAL.schema).select("kernel", "pages_a_list")
+    assert frames.html(part).count("<small>1/list</small>") == 1
     assert "simulated" not in glossary.units(pl.Schema({"simulated": pl.Float64}))
     metrics = pl.DataFrame({"scanned": [2.5], "run": [1.5]})
     assert frames.html(metrics).count("<small>slots") == 2
@@ -125,11 +125,11 @@ def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
 
 def test_a_unit_is_that_of_the_named_columns() -> None:
     """A parameter next to them has none, whatever another table declares of a column's name."""
-    frame = pl.DataFrame({"setting": [60.0, 100.0], "percpu": [1.5, -4.25], "change": [2.5, 3.5]})
-    made = frames.text(frame, "points", ["percpu", "change"]).splitlines()
+    frame = pl.DataFrame({"setting": [60.0, 100.0], "percpu": [1.5, -4.25], "seconds": [2.5, 3.5]})
+    made = frames.text(frame, "points", ["percpu", "seconds"]).splitlines()
     assert made[1].split() == ["points", "points"]
-    assert frames.text(frame).splitlines()[1].split() == ["%"]
-    with pytest.raises(InputError, match="'late': has only: setting, percpu, change"):
+    assert frames.text(frame).splitlines()[1].split() == ["s"]
+    with pytest.raises(InputError, match="'late': has only: setting, percpu, seconds"):
         frames.show(frame, "%", ["late"])
     assert repr(frames.show(frame, "%")) == frames.text(frame, "%", frame.columns)
     with pytest.raises(InputError, match="unit '%' is of no column"):

@@ -6,14 +6,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from swapsim import claims
-from swapsim.claims.tables import MEDIANS, RESULTS
 from swapsim.errors import InputError
 from swapsim.machine._native import run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 from swapsim.machine.run import run
-from swapsim.machine.summary import describe_gains, describe_sensitivity, lock_relief, time_per_page
+from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
 from swapsim.patches import cluster_next, writeback_tags
 
 
@@ -111,48 +109,6 @@ def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
         time_per_page({})
 
 
-def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
-    """Return MEDIANS by hand: (policy, metric) -> its median, with a tenth to either side."""
-    return pl.DataFrame(
-        [
-            ("p", "measured", "6.1", policy, 8, metric, "1", 5, value, 0.9 * value, 1.1 * value)
-            for (policy, metric), value in values.items()
-        ],
-        schema=MEDIANS.schema,
-        orient="row",
-    )
-
-
-def printed(*values: tuple[str, float]) -> pl.DataFrame:
-    """Return a profile's cells of one lock by hand: kernel and percent of cycles."""
-    cell = claims.published_tables().head(1)
-    return pl.concat(
-        cell.with_columns(kernel=pl.lit(kernel), value=pl.lit(value)) for kernel, value in values
-    )
-
-
-def predicted(*values: tuple[str, float]) -> pl.DataFrame:
-    """Return the same row as simulated by hand: kernel and percent of cycles."""
-    metric = claims.published_tables()["metric"][0]
-    rows = [
-        ("p", "simulated", kernel, "-", 8, 1, metric, value, "% of cycles")
-        for kernel, value in values
-    ]
-    return pl.DataFrame(rows, schema=RESULTS.schema, orient="row")
-
-
-def counted(**value_of: float) -> pl.DataFrame:
-    """Return a run by hand; two underscores are a dot."""
-    return pl.DataFrame(
-        [
-            ("p", "simulated", "4.8", "-", 8, 1, metric.replace("__", "."), value, "1")
-            for metric, value in value_of.items()
-        ],
-        schema=RESULTS.schema,
-        orient="row",
-    )
-
-
 COUNTED = {
     ("off", "xa_lock acquisitions"): 5.0,
     ("on", "xa_lock acquisitions"): 4.0,
@@ -161,67 +117,6 @@ COUNTED = {
     ("off", "si->lock acquisitions"): 0.2,
     ("on", "si->lock acquisitions"): 0.2,
 }
-
-RUN = counted(
-    acquisitions__tree_lock__add=4.0,
-    contended__tree_lock__add=0.5,
-    acquisitions__si_lock__get=1.0,
-    acquisitions__si_lock__free=3.0,
-)
-
-
-def test_relief_is_the_sum_of_a_locks_sites_from_base_to_patched() -> None:
-    """Each source's change in percent, by what it has: cycles in a profile, counts in the lab."""
-    patched = counted(
-        acquisitions__tree_lock__add=2.0,
-        contended__tree_lock__add=0.0,
-        acquisitions__si_lock__free=5.0,
-    )
-    table = lock_relief(
-        # The patched profile does not list the second row.
-        printed(("before", 7.0), ("before", 3.0), ("after", 0.5)),
-        predicted(("before", 8.0), ("after", 1.0)),
-        (RUN, patched),
-        medians(COUNTED),
-        ("off", "on"),
-    )
-    assert table["quantity"].to_list() == [
-        "swap cache's lock: cycles spent waiting for it",
-        "swap cache's lock: acquisitions per page",
-        "swap cache's lock: contended acquisitions per page",
-        "si->lock: acquisitions per page",
-    ]
-    assert table["published"].to_list() == pytest.approx([-95.0, None, None, None])
-    assert table["simulated"].to_list() == pytest.approx([-87.5, -50.0, -100.0, 25.0])
-    assert table["measured"].to_list() == pytest.approx([None, -20.0, 50.0, 0.0])
-
-
-def test_a_lock_without_waits_has_no_change() -> None:
-    """A base of zero gives null, neither infinity nor an error."""
-    idle = RUN.with_columns(value=pl.lit(0.0))
-    table = lock_relief(
-        printed(("before", 7.0), ("after", 0.5)),
-        predicted(("before", 0.0), ("after", 1.0)),
-        (idle, RUN),
-        medians(COUNTED | {("off", "xa_lock contended acquisitions"): 0.0}),
-        ("off", "on"),
-    )
-    assert table["simulated"].to_list() == [None] * 4
-    assert table["measured"].to_list() == pytest.approx([None, -20.0, None, 0.0])
-
-
-def test_relief_names_what_is_missing() -> None:
-    """A profile of another kernel and a policy without medians are refused."""
-    two = printed(("before", 7.0), ("after", 0.5))
-    for kernel, patched, word in (("later", "on", "kernel"), ("after", "another", "another")):
-        with pytest.raises(InputError, match=word):
-            lock_relief(
-                two,
-                predicted(("before", 1.0), (kernel, 1.0)),
-                (RUN, RUN),
-                medians(COUNTED),
-                ("off", patched),
-            )
 
 
 def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from oracle_slots import Config, Device
 
 from swapsim import claims
-from swapsim.claims.judging import COUNT_TOLERANCE_PERCENT
+from swapsim.claims.rounds import COUNT_TOLERANCE_PERCENT
 from swapsim.machine import lab
 from swapsim.patches.batched_removal import notebook, studies
 from swapsim.patches.batched_removal.lab import HOLD, machine

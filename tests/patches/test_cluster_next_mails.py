@@ -7,13 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import claims
+from swapsim import claims, published
 from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted, Target
 from swapsim.machine.run import metric_values, run
-from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import machines, mails
 
 
@@ -81,11 +80,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize(("version", "prefix", "claims_met"), [("V1", "D-", 10), ("V3", "D3-", 7)])
-def test_each_mail_has_its_own_kernels_rows_and_policy(
-    version: str, prefix: str, claims_met: int
-) -> None:
-    """The score, both throughputs and the lock rows of base and patch meet the mail's claims."""
+@pytest.mark.parametrize(("version", "suffix"), [("V1", ""), ("V3", ", V3")])
+def test_each_mail_has_its_own_kernels_rows_and_policy(version: str, suffix: str) -> None:
+    """The score, both throughputs and the lock rows are rows of the mail's tables."""
     mail = mails.VERSIONS[version]
     results = pl.concat(mails.predict(version, kernel, costs(), 1) for kernel in mail.kernels)
     assert results.schema == RESULTS.schema
@@ -98,6 +95,5 @@ def test_each_mail_has_its_own_kernels_rows_and_policy(
     for row, sites in mail.rows.items():
         cell = results.filter(kernel=mail.base, metric=row)
         assert cell["value"].item() == sum(base[f"cycles.{site}"] for site in sites)
-    met = claims.answers(claims.published_claims().filter(patch=patch.PATCH), results)["claim"]
-    assert len(met) == claims_met
-    assert met.str.starts_with(prefix).all()
+    printed = (published.table("D", name + suffix)["metric"] for name in ("profile", "score"))
+    assert set(results["metric"]) <= set().union(*printed)

@@ -14,7 +14,7 @@ import pytest
 from swapsim.io.paths import repository_root
 from swapsim.site.report import reference
 
-SOME = ["swapsim", "swapsim.errors", "swapsim.site.overview", "swapsim.slots", "swapsim.study"]
+SOME = ["swapsim", "swapsim.errors", "swapsim.published", "swapsim.slots", "swapsim.study"]
 RENDER = f"""
 import sys
 from swapsim.site.report import reference

@@ -126,7 +126,7 @@ def test_results_of_a_user(tmp_path: Path, seeds: Iterator[int]) -> None:
     @given(attack.flips(), st.sampled_from([1.0, 1.0, 0.9, 0.5]))
     def flip(changes: list[tuple[float, int]], keep: float) -> None:
         path.write_bytes(attack.flipped(RESULTS, changes, keep))
-        attack.answer("compare", str(path), "--without-simulated")
+        attack.answer("compare", str(path))
 
     attack.for_a_while(flip, seeds)
 

@@ -31,7 +31,7 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
     out = tmp_path / "out" / "trace"
     out.parent.mkdir()
     commands["import"] = ["import", str(TEXT), "-o", str(out)]
-    commands["compare"] = ["compare", str(OWN_RUNS), "--without-simulated"]
+    commands["compare"] = ["compare", str(OWN_RUNS)]
     for seed in seeds:
         rng = random.Random(seed)
         verb = rng.choice(sorted(commands))

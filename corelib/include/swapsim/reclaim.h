@@ -118,8 +118,6 @@
  * kernel's own pages lie outside of the zones); pagevecs and per-CPU lists; waits for isolated
  * pages (three reclaimers isolate at most 96) and for the reserve of the network; journals; the
  * anonymous memory and the writes of other tasks; mlock.
- *
- * data/published/stored-before.md says which results were known while the simulator was built.
  */
 #ifndef SWAPSIM_RECLAIM_H
 #define SWAPSIM_RECLAIM_H

@@ -8,11 +8,6 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.patches.batched_removal import notebook as notebook
     from swapsim.patches.batched_removal import studies as studies
-    from swapsim.patches.batched_removal.answered import answers as answers
-    from swapsim.patches.batched_removal.answered import chances as chances
-    from swapsim.patches.batched_removal.answered import counted as counted
-    from swapsim.patches.batched_removal.answered import headline_fit as headline_fit
-    from swapsim.patches.batched_removal.answered import headline_locks as headline_locks
     from swapsim.patches.batched_removal.workload import PATCH as PATCH
     from swapsim.patches.batched_removal.workload import workload as workload
 else:

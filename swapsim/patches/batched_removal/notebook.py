@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.charts import general
-from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE, agreement
+from swapsim.claims.rounds import agreement
 from swapsim.machine.costs import costs_by_name
 from swapsim.machine.lab import LEDGER
 from swapsim.machine.what_if import gains, trials, values
@@ -24,7 +24,7 @@ from swapsim.patches.batched_removal.workload import (
     spreads_percent,
 )
 from swapsim.published import table as printed_table
-from swapsim.study.summary import over, wide
+from swapsim.study.summary import wide
 
 _PAGE_ACQUISITIONS: Final = 4
 """Of 4.8's lock per page swapped out: added, writeback begun and ended, removed."""
@@ -34,7 +34,7 @@ _FILE_ACQUISITIONS: Final = 5
 
 _FILE_SIZE: Final = 3  # size of the rewritten file in multiples of the memory
 _LIST_PAGES: Final = 32
-_DEVIATIONS: Final = NormalDist().inv_cdf(1 - NOT_DETERMINABLE_ABOVE)
+_DEVIATIONS: Final = NormalDist().inv_cdf(0.95)
 """Change, in standard deviations, that chance exceeds in one direction as often as a row may."""
 
 
@@ -44,7 +44,6 @@ added, deleted, its shadow cleared when the slot is given back."""
 
 
 _WAITS_FOR_TREE: Final = "cycles.tree_lock."
-_RUN: Final = 256  # slots that a search of a rotational device looks for, and refills use up
 
 _POINT: Final = ("tag_share", "next_share", "uneven_percent")
 """What a point of the predictions consists of."""
@@ -69,22 +68,6 @@ def waits_needed(*, saved_a_page: float) -> pl.DataFrame:
         .filter(pl.col("metric").str.contains("System"))
         .select("metric", base="vanilla", value="batch-v1", change=100 * (pl.col("ratio") - 1))
         .with_columns(saved_percent=pl.lit(100 * saved), needed_percent=needed)
-    )
-
-
-def draw_changes(predicted: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the median and the range of each change over all points, and the published one."""
-    return general.dots(
-        over(
-            predicted.select("metric", "published", *_POINT, "simulated"),
-            *_POINT,
-            value="simulated",
-        ),
-        "middle",
-        "metric",
-        published="published",
-        title="Change: median and range over all points, and published",
-        words={"middle": "change in time, % (less is better)"},
     )
 
 
@@ -300,32 +283,6 @@ def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
             judged.filter(n_tasks=tasks), medians.filter(n_tasks=tasks)
         ).with_columns(n_tasks=pl.lit(tasks, dtype=pl.UInt32))
         for tasks in judged["n_tasks"].unique().sort()
-    )
-
-
-def describe_lab(compared: pl.DataFrame) -> str:
-    """Return how many counts of `compare_lab` are reproduced, and the refills of a run of slots.
-
-    A refill takes swap_avail_lock once, and each of its slots the slot cache's mutex.
-    """
-    refills, slots = (
-        compared.filter(metric=f"{lock} acquisitions").select(
-            "n_tasks", "policy", "measured", "simulated"
-        )
-        for lock in ("swap_avail_lock", "slot cache mutex")
-    )
-    both = refills.join(slots, on=["n_tasks", "policy"], suffix="_slots")
-    a_run = both.group_by("n_tasks", maintain_order=True).agg(
-        (_RUN * (pl.col(side) / pl.col(f"{side}_slots"))).mean().alias(side)
-        for side in ("measured", "simulated")
-    )
-    parts = [
-        f"{counted:.1f} with {tasks} ({simulated:.1f})"
-        for tasks, counted, simulated in a_run.iter_rows()
-    ]
-    return (
-        f"{(compared['verdict'] == 'reproduced').sum()} of {compared.height} are reproduced.\n"
-        f"Refills for {_RUN} slots, by tasks (simulated): {', '.join(parts)}."
     )
 
 

@@ -2,8 +2,7 @@
 """Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked.
 
 ``machines`` has the machines, ``mails`` their fits and tables, ``studies`` what is stored,
-``answered`` and ``reviewers`` the answers to the claims of the mails and of their thread, and
-``notebook_04`` and ``notebook_05`` what the notebooks and the pages on all patches ask.
+and ``notebook_04`` and ``notebook_05`` what the notebooks ask.
 """
 
 from typing import TYPE_CHECKING
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
     from swapsim.machine.summary import describe_sensitivity as describe_sensitivity
     from swapsim.machine.what_if import gains as gains
     from swapsim.patches.cluster_next import studies as studies
-    from swapsim.patches.cluster_next.answered import answers as answers
-    from swapsim.patches.cluster_next.answered import chances as chances
-    from swapsim.patches.cluster_next.answered import counted as counted
-    from swapsim.patches.cluster_next.answered import headline_locks as headline_locks
-    from swapsim.patches.cluster_next.answered import lock_relief as lock_relief
-    from swapsim.patches.cluster_next.answered import predicted as predicted
     from swapsim.patches.cluster_next.machines import PATCH as PATCH
     from swapsim.patches.cluster_next.machines import aged_device as aged_device
     from swapsim.patches.cluster_next.machines import machine as machine
@@ -37,16 +30,10 @@ if TYPE_CHECKING:
     from swapsim.patches.cluster_next.notebook_04 import (
         measured_beside_simulated as measured_beside_simulated,
     )
-    from swapsim.patches.cluster_next.notebook_04 import rows_by_age as rows_by_age
-    from swapsim.patches.cluster_next.notebook_04 import verdict as verdict
     from swapsim.patches.cluster_next.notebook_05 import against_merged as against_merged
-    from swapsim.patches.cluster_next.notebook_05 import guesses as guesses
     from swapsim.patches.cluster_next.notebook_05 import near_and_far as near_and_far
     from swapsim.patches.cluster_next.notebook_05 import rows_of as rows_of
     from swapsim.patches.cluster_next.notebook_05 import v1_in_step as v1_in_step
-    from swapsim.patches.cluster_next.notebook_05 import (
-        verdict_on_alternatives as verdict_on_alternatives,
-    )
     from swapsim.patches.cluster_next.notebook_05 import with_more_tasks as with_more_tasks
     from swapsim.patches.cluster_next.ranking import RANKED_BY as RANKED_BY
     from swapsim.patches.cluster_next.ranking import rank as rank

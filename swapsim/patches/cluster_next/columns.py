@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch D's columns for the tables of V1, V3 and two replies: simulated, measured, by hand."""
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -102,10 +103,10 @@ def measured() -> Iterator[Side]:
 
 def by_hand() -> dict[tuple[str, str], float]:
     """Return the rates' ratio if all cycles outside of the profile's rows were work."""
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for suffix in _SUFFIX.values():
         rows = published.table("D", "profile" + suffix)
-        before, after = (rows.to_series(column).fill_null(0).sum() for column in (2, 3))
+        before, after = (math.fsum(rows.to_series(column).drop_nulls()) for column in (2, 3))
         gain = (100 - after) / (100 - before)
         found |= {
             ("score" + suffix, row): gain

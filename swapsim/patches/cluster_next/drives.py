@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drives of two replies in the thread of V2, as data/published/stored-before.md states them."""
+"""The drives of two replies in the thread of V2."""
 
 import math
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The mails of patch D: the fits of their bases, and their tables as the machine predicts them.
 
-Simulated rows have the names of the mails' rows, so that `claims.three_columns` compares them with
+Simulated rows have the names of the mails' rows, so that `published.compare` compares them with
 the published ones. A lock of the mails that the machine does not have has no row.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What notebook 04 asks of the studies, its verdict, and patch D's part of the pages on all."""
+"""What notebook 04 asks of the studies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,6 @@ from swapsim.charts import general
 from swapsim.charts.colours import CPUS
 from swapsim.machine import what_if
 from swapsim.patches.cluster_next import machines, studies
-from swapsim.patches.cluster_next.answered import claims_by_age, slots_matched
 from swapsim.study.summary import over
 
 LOCK_METRICS: Final = (
@@ -81,19 +80,6 @@ def gain_by_fill() -> pl.DataFrame:
     ).filter(pl.col("setting").is_in(ages), pl.col("policy").is_in(studies.POSTED))
 
 
-def rows_by_age() -> pl.DataFrame:
-    """Return the changes of both mails' claims, published and at each age, a row per claim."""
-    stated = claims.published_claims().select("claim", published="change")
-    tolerances = claims.tolerances().select("claim", "tolerance")
-    ages = claims_by_age().pivot("age", index="claim")
-    return (
-        stated.join(ages.select("claim"), on="claim", how="semi", maintain_order="left")
-        .join(tolerances, on="claim", how="left", maintain_order="left")
-        .join(ages, on="claim", how="left", maintain_order="left")
-        .filter(~pl.col("claim").str.starts_with("D-prose-contention"))
-    )
-
-
 def gain_by_constant() -> pl.DataFrame:
     """Return V3's gain at the ends of each constant (`machine.what_if.by_constant`)."""
     others = {"in_memory": (machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)}
@@ -141,70 +127,6 @@ def draw_ranking(
 
 
 # The verdict, and what the pages on all patches call.
-
-
-def verdict(
-    verified: pl.DataFrame,
-    aged: pl.DataFrame,
-    texts: pl.DataFrame,
-    life: pl.DataFrame,
-    recorded: pl.DataFrame,
-    *,
-    tasks: pl.DataFrame,
-    drives: tuple[pl.DataFrame, pl.DataFrame],
-) -> str:
-    """Return the lead of notebook 04.
-
-    ``verified`` is VERIFIED_SLOTS; ``aged`` and ``recorded`` are SLOT_SWEEP, of the study "ages"
-    and of a trace's requests; ``texts`` are those of all claims; ``life``, ``tasks`` and ``drives``
-    are `what_if.gains` by V1's age, by the number of tasks, and by drive and on those of replies.
-    """
-    handed_out, alike = slots_matched(verified)
-    means = _moved(aged)
-    of = {(age, policy): middle for age, policy, _, middle, *_ in means.iter_rows()}
-    first, last = means["setting"][0], means["setting"][-1]
-    shared, merged = (of[_WARM_UP, policy] for policy in ("shared", studies.MERGED))
-    on_trace = {policy: middle for _, policy, _, middle, *_ in _moved(recorded).iter_rows()}
-    score, first_posted = (
-        texts.row(by_predicate=pl.col("claim") == claim, named=True)
-        for claim in ("D3-prose-score", "D-prose-score")
-    )
-    p3600 = drives[1].filter(drive="P3600")
-    slow = pl.concat([drives[0].filter("flips"), p3600], how="diagonal")
-    few = tasks.head(1)
-    return claims.lead_on(
-        f"Each CPU's scan begins at its own place: {on_trace[studies.MERGED]:.0f} % of swap cache "
-        f"additions fetch the lock's line from another CPU, not {on_trace['shared']:.0f} %, on "
-        f"recorded requests (generated: {merged:.0f} and {shared:.0f} %).",
-        does=f"CPUs are in different trunks, 64 MB parts of the device with a lock each; the model "
-        f"hands out {alike:,} of {handed_out:,} slots as a real kernel did. As first posted (V1), "
-        f"{of[first, 'percpu']:.0f} % of additions fetch the line at first and "
-        f"{of[last, 'percpu']:.0f} % in the end.",
-        worth=f"In pmbench's score the merged patch gains {score['range']}, by the device's age "
-        f"(published for 1,800 s: {score['published']}, "
-        f"{score['simulated_verdict']}). V1 gains {first_posted['simulated']} in the first second, "
-        f"{settled(life)} in the end, by how often tasks change CPU (published: "
-        f"{first_posted['published']}, {first_posted['simulated_verdict']}).",
-        when=f"On rotational disks, which keep one position for all CPUs, and on drives of "
-        f"{slow['latency'][0]} or slower ({_ends(slow)}). Little with {few['label'][0]} "
-        f"({_ends(few)}).",
-    )
-
-
-def _moved(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean percent of additions whose lock's line moves, by setting and policy."""
-    moved = rows.filter(metric="lock.moved.add").select("setting", "policy", "seed", "value")
-    return over(moved, statistic="mean").with_columns(pl.col("middle") * 100)
-
-
-_WARM_UP: Final = "131072"
-"""Setting of the study "ages": the pages swapped out before notebook 05 counts."""
-
-
-def _ends(ranges: pl.DataFrame) -> str:
-    """Return the range over several ranges of a gain."""
-    low, high = min(ranges["low"].to_list()), max(ranges["high"].to_list())
-    return claims.range_text(low, high, "%", relative=True)
 
 
 def settled(life: pl.DataFrame) -> str:

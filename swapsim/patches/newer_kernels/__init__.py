@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What became of patches A to E on Linux 6.12 and 7.3.
 
-- ``on_newest``, ``verdict``: what became of each patch, and the verdict of notebook 07,
+- ``on_newest``: what became of each patch,
 - ``meetings`` (D), ``global_lock`` (A), ``measured`` (A to D by counts of stock kernels): where its
   figures come from,
 - ``studies``: the results that take long; ``notebook``: what notebook 07 alone draws,
@@ -20,6 +20,5 @@ if TYPE_CHECKING:
     from swapsim.patches.newer_kernels import notebook as notebook
     from swapsim.patches.newer_kernels import studies as studies
     from swapsim.patches.newer_kernels.today import on_newest as on_newest
-    from swapsim.patches.newer_kernels.today import verdict as verdict
 else:
     lazy.export(__name__)

@@ -6,11 +6,10 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim import claims, generations
+from swapsim import generations
 from swapsim.charts import colours, general
 from swapsim.charts.interaction import interactive
 from swapsim.ffi import (
-    GENERATION_FEW,
     GENERATION_RULES,
     GENERATION_SWAPPINESS_MAX,
     GENERATION_TERMS,
@@ -153,12 +152,6 @@ def threshold() -> pl.DataFrame:
     )
 
 
-def _span(rows: pl.DataFrame, column: str) -> str:
-    """Return the least and the greatest of some percentages, in words."""
-    low, high = rows.select(low=pl.min(column), high=pl.max(column)).row(0)
-    return f"{low:.0f} to {high:.0f} %"
-
-
 def shares(verified: pl.DataFrame) -> pl.DataFrame:
     """Return for each recording, by the rules of its kernel, the share of choices by each term.
 
@@ -285,43 +278,3 @@ def ages(rows: pl.DataFrame) -> alt.ConcatChart:
         subtitle=f"before each new generation; {ZERO}",
         words={"aging": "new generation, number", "age": "generation", "held": "it has"},
     )
-
-
-def verdict(
-    verified: pl.DataFrame, shares: pl.DataFrame, settled: pl.DataFrame, agings: pl.DataFrame
-) -> str:
-    """Return the verdict of notebook 08.
-
-    Of `verified_generations`, `shares`, `threshold` and `agings`.
-    """
-    types, equal = (int(verified[name].sum()) for name in ("types", "types_equal"))
-    old, new = GENERATION_RULES
-    few = settled.filter(kernel=new)
-    turned = {kernel: _turned(shares.filter(kernel=kernel)) for kernel in GENERATION_RULES}
-    own = shares.filter(kernel=old, share="decides")
-    older = int(own.filter(term="older generation")["choices"].sum())
-    moved = agings.filter(pl.col("oldest") > 0)
-    alike = int((moved["oldest"] == moved["newest"]).sum())
-    return claims.lead_on(
-        f"On {new} reclaim takes file pages while fewer than {GENERATION_FEW} evicted ones came "
-        "back; then the shares that came back, weighted by swappiness, choose the type.",
-        does=f"{equal:,} of {types:,} choices of real kernels between file and anonymous pages, "
-        "which go to swap, follow the rules. At swappiness 0 a new generation, a group by age, "
-        f"makes the oldest anonymous pages the newest ({alike} of {moved.height}); what "
-        "raising it does is unknown.",
-        worth=f"By {old}'s rules {' (by recording '.join(turned[new])}) of the choices on {new} "
-        f"would turn, nearly all because anonymous pages are older, a state in {older:,} of "
-        f"{int(own['choices'].sum()):,} choices on {old}. By {new}'s rules {turned[old][0]} of "
-        f"{old}'s would turn; what would follow is unknown.",
-        when="At both ends of swappiness no share counts; while it is 0 nothing is swapped. "
-        f"On {new} few refaults settle {_span(few, 'settled_percent')} of a recording's other "
-        f"choices; without this term {_span(few, 'turned_percent')} of those would turn.",
-    )
-
-
-def _turned(shares: pl.DataFrame) -> tuple[str, str]:
-    """Return the share of a kernel's choices that the other one's rules turn, and by recording."""
-    turned, own = (shares.filter(share=share) for share in ("turns", "decides"))
-    by_recording = turned.group_by("recording").agg(pl.sum("percent"))
-    share = 100 * int(turned["choices"].sum()) / int(own["choices"].sum())
-    return f"{share:.0f} %", _span(by_recording, "percent")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What became of the patches on Linux 7.3: the table of README, front page, cards and notebook."""
 
-from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -149,13 +148,6 @@ def _of_meetings() -> str:
     )
 
 
-def _most_apart() -> int:
-    """Return the most CPUs with which no use meets another CPU on a device with free clusters."""
-    met = meetings.shares(studies.meeting.load(), state="fresh").group_by("cpus")
-    most = met.agg(pl.max("share")).sort("cpus").filter(pl.col("share").cum_sum() == 0)
-    return int(most["cpus"].max())  # type: ignore[arg-type]
-
-
 def _of_folios() -> str:
     parts = [
         f"{row['split']:.0f} % on {row['kernel']} ({row['low']:.0f} to {row['high']:.0f})"
@@ -165,41 +157,6 @@ def _of_folios() -> str:
         f"share of 2 MB folios that are split for lack of slots, by the same program: "
         f"{', '.join(parts)}; the two differ in other rules, too (notebook 07)"
     )
-
-
-def verdict(rows: pl.DataFrame) -> str:
-    """Return the lead of notebook 07, what became of the patches, from `on_newest`."""
-    met = meetings.shares(studies.meeting.load())
-    one_base, patch_d, today = met.filter(pl.col("kernel").is_in(_COMPARED), cpus=_CPUS[0]).rows(
-        named=True
-    )
-    flag = _flag()
-    losses, most = _span(-flag["change"]).replace("+", ""), max(-flag["low"])
-    return claims.lead_on(
-        f"Little at usual costs: without {_letters(rows, 'in force')} a model loses {losses} of "
-        f"throughput (to {most:.1f} at others); {_letters(rows, 'in part')} decides on Debian for "
-        "cgroups alone; the rest is obsolete.",
-        does=f"{_KERNEL} keeps CPUs apart without D. With {_CPUS[0]} CPUs "
-        f"{100 * one_base['share']:.1f} % of the uses of the swap cache's lock met another CPU on "
-        f"5.8, {_percent(patch_d)} with D, and {100 * today['share']:.1f} % now.",
-        worth="Without A (no writeback tags for swap) a model, not fitted to "
-        f"{_KERNEL}, loses {losses} of throughput (up to {most:.1f} % over its costs), and "
-        "perhaps half as much again. B (one hold for many removals) would take "
-        f"{_lists()['holds_a_folio']:.2f} locks a page, not 1.",
-        when=f"D with free clusters: no use met another CPU up to {_most_apart()} CPUs. With "
-        "generations (lists by age, on in Debian's kernels) C's rules decide for memory cgroups "
-        f"alone: {_decided('generations')} a round.",
-    )
-
-
-def _letters(rows: pl.DataFrame, state: str) -> str:
-    """Return the patches of a state."""
-    return ", ".join(rows.filter(state=state)["letter"])
-
-
-def _percent(row: Mapping[str, float]) -> str:
-    share, low, high = (100 * row[name] for name in ("share", "low", "high"))
-    return f"{share:.1f} % ({low:.1f} to {high:.1f} %)"
 
 
 def _span(*columns: pl.Series) -> str:

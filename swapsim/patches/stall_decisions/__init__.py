@@ -12,14 +12,8 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts
     from swapsim.patches.stall_decisions import studies as studies
-    from swapsim.patches.stall_decisions.answered import answers as answers
-    from swapsim.patches.stall_decisions.answered import chances as chances
-    from swapsim.patches.stall_decisions.answered import counted as counted
-    from swapsim.patches.stall_decisions.answered import headline_fit as headline_fit
-    from swapsim.patches.stall_decisions.answered import headline_locks as headline_locks
     from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT
     from swapsim.patches.stall_decisions.lab import steps as steps
-    from swapsim.patches.stall_decisions.lists import code_claims as code_claims
     from swapsim.patches.stall_decisions.lists import make_list as make_list
     from swapsim.patches.stall_decisions.lists import process_list as process_list
     from swapsim.patches.stall_decisions.mail import MAIN_ROWS as MAIN_ROWS

@@ -21,16 +21,6 @@ EXPERIMENT: Final = "stall-rules"
 EXPERIMENTS: Final = {"disk": EXPERIMENT, "nfs": f"{EXPERIMENT}-nfs"}
 """The lab's experiments by the target of the mail's tables."""
 
-TWO_ZONES: Final = f"{EXPERIMENT}-two-zones"  # the test on the disk in a memory of two zones
-
-LARGEST_TURN: Final = "largest mean of a turn of 20 to 25 s"
-"""What stands for the mail's maximum over samples of 10 s."""
-
-OVER_NFS: Final = "client and server in one guest"
-"""What differs from the mail's test over NFS: the server's own threads stall."""
-
-BY_ZONE: Final = "pages allocated in each of two zones"
-"""What stands for a zone's scans: 6.1 scans and counts by node."""
 
 OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
 """A metric of the lab that is counted for each size of the file."""
@@ -39,34 +29,6 @@ OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
 def measured_as_mailed() -> pl.DataFrame:
     """Return `as_mailed` of the shipped runs, on the disk and over NFS."""
     return pl.concat(as_mailed(rows, target) for target, rows in _shipped().items())
-
-
-def largest_turns() -> pl.DataFrame:
-    """Return `largest_of_turns` of the shipped runs under the names of the mail."""
-    rows = _shipped().items()
-    return pl.concat(as_mailed(largest_of_turns(found), target) for target, found in rows)
-
-
-def zones_as_mailed() -> pl.DataFrame:
-    """Return pages allocated by zone, under the mail's names of the zones' velocities."""
-    named = {
-        f"Pages allocated {zone}": f"Zone {zone.lower()} velocity" for zone in ("Normal", "DMA32")
-    }
-    measured = claims.measured_results(TWO_ZONES).filter(pl.col("metric").is_in(list(named)))
-    return as_mailed(measured.with_columns(pl.col("metric").replace_strict(named)))
-
-
-def largest_of_turns(measured: pl.DataFrame) -> pl.DataFrame:
-    """Return the largest mean wait and queue of a run's turns, as the mail's maxima."""
-    row, size = (pl.col("metric").str.extract(OF_SIZE, group) for group in (1, 2))
-    turns = measured.filter(row.str.starts_with("Mean sda-"), size.is_not_null())
-    keys = [name for name in RESULTS.names() if name != "value"]
-    return (
-        turns.with_columns(metric=row.str.replace("^Mean", "Max"))
-        .group_by(keys, maintain_order=True)
-        .agg(pl.col("value").max())
-        .select(RESULTS.names())
-    )
 
 
 def _shipped() -> Mapping[str, pl.DataFrame]:

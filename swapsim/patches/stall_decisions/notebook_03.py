@@ -8,12 +8,9 @@ import altair as alt
 import polars as pl
 
 from swapsim import claims
-from swapsim.charts import colours, general
-from swapsim.claims.texts import figure_text
-from swapsim.frames.cases import first
+from swapsim.charts import general
 from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
-from swapsim.stall.tables import VERIFIED_STALLS
 from swapsim.study.summary import over, wide
 
 WORK: Final = (
@@ -23,13 +20,6 @@ WORK: Final = (
 )
 """Metrics of the lab whose steps are shown."""
 
-_DIRECTIONS: Final = {
-    "falls": colours.SIGNS["falls"],
-    "stays": "#b5b5b5",
-    "rises": colours.SIGNS["rises"],
-    "open": colours.SIGNS["either"],
-}
-"""Colours of the directions that a row can go."""
 
 _ALONG: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
@@ -69,81 +59,6 @@ def draw_along(along: pl.DataFrame) -> alt.ConcatChart:
         width=340,
         height=170,
         format="~s",
-    )
-
-
-def by_statement(held: pl.DataFrame) -> pl.DataFrame:
-    """Return the cases that hold of each part of a patch's statement, a column per rule set."""
-    text = pl.format("{} of {}", "held", "cases")
-    table = held.with_columns(text=text).pivot("rules", index=["claim", "part"], values="text")
-    patch = pl.col("claim").str.extract(r"-patch-(\d)-").alias("patch")
-    return table.select(patch, pl.col("part").alias("cases"), pl.exclude("claim", "part"))
-
-
-def by_target(judged: pl.DataFrame) -> pl.DataFrame:
-    """Return the direction of each row of both targets, from mmotm to the series, in mail and lab.
-
-    ``judged`` are the patch's claims (THREE_COLUMNS). Rows that stay everywhere are left out.
-    """
-    named, claimed = pl.col("metric").str, pl.col("claimed").cast(pl.String)
-    verdict = pl.col("measured_verdict")
-    lab = first(
-        (verdict == "confirmed", claimed),
-        ((verdict == "contradicted") & (pl.col("measured_low") > 0), "rises"),
-        (verdict == "contradicted", "falls"),
-        (verdict == "open", "open"),
-    )
-    rows = judged.filter(~pl.col("claim").str.contains("prose")).select(
-        row=named.extract(r": (?:Ops )?(.+)$"),
-        target=named.extract("^(disk|nfs):").replace("nfs", "NFS"),
-        mail=claimed,
-        lab=lab,
-    )
-    directions = (
-        rows.drop_nulls()
-        .unpivot(
-            ["mail", "lab"], index=["row", "target"], variable_name="source", value_name="direction"
-        )
-        .with_columns(column=pl.format("{}, {}", "source", "target"))
-    )
-    order = ["mail, disk", "lab, disk", "mail, NFS", "lab, NFS"]
-    moves = (pl.col("direction") != "stays").any() & (pl.len() == len(order))
-    names = {row: place for place, row in enumerate(rows["row"].unique(maintain_order=True))}
-    return (
-        directions.filter(moves.over("row"))
-        .sort(pl.col("row").replace_strict(names), pl.col("column").cast(pl.Enum(order)))
-        .select("row", "column", "direction")
-    )
-
-
-def describe_by_target(directions: pl.DataFrame) -> str:
-    """Return in how many rows of `by_target` the lab goes the mail's way, another one, or none."""
-    return "\n".join(
-        f"{where} the lab goes the mail's way in {same} of {rows} rows, another way in "
-        f"{rows - same - unknown}; {unknown} are open."
-        for where, (rows, same, unknown) in _counts_by_target(directions).items()
-    )
-
-
-def _counts_by_target(directions: pl.DataFrame) -> dict[str, tuple[int, int, int]]:
-    """Return, by target, the rows, those in which the lab goes the mail's way, and open ones."""
-    rows = directions.pivot("column", index="row", values="direction")
-    counts = {}
-    for target, where in (("disk", "On the disk"), ("NFS", "Over NFS")):
-        mail, lab = (rows[f"{source}, {target}"] for source in ("mail", "lab"))
-        counts[where] = rows.height, int((mail == lab).sum()), int((lab == "open").sum())
-    return counts
-
-
-def draw_by_target(directions: pl.DataFrame) -> alt.ConcatChart:
-    """Draw the table of `by_target`."""
-    return general.heat(
-        *(directions, "column", "row", "direction"),
-        title="From mmotm to the series, on a disk and over NFS",
-        subtitle="rows that stay everywhere are left out",
-        words={"column": "", "row": "", "direction": "the row"},
-        colour=_DIRECTIONS,
-        width=320,
     )
 
 
@@ -212,60 +127,6 @@ def by_lists(node: pl.DataFrame) -> pl.DataFrame:
     medians = over(rows).select("lists", "rules", "metric", "middle")
     some = ("Ops memcachetest-2385M", "Swap Outs", "Kswapd pages scanned", "Page writes file")
     return wide(medians, value="middle", only=some)
-
-
-def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
-    """Return the lead of notebook 03; ``judged`` are the patch's claims (THREE_COLUMNS)."""
-    found = VERIFIED_STALLS.check(verified)
-    series, every = (
-        f"{int(rows['decided'].sum()):,} of {int(rows['passes'].sum()):,}"
-        for rows in (found.filter(rules=STEPS[-1]), found)
-    )
-    counts = claims.verdicts_by_mail(judged).filter(source="measured")
-    confirmed, against, undecided = (
-        int(counts[name].sum()) for name in ("confirmed", "contradicted", "open")
-    )
-    over_nfs = pl.col("metric").str.starts_with("nfs: ") & pl.col("repeats").is_null()
-    against_nfs = judged.filter(over_nfs, measured_verdict="contradicted").height
-    (moved, on_disk, unsure), (_, on_nfs, _) = _counts_by_target(by_target(judged)).values()
-    changes = " and ".join(_moved(measured, metric) for metric in HEADLINES)
-    direct, near, far = (
-        judged.row(by_predicate=pl.col("claim") == claim, named=True) for claim in _OF_LEAD
-    )
-    within = claims.range_text(near["measured_low"], near["measured_high"], "%", relative=True)
-    return claims.lead_on(
-        f"With patch C's rules in Linux 6.1 reclaim sleeps only after a list; {changes}.",
-        does=f"kswapd, the reclaim thread, writes file pages only after a list whose "
-        f"pages are all dirty, none being written. By these rules the model decides {series} "
-        f"passes over memory as a real kernel did; in all, with 6.1's and mmotm's, {every}.",
-        worth=f"The lab confirms {confirmed} of {confirmed + against + undecided} claims "
-        f"({against} contradicted, {against_nfs} over NFS in a guest that serves itself). Of rows "
-        f"that move, {on_disk} of {moved} go the mail's way on the disk ({unsure} open; NFS: "
-        f"{on_nfs}); direct reclaim does {direct['measured_value']:.3g} % of scans (mail: "
-        f"{direct['value']:g} %).",
-        when=f"On a disk, for memcached: its rate next to the largest file changes by "
-        f"{figure_text(near['measured'], '%', relative=True)} ({within}), as mmotm has cured its "
-        f"collapse. Over NFS that guest, unlike the mail's machine, collapses with mmotm; "
-        f"the series cures it: {far['measured_base']:,.0f} to "
-        f"{far['measured_value']:,.0f} operations a second.",
-    )
-
-
-_OF_LEAD: Final = (
-    "C-disk-percentage-direct-scans",
-    "C-disk-memcachetest-4055m",
-    "C-nfs-memcachetest-4055m",
-)
-
-
-def _moved(measured: pl.DataFrame, metric: str) -> str:
-    """Return how a figure changes with all eight patches."""
-    ends = _ends(measured, metric)
-    if ends is None:
-        return f"{HEADLINES[metric]} go neither way in all rounds"
-    change = 100 * (ends["value"] / ends["base"] - 1)
-    way = "fall" if change < 0 else "rise"
-    return f"{HEADLINES[metric]} {way} by {figure_text(abs(change), '%', relative=False)}"
 
 
 def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:

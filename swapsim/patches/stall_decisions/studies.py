@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.claims.published import published_of
-from swapsim.patches.stall_decisions import statements, what_if
+from swapsim.patches.stall_decisions import what_if
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.mail import PATCH, RULES
 from swapsim.patches.stall_decisions.runs import (
@@ -80,11 +80,3 @@ node: Final = _study(
     sample=_of_first_file(what_if.node_points(), what_if.run_node),
 )
 """The mail's first test with lists per zone, and with lists per node (RESULTS)."""
-
-held: Final = Study(
-    name="stall-decisions-statements",
-    points=tuple(statements.TRACES),
-    run=statements.of_trace,
-    reads=tuple(f"traces/{name}/*" for name in statements.TRACES.values()),
-)
-"""Cases of the statements of patches 1 to 8 in traces of a real kernel, and those that hold."""

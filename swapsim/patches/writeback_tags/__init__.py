@@ -8,11 +8,6 @@ from swapsim import lazy
 if TYPE_CHECKING:
     from swapsim.patches.writeback_tags import notebook as notebook
     from swapsim.patches.writeback_tags import studies as studies
-    from swapsim.patches.writeback_tags.answered import answers as answers
-    from swapsim.patches.writeback_tags.answered import chances as chances
-    from swapsim.patches.writeback_tags.answered import counted as counted
-    from swapsim.patches.writeback_tags.answered import headline_locks as headline_locks
-    from swapsim.patches.writeback_tags.answered import lock_relief as lock_relief
     from swapsim.patches.writeback_tags.prediction import PATCH as PATCH
     from swapsim.patches.writeback_tags.prediction import machine as machine
     from swapsim.patches.writeback_tags.prediction import runs as runs

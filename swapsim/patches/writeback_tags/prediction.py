@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine of patch A's mail: its constants fitted to the base column, and its predictions.
 
-Metrics have the mail's names, so that `claims.three_columns` compares them with the published
+Metrics have the mail's names, so that `published.compare` compares them with the published
 ones. Locks of the mail that the machine does not have are left out. The base column leaves two
 shares open, so there is a fit and a prediction for each pair of them.
 """

@@ -106,7 +106,7 @@ def title_and_lead(notebook: nbformat.NotebookNode) -> tuple[str, str]:
 def summary() -> str:
     """Return the section of README on the four patches."""
     path = laboratory_root() / "README.md"  # a wheel has its text as metadata
-    text = read_text(path) if path.is_file() else str(metadata("swapsim").get_payload())  # type: ignore[no-untyped-call]
+    text = read_text(path) if path.is_file() else metadata("swapsim")["Description"]
     found = _SUMMARY.search(text)
     return found[1].strip() if found else ""
 
