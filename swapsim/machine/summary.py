@@ -129,4 +129,4 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
 
 
 def _span(row: dict[str, float]) -> str:
-    return range_text(row["low"], row["high"], "%", relative=True)
+    return range_text(row["low"], row["high"])

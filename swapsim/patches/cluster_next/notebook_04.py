@@ -133,7 +133,7 @@ def settled(life: pl.DataFrame) -> str:
     """Return what V1 gains on settled devices, by how often tasks change CPU, as a range."""
     of_v1 = life.filter(pl.col("label").str.starts_with("settled"), policy="percpu")
     ends = of_v1["middle"].to_list()
-    return claims.range_text(min(ends), max(ends), "%", relative=True)
+    return claims.range_text(min(ends), max(ends))
 
 
 def last_gain(filled: pl.DataFrame, fill: int) -> float:

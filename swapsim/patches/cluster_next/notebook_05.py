@@ -72,7 +72,7 @@ def with_more_tasks() -> str:
     crowded = replace(usual, walkers=tasks, pages=usual.pages // 2)
     trunks = usual.slots >> usual.trunk_shift
     (gained,) = gain(crowded, [MERGED, "avoid"], seeds=range(1, 6)).to_dicts()
-    within = claims.range_text(gained["low"], gained["high"], "%", relative=True)
+    within = claims.range_text(gained["low"], gained["high"])
     return f"avoid over patch D with {tasks} tasks on {trunks} trunks, five seeds: {within}"
 
 

@@ -162,4 +162,4 @@ def _of_folios() -> str:
 def _span(*columns: pl.Series) -> str:
     """Return the least to the greatest of some changes in percent."""
     every = pl.concat(columns).to_list()
-    return claims.range_text(min(every), max(every), "%", relative=True)
+    return claims.range_text(min(every), max(every))
