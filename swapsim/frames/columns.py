@@ -8,7 +8,6 @@ import polars as pl
 from swapsim.frames.table import BY_ROW, Column
 
 PATCH: Final = Column("patch", pl.String, "patch, by the name of its folder under patches/")
-CLAIM: Final = Column("claim", pl.String, "claim, by its name: a letter for its mail and a subject")
 TABLE: Final = Column("table", pl.String, "table of the mail")
 METRIC: Final = Column("metric", pl.String, "quantity that was measured or simulated")
 VALUE: Final = Column("value", pl.Float64, "value of the metric", BY_ROW)
