@@ -37,7 +37,9 @@ ROUNDS: Final = 5
 CHANGED: Final = ("agrees", "other size", "differs", "unclear")
 UNCHANGED: Final = ("stays", "moves", "unclear")
 
-FEW: Final = dict.fromkeys(("pages", "faults", "objects", "inodes", "events", "sectors"), 10)
+FEW: Final = dict.fromkeys(
+    ("pages", "faults", "objects", "inodes", "events", "sectors", "requests"), 10
+)
 """Units of events, and the count below which a ratio says nothing."""
 
 _TITLES: Final = {
