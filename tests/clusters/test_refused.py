@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_ranking import RECORDED
+from test_rank_of_lists import RECORDED
 
 import swapsim
 from swapsim import clusters

@@ -265,10 +265,7 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     for words, name, target in (
         ("own+machine", "Your machine", "api/swapsim/guide/your_machine.html"),
         ("refault", "Term: refault", "api/swapsim/guide/terms.html#reclaim"),
-        ("00+verdict", "00 Title (00-one)", "00-one.html#00-title"),
-        ("your_low", "your_low (column)", "words.html#FOUR_COLUMNS"),
         ("scanned.again", "scanned.again (column)", "words.html#slots.METRICS"),
-        ("not+determinable", "The rule of each kind (rules)", "rules.html#the-rule-of-each-kind"),
     ):
         browser.open(f"{first}?search={words}")
         found = "document.querySelector('.search-result a')"
