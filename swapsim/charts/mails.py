@@ -13,9 +13,8 @@ from swapsim import published
 from swapsim.published import ALIKE, CHANGED, NOTHING, SAME, UNCHANGED, short
 
 _STYLE: Final = (
-    ".mail table{width:100%;font-size:.8em;font-variant-numeric:tabular-nums;"
-    "border-collapse:collapse}.mail td,.mail th{text-align:right;padding:1px 4px;"
-    "white-space:normal;overflow-wrap:anywhere}"
+    ".mail{overflow-x:auto}.mail table{font-variant-numeric:tabular-nums;border-collapse:collapse}"
+    ".mail td,.mail th{text-align:right;white-space:nowrap;padding:1px 8px}"
     ".mail .left{text-align:left}.mail .agrees,.mail .stays{color:#1a9850}"
     ".mail .differs,.mail .moves{color:#e5534b}.mail .other{color:#b7791f}"
     ".mail .blank,.mail .unclear{color:#8c959f}"
