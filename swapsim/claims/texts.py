@@ -3,11 +3,13 @@
 
 from typing import Final
 
+from swapsim.checks import checked
 from swapsim.frames.figures import LARGE_PERCENT, factor_text
 
 NO_PERCENT: Final = 0.005  # percentages and points below this are shown as zero
 
 
+@checked
 def range_text(low: float | None, high: float | None) -> str:
     """Return a range of changes in percent, once if its ends look the same; a factor from +1000 %.
 
