@@ -1,27 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress bars: on a terminal on request, in a notebook when a cell takes long.
+"""Long work: its bar, and Ctrl-C.
 
-A command that shows no bar within a second says on a terminal that it runs.
+On a terminal a bar is shown on request, in a notebook when a cell takes long. A command records the
+signal that interrupts it: Python drops a KeyboardInterrupt that is raised in a destructor or in a
+callback from C, so loops over calls into C look for it (`check_interrupted`).
 """
 
+import signal
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 from tqdm import tqdm
 
 Thing = TypeVar("Thing")
 LONG_SECONDS: Final = 5.0  # A cell of a notebook that takes longer shows a bar without a request
-
-SILENT_SECONDS: Final = 1.0
-"""A command on a terminal that has shown nothing for so long prints a line."""
-
-_shows_bar = threading.Event()
-
 WIDGET: Final = "application/vnd.jupyter.widget-view+json"
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_came: int | None = None
+"""The signal that interrupted this command."""
+
+
+def record_signals() -> None:
+    """Let each of SIGNALS raise KeyboardInterrupt and be recorded; one that is ignored stays so."""
+    for number in SIGNALS:
+        if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, _: object) -> None:
+    global _came
+    _came = number
+    raise KeyboardInterrupt
+
+
+def check_interrupted() -> None:
+    """Raise KeyboardInterrupt if a signal was recorded, whatever became of its own exception."""
+    if _came is not None:
+        raise KeyboardInterrupt
+
+
+def exit_status() -> int:
+    """Return the exit status of a command that a signal ended: 130, 143 or 129."""
+    return 128 + (_came or signal.SIGINT)
 
 
 class Bar(Protocol):
@@ -46,26 +70,6 @@ def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
         late.close()
 
 
-@contextmanager
-def announced(command: str) -> Iterator[None]:
-    """Print a line on a terminal if a command takes long and shows no bar."""
-
-    def announce() -> None:
-        if not _shows_bar.is_set():
-            print(f"{command}: working ...", file=sys.stderr, flush=True)
-
-    _shows_bar.clear()
-    timer = threading.Timer(SILENT_SECONDS, announce)
-    timer.daemon = True
-    if sys.stderr.isatty():
-        with suppress(RuntimeError):  # no thread can be started: a command works without it
-            timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
 def over(things: Collection[Thing], desc: str, unit: str) -> Iterator[Thing]:
     """Yield things one by one; a notebook shows a `bar` if that takes long."""
     with bar(len(things), desc, unit, shown=False) as counted:
@@ -84,11 +88,6 @@ class TextBar(tqdm):  # type: ignore[type-arg]
     """A bar without the thread of tqdm, which warns if it cannot start."""
 
     monitor_interval = 0
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not self.disable:
-            _shows_bar.set()
 
 
 class _NotebookBar:

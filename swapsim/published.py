@@ -22,12 +22,11 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import suggestion
 from swapsim.claims.published import published_tables, reasons
-from swapsim.errors import InputError
-from swapsim.frames.files import finite
+from swapsim.errors import InputError, suggestion
 from swapsim.io import read_text
 from swapsim.study.ranking import interval
+from swapsim.tables import finite
 
 NOTHING: Final = 1 / 20
 SAME: Final = 1.10

@@ -21,7 +21,7 @@ from threading import Timer
 import pytest
 from hypothesis import settings
 
-from swapsim import interrupt
+from swapsim.progress import SIGNALS
 
 settings.register_profile("swapsim", deadline=None, print_blob=True, max_examples=30)
 settings.register_profile("ci", settings.get_profile("swapsim"), derandomize=True)
@@ -80,7 +80,7 @@ def descendants(pid: int) -> list[int]:
 @pytest.fixture
 def signals_as_in_a_terminal() -> Iterator[None]:
     """Handle the signals that end a command as by default: nohup and scripts ignore some."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in interrupt.SIGNALS}
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     for number, handler in before.items():

@@ -42,7 +42,7 @@ SUBJECTS = {
     "stall": ("tests/stall",),
     "slots": ("tests/slots", "tests/policies"),
     "clusters": ("tests/clusters",),
-    "mglru": ("tests/generations", "tests/mglru"),
+    "mglru": ("tests/mglru", "tests/mglru"),
     "machine": ("tests/machine", "tests/des"),
     "reclaim": ("tests/reclaim",),
     "traces": ("tests/traces",),

@@ -24,7 +24,7 @@ def small_reclaim(seed: int) -> ReclaimConfig:
 SMALL: dict[str, dict[str, Any]] = {
     "clusters": {"AGAIN": 1},
     "des": {"OURS": 2000, "THEIRS": 100},
-    "generations": {"AGAIN": 1, "TRACE": "generations-6.12-mixed-1"},
+    "mglru": {"AGAIN": 1, "TRACE": "generations-6.12-mixed-1"},
     "import_text": {"PAGES": 16},
     "panels": {"PANELS": ("stalls",)},
     "reclaim": {"MACHINE": small_reclaim},

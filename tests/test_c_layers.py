@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 CORELIB = repository_root() / "corelib"
 
@@ -22,7 +22,7 @@ LAYERS = {
     "slots": ("core",),
     "clusters": ("slots",),
     "stall": ("core",),
-    "generations": ("core",),
+    "mglru": ("core",),
     "des": ("core",),
     "ftrace": ("core",),
     "engine": ("des",),

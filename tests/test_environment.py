@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 import swapsim
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 ROOT = repository_root()
 CONDA_TOOLS = {"python", "c-compiler", "cmake", "ninja", "pip"}

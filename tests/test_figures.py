@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from swapsim import clusters, generations, mapping, reclaim, removal, slots, stall
+from swapsim import clusters, mapping, mglru, reclaim, removal, slots, stall
 from swapsim.machine import MachineConfig
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
@@ -29,7 +29,7 @@ VERIFY = {
     "slots": slots.verify_slots,
     "stall": stall.verify_stalls,
     "clusters": clusters.verify_clusters,
-    "mglru": generations.verify_generations,
+    "mglru": mglru.verify_generations,
 }
 
 
@@ -114,14 +114,14 @@ def cluster_work(trace: str) -> Any:
 
 def mglru_flips(trace: str) -> Any:
     """MGLRU: choices by the base's term and other rules' type and term."""
-    rows = generations.replay(trace).flips
+    rows = mglru.replay(trace).flips
     keys = ["rules", "base_type", "base_term", "type", "term"]
     return table(rows, keys, "choices")
 
 
 def mglru_switches(trace: str) -> Any:
     """MGLRU: choices that flip without a term of the rules."""
-    rows = generations.replay(trace).switches
+    rows = mglru.replay(trace).switches
     return table(rows, ["rules", "switch"], "flips", "to_anon", "tiers")
 
 

@@ -20,7 +20,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapsim import traces
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.machine._native import Window
 from swapsim.machine.run import window_metrics
 from swapsim.machine.what_if import gains

@@ -22,7 +22,7 @@ LADDER = (
     {"claims", "policies"},
     {"published"},
     {"__init__"},
-    {"mapping", "removal", "slots", "clusters", "stall", "generations", "machine", "reclaim"},
+    {"mapping", "removal", "slots", "clusters", "stall", "mglru", "machine", "reclaim"},
     {"patches"},
     {"live"},
     {"site", "guide"},
@@ -37,7 +37,7 @@ SUBJECTS = {
     "slots": set(),
     "clusters": set(),
     "stall": set(),
-    "generations": set(),
+    "mglru": set(),
     "machine": {"mapping", "removal", "slots"},
     "reclaim": {"stall"},
 }

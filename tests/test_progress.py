@@ -32,18 +32,6 @@ def test_a_terminal_shows_what_is_asked_for(capsys: pytest.CaptureFixture[str]) 
         assert ("2/2" in printed.err) == asked
 
 
-@pytest.mark.parametrize("with_bar", [False, True])
-def test_a_command_on_a_terminal_is_never_silent(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, with_bar: bool
-) -> None:
-    """It prints a line if it takes long, unless it shows a bar."""
-    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.01)
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
-    with progress.announced("swapsim rank"), progress.bar(2, "rank", "runs", shown=with_bar):
-        time.sleep(0.5)
-    assert ("swapsim rank: " in capsys.readouterr().err) != with_bar
-
-
 def test_a_quick_cell_shows_nothing(shown: Shown) -> None:
     """Before five seconds have gone there is no bar."""
     with progress.bar(2, "sweep", "runs", shown=False) as bar:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapsim import published
 from swapsim.claims import reasons
 from swapsim.errors import InputError
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.published import mark
 
 RATIOS = st.floats(0.05, 20)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 CONFTEST = Path(__file__).parent / "conftest.py"
 

@@ -4,16 +4,9 @@
 A chart itself is a function of its subject's package, in ``charts``.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.charts import colours as colours
-    from swapsim.charts import general as general
-    from swapsim.charts import theme as theme
-    from swapsim.charts.theme import png as png
-    from swapsim.charts.theme import rendered as rendered
-    from swapsim.charts.theme import use as use
-else:
-    lazy.export(__name__)
+from swapsim.charts import colours as colours
+from swapsim.charts import general as general
+from swapsim.charts import theme as theme
+from swapsim.charts.theme import png as png
+from swapsim.charts.theme import rendered as rendered
+from swapsim.charts.theme import use as use

@@ -14,7 +14,6 @@ import polars as pl
 from swapsim.charts.description import describe
 from swapsim.charts.panels import KEYS, Field, Panel, fields_of, kind_of, with_marks
 from swapsim.charts.quick import alt
-from swapsim.checks import checked
 
 P = ParamSpec("P")
 C = TypeVar("C")
@@ -35,7 +34,6 @@ def interactive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
     """Return a decorator that adds interaction and a description to the charts of a function."""
 
     def made(draw: Callable[P, C]) -> Callable[P, C]:
-        @checked
         @wraps(draw)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> C:
             chart: C = with_interaction(draw(*args, **kwargs), words)

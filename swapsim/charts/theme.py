@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import polars as pl
 import vl_convert
 from PIL import Image
 
-from swapsim import frames
 from swapsim.charts.quick import alt
-from swapsim.checks import checked
 from swapsim.errors import InputError
 
 VEGA_LITE: Final = "6.4"
@@ -83,9 +82,9 @@ def _theme() -> alt.theme.ThemeConfig:
 
 
 def use() -> None:
-    """Show charts in notebooks as interactive ones, with a picture as a fallback, and frames.
+    """Show charts in notebooks as interactive ones, with a picture as a fallback.
 
-    Frames are shown as by `frames.use`.
+    Frames are printed with up to 40 rows, all their columns and four digits.
     JupyterLab draws the specification: marks have tooltips, a click into a legend selects, dragging
     and the wheel with Ctrl move and zoom numeric axes, a double click resets them. GitHub shows the
     picture; nbval compares the specification. With SWAPSIM_PICTURES=no in the environment there is
@@ -93,10 +92,9 @@ def use() -> None:
     """
     alt.renderers.register("swapsim", _shown)
     alt.renderers.enable("swapsim")
-    frames.use()
+    pl.Config(tbl_rows=40, tbl_cols=-1, float_precision=4)
 
 
-@checked
 def png(spec: dict[str, Any]) -> bytes:
     """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white."""
     return packed(vl_convert.vegalite_to_png(on_ground(spec), vl_version=VEGA_LITE, scale=1.5))
@@ -116,7 +114,6 @@ def packed(png: bytes) -> bytes:
     return made.getvalue()
 
 
-@checked
 def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
     """Return a chart's file by its suffix: .html, which works offline, .svg or .png."""
     spec = chart.to_dict()

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.claims.tables import COMPARISON, PUBLISHED, RESULTS
 from swapsim.errors import InputError
 
@@ -19,7 +18,6 @@ _LKP_HEAD: Final = (
 _Cell = dict[str, Any]  # a row of COMPARISON
 
 
-@checked
 def lkp_change(base: float, value: float) -> float:
     """Return the percentage that lkp prints between base and value, with its plain sign.
 
@@ -30,7 +28,6 @@ def lkp_change(base: float, value: float) -> float:
     return float("inf") if base == 0 else 100 * value / base - 100
 
 
-@checked
 def lkp(comparison: pl.DataFrame) -> str:
     """Return a COMPARISON of two kernels in lkp's layout: base, change, patched, metric.
 
@@ -52,7 +49,6 @@ def lkp(comparison: pl.DataFrame) -> str:
     return "".join(lines)
 
 
-@checked
 def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     """Return COMPARISON: RESULTS of one patch with the rows, digits and order of printed cells.
 

@@ -10,21 +10,17 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import io
-from swapsim.checks import checked
 from swapsim.claims import tables
 from swapsim.claims.addresses import misfit
 from swapsim.errors import InputError
-from swapsim.frames.files import finite, read_csv, read_table
-from swapsim.frames.table import Table
-from swapsim.io import paths, read_toml
-from swapsim.io.paths import data_root, patches_root
+from swapsim.io import data_root, patches_root
+from swapsim.tables import Table, finite, read_csv, read_table
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 _LINKS_MAY_LACK: Final = ("target", "author", "date", "merged")
 _FENCE: Final = "+++\n"
 
 
-@checked
 def published_tables(root: Path | None = None) -> pl.DataFrame:
     """Read all printed cells of the mails (PUBLISHED), in the order of data/published.
 
@@ -45,13 +41,11 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
     return pl.concat([_read_cells(path) for path in paths])
 
 
-@checked
 def mails(root: Path | None = None) -> pl.DataFrame:
     """Read which mails the figures are from, and whether their texts were available (MAILS)."""
     return _read(root, "mails.csv", tables.MAILS, ["mail"])
 
 
-@checked
 def links(root: Path | None = None) -> pl.DataFrame:
     """Read the mails, commits and other sources that our texts cite (LINKS).
 
@@ -72,7 +66,6 @@ def links(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
-@checked
 def reasons(root: Path | None = None) -> pl.DataFrame:
     """Read why rows of the mails' tables have no figure (REASONS): patterns, and words."""
     keys = ["mail", "table", "metric", "source"]
@@ -91,13 +84,11 @@ def reasons(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
-@checked
 def windows(root: Path | None = None) -> pl.DataFrame:
     """Read the part of a run that each metric describes; stored before the runs (WINDOWS)."""
     return _read(root, "windows.csv", tables.WINDOWS, ["metric"], ("fitted",))
 
 
-@checked
 def window_of(metric: str) -> str:
     """Return the WINDOW of a metric, by the row of WINDOWS whose name it has or begins with.
 
@@ -111,7 +102,6 @@ def window_of(metric: str) -> str:
     return str(found["window"][0])
 
 
-@checked
 def patch_cards(root: Path | None = None) -> pl.DataFrame:
     """Read the card of each patch: TOML between lines of +++, then markdown (CARD).
 
@@ -242,7 +232,6 @@ Row = tuple[str, float, str]
 """A metric, its value and its unit."""
 
 
-@checked
 def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int]) -> pl.DataFrame:
     """Return rows as RESULTS, with the values of ``labels`` in the columns that they lack.
 
@@ -264,7 +253,6 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
     return tables.RESULTS.check(frame.select(typed))
 
 
-@checked
 def measured_results(experiment: str) -> pl.DataFrame:
     """Read the RESULTS of an experiment of data/measured; seed is the number of the round."""
     return read_table(_experiment(experiment) / "results.parquet", tables.RESULTS)
@@ -274,7 +262,6 @@ _FURTHER: Final = {"slots_in_use": tables.SLOTS_IN_USE, "lists": tables.REMOVED_
 """Tables of some experiments, by the names of their files."""
 
 
-@checked
 def measured_table(experiment: str, name: str) -> pl.DataFrame:
     """Read a further table of an experiment, by its name in _FURTHER; not all have each."""
     path = _experiment(experiment) / f"{name}.parquet"
@@ -287,14 +274,13 @@ def measured_table(experiment: str, name: str) -> pl.DataFrame:
     return read_table(path, _FURTHER[name])
 
 
-@checked
 def measured_provenance(experiment: str) -> dict[str, Any]:
     """Return the provenance of an experiment: kernel, switches, config, command, date."""
-    return read_toml(_experiment(experiment) / "measured.toml")
+    return io.read_toml(_experiment(experiment) / "measured.toml")
 
 
 def _experiment(experiment: str) -> Path:
-    known = paths.shipped_measurements()
+    known = io.shipped_measurements()
     if experiment not in known:
         raise InputError(
             f"no such experiment; there are: {', '.join(known) or 'none yet'}", field=experiment

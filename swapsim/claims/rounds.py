@@ -8,17 +8,15 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
-from swapsim.frames.cases import first
 from swapsim.study.ranking import CONFIDENCE, RANKED, check_confidence, interval
 from swapsim.study.summary import over, ranked
+from swapsim.tables import cases as first
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
 
-@checked
 def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Return the median of each metric over its rounds (MEDIANS), with its exact interval.
 
@@ -33,7 +31,6 @@ def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.Data
     return MEDIANS.check(named.select(MEDIANS.names()))
 
 
-@checked
 def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return a row per metric, and a column per policy: "median [low, high]" as `spread` has it."""
     MEDIANS.check(medians)
@@ -51,7 +48,6 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     )
 
 
-@checked
 def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
     """Rank the policies by the rounds of one metric of RESULTS, the best first.
 
@@ -96,7 +92,6 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None
     }
 
 
-@checked
 def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     """Compare each policy of a series with the one before it, round by round: a row per step."""
     RESULTS.check(results)
@@ -123,7 +118,6 @@ def agreement(within: pl.Expr) -> pl.Expr:
     return first((within, "reproduced"), (~within, "missed"))
 
 
-@checked
 def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the means of simulated RESULTS with measured MEDIANS under the same workload.
 

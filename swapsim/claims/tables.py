@@ -5,8 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
+from swapsim import tables as columns
+from swapsim.tables import BY_ROW, Column, Table, Vocabulary
 
 BETTER: Final = Vocabulary(
     "BETTER", "Which direction of a metric is the better one.", ("higher", "lower", "neither")

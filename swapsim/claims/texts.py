@@ -3,13 +3,10 @@
 
 from typing import Final
 
-from swapsim.checks import checked
-from swapsim.frames.figures import LARGE_PERCENT, factor_text
-
+LARGE_PERCENT: Final = 1000  # from this change in percent on, its factor is shown
 NO_PERCENT: Final = 0.005  # percentages and points below this are shown as zero
 
 
-@checked
 def range_text(low: float | None, high: float | None) -> str:
     """Return a range of changes in percent, once if its ends look the same; a factor from +1000 %.
 
@@ -18,10 +15,16 @@ def range_text(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ""
     if high >= LARGE_PERCENT:
-        first, last = factor_text(low), factor_text(high)
+        first, last = _factor(low), _factor(high)
     else:
         first, last = _change(low), f"{_change(high)} %"
     return last if last in (first, f"{first} %") else f"{first} to {last}"
+
+
+def _factor(percent: float) -> str:
+    """Return the factor of a change in percent, after a multiplication sign."""
+    times = 1 + percent / 100
+    return f"\N{MULTIPLICATION SIGN}{f'{times:,.0f}' if times >= 100 else f'{times:.3g}'}"
 
 
 def _change(percent: float) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 import click
 from click.shell_completion import shell_complete
 
-from swapsim import interrupt
+from swapsim import __version__
 from swapsim.cli.laboratory import bench, compare, mails_tables, notebooks, report, simulate
 from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
@@ -22,9 +22,12 @@ from swapsim.cli.replay import replay, verify
 from swapsim.cli.trace import import_, info, probes
 from swapsim.cli.verbs import Verbs
 from swapsim.errors import SwapsimError
-from swapsim.version import __version__
+from swapsim.progress import check_interrupted, exit_status
 
 __all__ = ["cli", "main"]
+
+INTERRUPTED: Final = "swapsim: interrupted; nothing was left half written"
+"""What the command says to Ctrl-C."""
 
 _COMPLETION: Final = "_SWAPSIM_COMPLETE"
 """What a shell wants: bash_source, zsh_source or fish_source for its script, or a completion."""
@@ -80,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             try:
                 code = cli.invoke(context)
             except BaseException:
-                interrupt.check()
+                check_interrupted()
                 raise
     except click.exceptions.Exit as after_help:
         return after_help.exit_code
@@ -88,8 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(no_command.format_message())
         return 2
     except KeyboardInterrupt:
-        click.echo(interrupt.TEXT, err=True)
-        return interrupt.status()
+        click.echo(INTERRUPTED, err=True)
+        return exit_status()
     except click.ClickException as usage:
         said = usage.format_message().rstrip(".") + _remedy(usage)
         click.echo(f"swapsim: {' '.join(said.split())}", err=True)

@@ -34,7 +34,7 @@ class TraceFolder(click.Path):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Offer the shipped names that begin so, and files."""
-        from swapsim.io.paths import shipped_traces
+        from swapsim.io import shipped_traces
 
         names = offering(shipped_traces)(ctx, param, incomplete)
         return [*names, *super().shell_complete(ctx, param, incomplete)]
@@ -48,7 +48,7 @@ def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
     from swapsim.traces.losses import losses
     from swapsim.traces.subjects import require_feeds
 
-    require_feeds(trace, str(ctx.command.name))
+    require_feeds(trace, str(ctx.command.name), verifies="verify" in ctx.command_path.split())
     with suppress(SwapsimError):
         if found := losses(trace):
             lacks = ", ".join(found)

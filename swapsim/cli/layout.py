@@ -11,19 +11,14 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Sequence
 from typing import Final
 
 import click
 import polars as pl
 
-from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE
-from swapsim.frames.figures import cells as cells_of
-
 WIDTH: Final = 100  # characters of a line if nothing else is known
 _LEAST: Final = 40  # in a narrower terminal lines are that long
-_PLAIN: Final = str.maketrans({MISSING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
 
 
 def width() -> int:
@@ -65,111 +60,20 @@ def explained(rows: Sequence[tuple[str, str, str]], most: int) -> list[str]:
     ]
 
 
-def laid_out(
-    frame: pl.DataFrame,
-    units: Mapping[str, str],
-    most: int | None = None,
-    *,
-    in_order: bool = False,
-) -> str:
-    """Return a table as lines of text; columns of one value come last.
-
-    ``units`` maps a column to its unit, which is printed below its name unless it is empty.
-    """
-    names = frame.columns if in_order else varied_first(frame)
-    has_units = any(map(units.get, names))
-    heads = {name: [name, units.get(name, "")][: 1 + has_units] for name in names}
-    columns = [_Column(frame[name], heads[name], units.get(name, "")) for name in names]
-    keys = columns[: _distinguishing(frame, names)]
-    most = width() if most is None else most
-    _narrow_texts(columns, most)
-    parts = _parts(columns, keys, most)
-    return "\n\n".join("\n".join(_part(part, 1 + has_units)) for part in parts)
-
-
-class _Column:
-    """The cells of a column, heads included, and how wide they are."""
-
-    def __init__(self, column: pl.Series, heads: Sequence[str], unit: str) -> None:
-        self.cells = [*heads, *cells(column, unit)]
-        self.width = max(map(len, self.cells))
-        self.right = column.dtype.is_numeric()
-        self._heads = heads
-
-    @property
-    def least(self) -> int:
-        """Return how wide it is if its texts are broken between words, and its head is not."""
-        words = (word for cell in self.cells for word in cell.split())
-        return self.width if self.right else max(map(len, [*words, *self._heads]))
-
-    def narrow(self, most: int) -> None:
-        """Let no cell be wider; it continues in further lines."""
-        self.width = min(self.width, max(1, most))
-
-    def lines(self, row: int) -> list[str]:
-        """Return the lines of a cell."""
-        cell = self.cells[row]
-        lines = [cell] if len(cell) <= self.width else _broken(cell, self.width)
-        return [line.rjust(self.width) if self.right else line.ljust(self.width) for line in lines]
-
-
-def _narrow_texts(columns: Sequence[_Column], most: int) -> None:
-    """Let the widest texts continue below themselves, if all columns then fit."""
-    least = {column: column.least for column in columns} if _wide(columns) > most else {}
-    if sum(least.values()) + 3 * len(columns) + 1 > most:
-        return
-    while _wide(columns) > most:
-        widest = max(
-            (each for each in columns if each.width > least[each]), key=lambda of: of.width
-        )
-        widest.narrow(widest.width - 1)
-
-
-def _distinguishing(frame: pl.DataFrame, names: Sequence[str]) -> int:
-    """Return how many of the first columns distinguish the rows; at least one."""
-    for count in range(1, len(names)):
-        if frame.select(names[:count]).n_unique() == frame.height:
-            return count
-    return 1
-
-
-def _parts(
-    columns: Sequence[_Column], keys: Sequence[_Column], most: int
-) -> Iterator[Sequence[_Column]]:
-    """Yield the columns in parts that are narrow enough; each begins with the keys."""
-    if _wide(columns) <= most:
-        yield columns
-        return
-    for key in keys:
-        key.narrow(most // (2 * len(keys)) - 3)
-    part = list(keys)
-    for column in columns[len(keys) :]:
-        if len(part) > len(keys) and _wide([*part, column]) > most:
-            yield part
-            part = list(keys)
-        column.narrow(most - _wide(part) - 3)
-        part.append(column)
-    yield part
-
-
-def _wide(columns: Sequence[_Column]) -> int:
-    return sum(column.width + 3 for column in columns) + 1
-
-
-def _part(columns: Sequence[_Column], heads: int) -> Iterator[str]:
-    """Yield the lines of some columns, without a line of units if they have none."""
-    rule = f"|{'|'.join('-' * (column.width + 2) for column in columns)}|"
-    rows = len(columns[0].cells)
-    for row in range(rows):
-        if row == heads:
-            yield rule
-        if 0 < row < heads and not any(column.cells[row] for column in columns):
-            continue
-        blank = [" " * column.width for column in columns]
-        for line in zip_longest(*(column.lines(row) for column in columns)):
-            yield f"| {' | '.join(cell or none for cell, none in zip(line, blank, strict=True))} |"
-    if rows == heads:
-        yield rule
+def laid_out(frame: pl.DataFrame, most: int | None = None) -> str:
+    """Return a table as lines of text, as polars prints it."""
+    with pl.Config(
+        tbl_formatting="ASCII_MARKDOWN",
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_width_chars=width() if most is None else most,
+        fmt_str_lengths=1000,
+        fmt_table_cell_list_len=-1,
+        tbl_cell_numeric_alignment="RIGHT",
+    ):
+        return str(frame)
 
 
 def _broken(
@@ -184,21 +88,6 @@ def _broken(
         break_long_words=long_words,
         break_on_hyphens=False,
     ) or [first]
-
-
-def varied_first(frame: pl.DataFrame) -> list[str]:
-    """Return the columns; those with one value come after those that distinguish the rows."""
-    if frame.height < 2:
-        return frame.columns
-    return sorted(frame.columns, key=lambda name: frame[name].n_unique() == 1)
-
-
-def cells(column: pl.Series, unit: str = "") -> list[str]:
-    """Return each value of a column as text; null is a dash."""
-    words = [word.translate(_PLAIN) for word in cells_of(column, unit)]
-    if column.dtype.is_numeric():
-        return [word.replace(",", "") for word in words]
-    return [printable(word) for word in words]
 
 
 def printable(text: str) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import polars as pl
 
-from swapsim.cli.layout import cells
 from swapsim.cli.tables import Found, shows
 from swapsim.cli.verbs import Verb
 
@@ -61,7 +60,7 @@ def rank(file: Path, seeds: int) -> Found:
     if not of_lists and not of_bases:
         raise InputError(
             f"has no policy of swap slots to rank: compare {policies[0].name} by "
-            "'swapsim replay generations DIR --policy FILE'",
+            "'swapsim replay mglru DIR --policy FILE'",
             path=file,
         )
     if of_lists and of_bases:
@@ -146,8 +145,8 @@ def _compared(mine: Mapping[str, Any], its: Mapping[str, Any], policies: int) ->
 
 def _figures(mine: Mapping[str, Any], its: Mapping[str, Any]) -> str:
     """Return the figure of a policy next to a base's."""
-    figures = pl.Series([*(mine[name] for name in ("median", "low", "high")), its["median"]])
-    median, low, high, other = (each.strip() for each in cells(figures, mine["unit"]))
+    median, low, high = (f"{mine[name]:.3g}" for name in ("median", "low", "high"))
+    other = f"{its['median']:.3g}"
     ends = f" ({low} to {high})" if mine["runs"] > 1 else ""
     # In a ranking of changes the base has none.
     base = f", {its['policy']} {other}" if its["median"] else ""

@@ -8,9 +8,9 @@ from typing import Final
 import polars as pl
 
 from swapsim.cli.tables import Printed
-from swapsim.frames.table import Column
 from swapsim.study.ranking import FEWEST_RUNS, confidence_of
 from swapsim.study.tables import RANKING
+from swapsim.tables import Column
 
 _COLUMNS: Final[Sequence[str]] = ("rank", "policy", "median", "low", "high")
 _ON_RECORDING: Final = "change on this recording, which is no draw of the generator"

@@ -4,28 +4,29 @@
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import polars as pl
 
-from swapsim.checks import suggestion
 from swapsim.cli.arguments import slots_argument, trace_argument
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
 from swapsim.cli.verbs import Verbs
+from swapsim.errors import suggestion
 from swapsim.ffi import (
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
-    GENERATION_RULES,
-    GENERATION_SWITCHES,
     MAPPING_KERNELS,
+    MGLRU_RULES,
+    MGLRU_SWITCHES,
     SLOT_REPLAY_KERNELS,
     SLOT_REPLAY_POLICIES,
     STALL_RULES,
 )
-from swapsim.frames.table import Column
+from swapsim.tables import Column
 
 if TYPE_CHECKING:
     from swapsim.policies import TypePolicy
@@ -73,6 +74,11 @@ _BRIEF: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = {
 """Columns of wide tables: those that answer, and more of them as far as a line has place."""
 
 
+def _charts(subject: str) -> Any:
+    """Import the charts of a subject: altair takes a second, and most commands draw none."""
+    return import_module(f"swapsim.{subject}.charts")
+
+
 def _printed(
     name: str, frame: pl.DataFrame, columns: Mapping[str, Column], title: str = ""
 ) -> Printed:
@@ -87,7 +93,7 @@ def replay() -> None:
 
 
 @replay.command(
-    "writeback-tags",
+    "mapping",
     help="Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without.",
 )
 @trace_argument
@@ -106,7 +112,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     per_page = mapping.per_page(sites)
     return Found(
         [_printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
-        chart=lambda: mapping.charts.work_by_site(per_page),
+        chart=lambda: _charts("mapping").work_by_site(per_page),
         lines=[
             *(f"by the rules of {kernel} (--kernel): {line}" for line in mapping.summed(sites)),
             *mapping.doubts(sites, folder),
@@ -115,7 +121,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
 
 
 @replay.command(
-    "batched-removal",
+    "removal",
     help="Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds.",
 )
 @trace_argument
@@ -129,7 +135,7 @@ def replay_batched_removal(folder: Path) -> Found:
 
 
 @replay.command(
-    "cluster-next",
+    "slots",
     help="Patch D: the trace's requests, all at one rate, under each scan base: medians over the "
     "seeds, their intervals, and ranks.",
 )
@@ -150,7 +156,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     title = f"Moved lines against locality: {folder.name}"
     return Found(
         [of_metric(ranking.drop("tied_with"), name, in_words(name)) for name in metrics],
-        chart=lambda: slots.charts.moves_against_locality(
+        chart=lambda: _charts("slots").moves_against_locality(
             measured, title=title, subtitle=statistics(seeds)
         ),
         lines=[about(ranking), *same_rows(measured, folder)],
@@ -159,7 +165,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 
 
 @replay.command(
-    "stall-decisions",
+    "stall",
     help="Patch C: what each set of rules decides of the trace's lists, and how many two agree on.",
 )
 @trace_argument
@@ -250,7 +256,7 @@ def replay_clusters(
             _printed("work", found.work, tables.CLUSTER_WORK.by_name),
             _printed("lists", lists, tables.CLUSTER_LISTS.by_name),
         ],
-        chart=lambda: clusters.charts.lists_over_time(
+        chart=lambda: _charts("clusters").lists_over_time(
             lists, title=f"Clusters by list: {folder.name}"
         ),
         lines=[_MORE_GRANTS] if more.height else [],
@@ -258,7 +264,7 @@ def replay_clusters(
 
 
 @replay.command(
-    "generations",
+    "mglru",
     help="The trace's states of generations under other rules, open loop: which choices between "
     "anonymous and file pages flip, by which term, and when what was chosen.",
 )
@@ -266,7 +272,7 @@ def replay_clusters(
 @click.option(
     "--rules",
     multiple=True,
-    type=click.Choice(GENERATION_RULES),
+    type=click.Choice(MGLRU_RULES),
     help="Rule set; may be given several times. Default: all.",
 )
 @click.option(
@@ -274,8 +280,8 @@ def replay_clusters(
     "switches",
     multiple=True,
     metavar="NAME=yes|no|N",
-    help=f"Rule to change in each set: {', '.join(GENERATION_SWITCHES)}; a number for "
-    f"{', '.join(name for name, flag in GENERATION_SWITCHES.items() if not flag)}; may be given "
+    help=f"Rule to change in each set: {', '.join(MGLRU_SWITCHES)}; a number for "
+    f"{', '.join(name for name, flag in MGLRU_SWITCHES.items() if not flag)}; may be given "
     "several times.",
 )
 @click.option(
@@ -290,26 +296,22 @@ def replay_clusters(
 def replay_generations(
     folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], policy: Path | None, parts: int
 ) -> Found:
-    from swapsim import generations
+    from swapsim import mglru
 
-    changed = dict(_switch(each, GENERATION_SWITCHES) for each in switches)
-    wanted = [*(rules or GENERATION_RULES), *(_type_policies(policy) if policy else ())]
-    found = generations.replay(folder, wanted, switches=changed, parts=parts)
-    tables = generations.tables
+    changed = dict(_switch(each, MGLRU_SWITCHES) for each in switches)
+    wanted = [*(rules or MGLRU_RULES), *(_type_policies(policy) if policy else ())]
+    found = mglru.replay(folder, wanted, switches=changed, parts=parts)
+    tables = mglru.tables
     return Found(
         [
-            _printed("flips", found.flips, tables.GENERATION_FLIPS.by_name),
+            _printed("flips", found.flips, tables.MGLRU_FLIPS.by_name),
             _printed(
-                "when",
-                found.when,
-                tables.GENERATION_TIMELINE.by_name | tables.GENERATION_FLIPS.by_name,
+                "when", found.when, tables.MGLRU_TIMELINE.by_name | tables.MGLRU_FLIPS.by_name
             ),
-            _printed("switches", found.switches, tables.GENERATION_SWITCHED.by_name),
-            _printed("timeline", found.timeline, tables.GENERATION_TIMELINE.by_name),
+            _printed("switches", found.switches, tables.MGLRU_SWITCHED.by_name),
+            _printed("timeline", found.timeline, tables.MGLRU_TIMELINE.by_name),
         ],
-        chart=lambda: generations.charts.why(
-            found.timeline, title=f"Why did it swap? {folder.name}"
-        ),
+        chart=lambda: _charts("mglru").why(found.timeline, title=f"Why did it swap? {folder.name}"),
         lines=["open loop: each state is the trace's own, whatever was chosen before"],
     )
 
@@ -398,7 +400,7 @@ def verify_slots(
 
 
 @verify.command(
-    "stalls",
+    "stall",
     help="Count reclaim's lists again from their folios, and compare each decision of the kernel. "
     "A trace of a stock 7.3 has the counts alone, and is compared with the rules of 7.3.",
 )
@@ -433,16 +435,16 @@ def verify_clusters(folder: Path, form: str | None) -> int:
 
 
 @verify.command(
-    "generations",
+    "mglru",
     help="Decide a trace's choices between anonymous and file pages again (6.12, 7.3), its tiers, "
     "agings and scan sizes, and compare each with the kernel's.",
 )
 @trace_argument
 @format_option
 def verify_generations(folder: Path, form: str | None) -> int:
-    from swapsim import generations
+    from swapsim import mglru
 
-    return _exit_status(generations.verify_generations(folder), form)
+    return _exit_status(mglru.verify_generations(folder), form)
 
 
 def _exit_status(verdict: "Verdict", form: str | None) -> int:

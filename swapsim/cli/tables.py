@@ -11,7 +11,6 @@ For a script, ``--format`` or ``-o -`` prints the table alone, and what else the
 
 import io
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -21,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import polars as pl
 
-from swapsim.cli.layout import explained, laid_out, printable, say, varied_first, width
+from swapsim.cli.layout import laid_out, printable, say, width
 from swapsim.errors import InputError
-from swapsim.frames.table import Column, unit_in_name
 from swapsim.io import write_atomically
+from swapsim.tables import Column
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw no chart
     import altair as alt
@@ -97,10 +96,6 @@ format_option: Final = click.option(
     help="Print the table alone, in this format.",
 )
 
-explain_option: Final = click.option(
-    "--explain", is_flag=True, help="Print below the table the unit and meaning of each column."
-)
-
 
 def shows(
     *, charts: bool = False, only: Sequence[str] = (), usual: str | None = None
@@ -125,19 +120,12 @@ def shows(
             help=help_,
         )
         @format_option
-        @explain_option
         @wraps(command)
         def shown(
-            outputs: Sequence[Path],
-            form: str | None,
-            explain: bool,
-            table: str | None = None,
-            **given: Any,
+            outputs: Sequence[Path], form: str | None, table: str | None = None, **given: Any
         ) -> int:
             files = [each for each in outputs if each != STANDARD_OUTPUT]
             form = form or ("csv" if len(files) < len(outputs) else None)
-            if form and explain:
-                raise click.UsageError("--explain explains the printed table: drop --format, -o -")
             for file in files:
                 checked(file, suffixes)
                 refuse_own_input(file, given.values())
@@ -161,7 +149,7 @@ def shows(
             if form:
                 print_alone(frame, form)
             else:
-                print_tables(tables, explain=explain)
+                print_tables(tables)
             for line in found.lines:
                 say(line, err=bool(form))
             others = [each.name for each in found.tables if each.name != tables[0].name]
@@ -185,10 +173,9 @@ def shows(
     return of
 
 
-def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
-    """Print tables, and on request the meaning of their columns below each."""
+def print_tables(tables: Sequence[Printed]) -> None:
+    """Print tables."""
     for number, table in enumerate(tables):
-        columns = table.columns
         if number:
             click.echo()
         if table.title and table.frame.is_empty():
@@ -198,9 +185,6 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
             say(f"{printable(table.title)}:")
         frame, text = _that_fits(table)
         click.echo(text)
-        if explain:
-            names = frame.columns if table.in_order else varied_first(frame)
-            click.echo("\n".join(_explanation([columns[name] for name in names])))
         if others := [name for name in table.frame.columns if name not in frame.columns]:
             choice = f"--only {table.name} and " if len(tables) > 1 else ""
             say(f"with {choice}--format, or in a file (-o), also: {', '.join(others)}")
@@ -208,32 +192,17 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
 
 def _that_fits(table: Printed) -> tuple[pl.DataFrame, str]:
     """Return the printed columns, and their text."""
-    heads = {name: each.head for name, each in table.columns.items()}
     for more in range(len(table.more), -1, -1):
         frame = table.frame.select([*table.brief, *table.more[:more]] or pl.all())
-        on_one_line = laid_out(frame, heads, sys.maxsize, in_order=table.in_order)
+        on_one_line = laid_out(frame, 10_000)
         if on_one_line.index("\n") <= width():
             return frame, on_one_line
-    return frame, laid_out(frame, heads, in_order=table.in_order)
+    return frame, laid_out(frame)
 
 
 def print_alone(frame: pl.DataFrame, form: str) -> None:
     """Print a table in a format for programs, ``csv`` or ``json``."""
     click.echo(TABLES[f".{form}"](frame), nl=False)
-
-
-def _explanation(columns: Sequence[Column]) -> list[str]:
-    rows = [(each.name, _unit(each), each.meaning.replace("``", "")) for each in columns]
-    return explained(rows, width())
-
-
-def _unit(column: Column) -> str:
-    """Return a column's unit or kind of values: a number without a unit is a count."""
-    if unit := column.unit or unit_in_name(column.name):
-        return unit
-    if column.dtype == pl.Boolean:
-        return "yes or no"
-    return "count" if column.dtype.is_numeric() else "words"
 
 
 def checked(path: Path, suffixes: Sequence[str]) -> Path:

@@ -10,7 +10,7 @@ import click
 
 from swapsim.cli.arguments import TraceFolder
 from swapsim.cli.layout import say
-from swapsim.cli.tables import Printed, explain_option, format_option, print_alone, print_tables
+from swapsim.cli.tables import Printed, format_option, print_alone, print_tables
 from swapsim.cli.verbs import Verb
 
 
@@ -38,9 +38,8 @@ from swapsim.cli.verbs import Verb
     metavar="FILE",
     help="What 'sh record.sh head' prints, of a recording that does not begin with it.",
 )
-@explain_option
-def import_(text: str, output: Path, keep_going: bool, head: Path | None, explain: bool) -> None:
-    from swapsim import clusters, generations, stall, traces
+def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> None:
+    from swapsim import clusters, mglru, stall, traces
     from swapsim.errors import InputError
     from swapsim.io import read_bytes
     from swapsim.traces.tables import TRACE_EVENTS
@@ -55,9 +54,9 @@ def import_(text: str, output: Path, keep_going: bool, head: Path | None, explai
         keep_going=keep_going,
         progress=sys.stderr.isatty(),
         provenance={"head": added} if head else None,
-        joined=[clusters.JOINED_EVENTS, generations.JOINED_EVENTS, stall.JOINED_EVENTS],
+        joined=[clusters.JOINED_EVENTS, mglru.JOINED_EVENTS, stall.JOINED_EVENTS],
     )
-    print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
+    print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)])
     for line in summary.describe():
         say(line)
 
@@ -79,7 +78,7 @@ def info(folder: Path | None, form: str | None) -> None:
         if form:
             print_alone(listed, form)
         else:
-            print_tables([Printed("traces", listed, SHIPPED_TRACES.by_name)], explain=False)
+            print_tables([Printed("traces", listed, SHIPPED_TRACES.by_name)])
     elif form == "json":
         click.echo(json.dumps(traces.described(folder), indent=2))
     elif form:

@@ -11,7 +11,6 @@ from typing import Any, Final
 import click
 
 from swapsim.errors import SwapsimError
-from swapsim.progress import announced
 
 _ITEM: Final = re.compile(r"\{'(\w+)': (\w+)\}")
 """A mapping of one name, as an error quotes it; a command has NAME=VALUE."""
@@ -38,8 +37,7 @@ class Verb(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            with announced(ctx.command_path):
-                return super().invoke(ctx)
+            return super().invoke(ctx)
         except SwapsimError as error:
             raise SwapsimError(in_options(str(error), self)) from error
 

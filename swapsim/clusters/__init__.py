@@ -7,20 +7,12 @@
 - ``ranking`` ranks a user's choice of lists among changes of the rules of 7.3.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.clusters import charts as charts
-    from swapsim.clusters import ranking as ranking
-    from swapsim.clusters import tables as tables
-    from swapsim.clusters.events import ClusterRows as ClusterRows
-    from swapsim.clusters.events import cluster_rows as cluster_rows
-    from swapsim.clusters.joining import JOINED_EVENTS as JOINED_EVENTS
-    from swapsim.clusters.replay import ClusterReplay as ClusterReplay
-    from swapsim.clusters.replay import replay as replay
-    from swapsim.clusters.verify import verified_clusters as verified_clusters
-    from swapsim.clusters.verify import verify_clusters as verify_clusters
-else:
-    lazy.export(__name__)
+from swapsim.clusters import ranking as ranking
+from swapsim.clusters import tables as tables
+from swapsim.clusters.events import ClusterRows as ClusterRows
+from swapsim.clusters.events import cluster_rows as cluster_rows
+from swapsim.clusters.joining import JOINED_EVENTS as JOINED_EVENTS
+from swapsim.clusters.replay import ClusterReplay as ClusterReplay
+from swapsim.clusters.replay import replay as replay
+from swapsim.clusters.verify import verified_clusters as verified_clusters
+from swapsim.clusters.verify import verify_clusters as verify_clusters

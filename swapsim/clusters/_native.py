@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.clusters.events import OP_FIELDS, ClusterRows
 from swapsim.errors import InputError
@@ -17,9 +18,9 @@ from swapsim.ffi import (
     CLUSTER_OPS,
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
-    structs,
+    check,
+    new,
 )
-from swapsim.ffi.structs import check, new
 
 CHUNK_ROWS: Final = 1 << 18  # rows per call of C; Ctrl-C takes effect between calls
 LOOKS: Final = 24  # how often the neighbours of slots are counted along a trace
@@ -64,7 +65,7 @@ def configured(rows: ClusterRows, rules: str) -> Any:
 
 def settings(rules: str, devices: Sequence[Mapping[str, Any]], **others: int) -> Any:
     """Return ``struct sws_clusters_config *`` of a rule set and devices."""
-    return structs.config(
+    return core.config(
         lib.sws_clusters_config_init,
         None,
         rules=rules_struct(rules)[0],
@@ -84,7 +85,7 @@ def rules_struct(rules: str) -> Any:
 def columns_of(rows: pl.DataFrame) -> Any:
     """Return rows of CLUSTER_EVENTS as ``struct sws_cluster_replay_rows *``."""
     filled = rows.with_columns(pl.col("op", "list").to_physical()).fill_null(0)
-    return structs.columns("struct sws_cluster_replay_rows", filled)
+    return core.columns("struct sws_cluster_replay_rows", filled)
 
 
 def _refuse(problem: int, seq: int) -> None:
@@ -191,7 +192,7 @@ def serve(
     """
     config = configured(rows, rules)
     change_config(config, serving)
-    made = structs.config(
+    made = core.config(
         lib.sws_cluster_what_if_config_init,
         None,
         clusters=config[0],
@@ -232,6 +233,6 @@ def serve(
 
 def _numbers(struct: Any) -> tuple[dict[str, list[int]], dict[str, int]]:
     """Return the arrays and the numbers of a struct by the names of their fields."""
-    found = structs.values(struct)
+    found = core.values(struct)
     arrays = {name: each for name, each in found.items() if isinstance(each, list)}
     return arrays, {name: each for name, each in found.items() if name not in arrays}

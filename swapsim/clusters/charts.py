@@ -6,12 +6,10 @@ import polars as pl
 
 from swapsim.charts import general
 from swapsim.charts.colours import CLUSTERS, PATCHED, UNPATCHED
-from swapsim.checks import checked
 from swapsim.clusters.tables import CLUSTER_LISTS
 from swapsim.study.tables import RANKING
 
 
-@checked
 def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
     """Draw how many clusters each list has along a trace, one panel per rule set.
 
@@ -24,7 +22,6 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
     return general.areas(frame, "seq", "clusters", "list", panel="rules", title=title, words=words)
 
 
-@checked
 def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
     """Draw each alternative's change from the rules of 7.3 (RANKING).
 

@@ -10,11 +10,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
-from swapsim.frames.files import require_values
+from swapsim.tables import require_values
 from swapsim.traces import provenance, require_events, require_order
 from swapsim.traces.verification import AGAIN, read_tables, refuse, require_ops
 
@@ -77,7 +76,6 @@ class ClusterRows:
         return int(highest) + 1 if isinstance(highest, int) else 1
 
 
-@checked
 def cluster_rows(folder: Path | str) -> ClusterRows:
     """Read the events and devices of a trace folder of a cluster allocator.
 

@@ -13,18 +13,17 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import check_number, check_share, checked
+from swapsim import io
 from swapsim.clusters._native import Served, Serving, serve
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.replay import figures_of
-from swapsim.errors import InputError
-from swapsim.frames.metrics import Metric, Metrics
-from swapsim.io import paths
+from swapsim.errors import InputError, check_number, check_share
 from swapsim.policies._native import Observation
 from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
 from swapsim.study import summary
+from swapsim.tables import Metric, Metrics
 
 BASE: Final = "7.3"
 """The rules that the alternatives change."""
@@ -198,7 +197,7 @@ def peak_of(events: pl.DataFrame) -> int:
 
 def shipped_stream(name: str) -> Stream:
     """Return the stream of a shipped trace."""
-    return stream(cluster_rows(paths.data_root() / "traces" / name), name)
+    return stream(cluster_rows(io.data_root() / "traces" / name), name)
 
 
 def generated_stream(seed: int) -> Stream:
@@ -236,7 +235,6 @@ def default_streams(seeds: int = SEEDS) -> list[Stream]:
     return [*map(shipped_stream, TRACES), *map(generated_stream, range(1, seeds + 1))]
 
 
-@checked
 def measure(
     streams: Iterable[Stream],
     alternatives: Sequence[Alternative | ListPolicy] = ALTERNATIVES,
@@ -303,7 +301,6 @@ def _percent(part: int, whole: int) -> float | None:
     return 100 * part / whole if whole else None
 
 
-@checked
 def ranked(
     measures: pl.DataFrame,
     metrics: Sequence[str] = tuple(METRICS),
@@ -352,7 +349,6 @@ def _changes(measures: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(change=pl.col("value") - pl.col("base"))
 
 
-@checked
 def rank_policies(
     policies: Sequence[ListPolicy],
     streams: Iterable[Stream] | None = None,

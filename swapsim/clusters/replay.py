@@ -9,12 +9,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import check_choice, check_number, checked
 from swapsim.clusters._native import Served, Serving, serve, serves
 from swapsim.clusters.events import ClusterRows, opened
 from swapsim.clusters.tables import CLUSTER_GRANTS, CLUSTER_LIST, CLUSTER_LISTS, CLUSTER_WORK
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError, check_choice, check_number
 from swapsim.ffi import CLUSTER_OWNERS_MAX, CLUSTER_RULES, CLUSTER_SLOTS_MAX, CLUSTER_SWITCHES
 from swapsim.progress import bar
 
@@ -43,8 +41,6 @@ class ClusterReplay:
     lists: pl.DataFrame
 
 
-@checked
-@interrupt.recording()
 def replay(
     source: ClusterRows | Path | str,
     rules: str | Sequence[str] | None = None,
@@ -159,7 +155,7 @@ def _switches(switches: Mapping[str, bool] | None) -> dict[str, bool]:
     for name in changed:
         check_choice("switches", name, CLUSTER_SWITCHES)
         if name == "own_by_task":
-            raise ConfigError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
+            raise InputError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
     return changed
 
 
@@ -169,7 +165,7 @@ def check_owners(rows: ClusterRows, owners: Mapping[int, int] | None) -> dict[in
         return None
     for pid, owner in owners.items():
         if not 0 <= owner < CLUSTER_OWNERS_MAX:
-            raise ConfigError(
+            raise InputError(
                 f"owners={{{pid}: {owner}}}: give a number from 0 to {CLUSTER_OWNERS_MAX - 1}"
             )
     lacking = set(rows.events["pid"].unique().to_list()) - owners.keys()
@@ -185,7 +181,7 @@ def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | N
     if len(slots) != rows.devices.height or not all(
         2 <= each <= CLUSTER_SLOTS_MAX for each in slots
     ):
-        raise ConfigError(
+        raise InputError(
             f"slots={list(slots)}: give 2 to {CLUSTER_SLOTS_MAX} slots for each of the "
             f"{rows.devices.height} devices"
         )
@@ -196,7 +192,7 @@ def _require_clusters(wanted: Sequence[str], able: Sequence[str]) -> None:
     """Require rules that have clusters for the devices of a recording."""
     for name in wanted:
         if name not in able:
-            raise ConfigError(
+            raise InputError(
                 f"rules={name!r}: they have no clusters for a hard disk; choose "
                 f"{' or '.join(able) or 'a trace of other devices'}"
             )

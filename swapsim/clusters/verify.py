@@ -7,8 +7,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import checked
 from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, cluster_rows, opened
 from swapsim.clusters.tables import VERIFIED_CLUSTERS
@@ -71,8 +69,6 @@ def _event(row: dict[str, object]) -> str:
     return f"seq {row['seq']} cpu {row['cpu']} task {row['pid']}: {row['op']} {', '.join(fields)}"
 
 
-@checked
-@interrupt.recording()
 def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False) -> Verdict:
     """Replay a real kernel's events through the allocator that it has, and compare each.
 
@@ -153,7 +149,6 @@ def _last_events(rows: ClusterRows, found: Mismatch) -> pl.DataFrame:
     return rows.events.filter((before & own) | (pl.col("seq") == found["seq"])).tail(SHOWN)
 
 
-@checked
 def verified_clusters(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Verify traces by name (VERIFIED_CLUSTERS), each by the rules of its kernel.
 

@@ -13,16 +13,9 @@ The tests run each page in an empty folder. ``help(swapsim.guide.your_machine)``
 terminal.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.guide import add_a_patch as add_a_patch
-    from swapsim.guide import compare_your_runs as compare_your_runs
-    from swapsim.guide import record_and_replay as record_and_replay
-    from swapsim.guide import terms as terms
-    from swapsim.guide import write_a_policy as write_a_policy
-    from swapsim.guide import your_machine as your_machine
-else:
-    lazy.export(__name__)
+from swapsim.guide import add_a_patch as add_a_patch
+from swapsim.guide import compare_your_runs as compare_your_runs
+from swapsim.guide import record_and_replay as record_and_replay
+from swapsim.guide import terms as terms
+from swapsim.guide import write_a_policy as write_a_policy
+from swapsim.guide import your_machine as your_machine

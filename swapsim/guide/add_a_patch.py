@@ -99,7 +99,7 @@ body: the card's text below the front matter, in markdown
 A row of each file; in ``NN-slug.csv`` the figure without the patch has one, too:
 
 >>> from csv import DictReader
->>> from swapsim.io.paths import data_root
+>>> from swapsim.io import data_root
 >>> keys = {
 ...     **dict.fromkeys(["mails", "links"], "B-batched-removal"),
 ...     "02-batched-removal": "usemem | Amean System-1 | batch-v1",

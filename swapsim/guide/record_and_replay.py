@@ -22,7 +22,7 @@ What the kernel has to be:
 |---|---|
 | ``writeback-tags``, ``batched-removal`` | 6.1 to 6.12 as it is, x86-64 |
 | ``clusters``, ``generations`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
-| ``verify stalls`` | 7.3 as it is: ``swapsim probes --for stall-decisions`` |
+| ``verify stall`` | 7.3 as it is: ``swapsim probes --for stall-decisions`` |
 | ``cluster-next``, ``stall-decisions`` | the laboratory's 6.1, which ``data/capture`` builds |
 
 ## Import
@@ -55,7 +55,7 @@ A trace.dat with losses is imported only with ``--keep-going``.
 ## Replay
 
 ```console
-$ swapsim replay writeback-tags mytrace
+$ swapsim replay mapping mytrace
 | tags | site   | acquisitions | descents |  nodes | tag_words | flow          | pages | kernel |
 |      |        |       1/page |   1/page | 1/page |    1/page |               |       |        |
 |------|--------|--------------|----------|--------|-----------|---------------|-------|--------|
@@ -102,7 +102,7 @@ with the model's. It ends with exit status 0 only if all agree. Shipped traces c
 without a path:
 
 ```console
-$ swapsim verify generations generations-7.3-held-1
+$ swapsim verify mglru generations-7.3-held-1
 not counted below: 7 choices that come out the same by any rule
 not counted below: 4 ambiguous decisions, which a concurrent change could turn
 new generations that the kernel asked for: 29

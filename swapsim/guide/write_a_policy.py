@@ -104,7 +104,7 @@ real kernel would it turn, and what decided these?
 >>> @swapsim.type_policy()
 ... def the_colder(anon_refaulted, anon_total, file_refaulted, file_total):
 ...     return FILE if file_refaulted * anon_total <= anon_refaulted * file_total else ANON
->>> replayed = generations.replay("generations-7.3-mixed-1", [the_colder])
+>>> replayed = mglru.replay("generations-7.3-mixed-1", [the_colder])
 >>> frames.show(replayed.flips.select("base_type", "base_term", "type", "choices", "flips"))
 base_type  base_term      type  choices  flips
 anon       refault rates  anon      667  no
@@ -112,7 +112,7 @@ file       few refaults   anon       77  yes
 file       few refaults   file    3,655  no
 file       refault rates  anon       44  yes
 
-``swapsim replay generations DIR --policy mine.py`` does the same with the functions of a file.
+``swapsim replay mglru DIR --policy mine.py`` does the same with the functions of a file.
 
 ## What is refused
 
@@ -126,7 +126,7 @@ Traceback (most recent call last):
 swapsim.errors.InputError: ...policy misspelt: it takes 'bases_of_all': use any of cpu, mm, ...
 
 A policy that raises, never ends or answers with an invalid slot, list or type is refused with its
-line by ``swapsim rank``, `slots.require_sound`, `clusters.ranking` and `generations.replay`.
+line by ``swapsim rank``, `slots.require_sound`, `clusters.ranking` and `mglru.replay`.
 `slots.measure` and `slots.one_at_a_time` run a policy as it is compiled: an endless loop hangs, and
 an invalid answer, or an exception in place of one, is counted, and ``next`` is stored instead:
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from swapsim._core import ffi, lib
-from swapsim.ffi.structs import check
+from swapsim.ffi import check
 from swapsim.slots._native import Bench
 from swapsim.slots.config import ChurnConfig, MeterConfig, SlotsConfig
 

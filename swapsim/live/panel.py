@@ -21,8 +21,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import check_choice
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError, check_choice
 from swapsim.live import models
 
 Fields = Mapping[str, Any]
@@ -146,11 +145,11 @@ class Panel:
 
 
 def setting_of(panel: Panel, turned: Mapping[str, object]) -> dict[str, str]:
-    """Return a complete setting; ConfigError for an unknown control or value."""
+    """Return a complete setting; InputError for an unknown control or value."""
     values = {control.name: control.sets for control in panel.controls}
     for name, value in turned.items():
         if name not in values:
-            raise ConfigError(f"{name}={value!r}: {panel.name} has {', '.join(values)}")
+            raise InputError(f"{name}={value!r}: {panel.name} has {', '.join(values)}")
         check_choice(name, str(value), values[name])
     return panel.first | {name: str(value) for name, value in turned.items()}
 
@@ -171,7 +170,7 @@ def _seed(panel: Panel, seed: int) -> Fields:
 def _set_by(table: Mapping[str, Fields], values: Sequence[str]) -> Fields:
     found = table.get("|".join(values))
     if found is None:
-        raise ConfigError(f"{', '.join(values)}: {UNMET}")
+        raise InputError(f"{', '.join(values)}: {UNMET}")
     return found
 
 

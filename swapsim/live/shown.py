@@ -18,12 +18,12 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.charts.theme import plain_numbers, png
-from swapsim.checks import check_choice, checked
+from swapsim.errors import check_choice
 from swapsim.live import drawing
 from swapsim.live import panel as engine
 from swapsim.progress import WIDGET
 
-NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "generations")
+NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "mglru")
 """The panels, in the order of their questions: each is a module of `swapsim.live.panels`."""
 
 MIME: Final = "application/vnd.swapsim.live+json"
@@ -126,7 +126,6 @@ class LivePanel:
         return {**self.stored(), "image/png": picture, WIDGET: shown}
 
 
-@checked
 def panel(name: str, **turned: object) -> LivePanel:
     """Return a panel as it is first, or with some of its knobs turned; `knobs` lists all of them.
 

@@ -12,21 +12,13 @@
 The machine, the mail and the questions of each patch are in `swapsim.patches`.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.machine import anchors as anchors
-    from swapsim.machine import charts as charts
-    from swapsim.machine import costs as costs
-    from swapsim.machine import fit as fit
-    from swapsim.machine import lab as lab
-    from swapsim.machine import run as run
-    from swapsim.machine import summary as summary
-    from swapsim.machine import tables as tables
-    from swapsim.machine import what_if as what_if
-    from swapsim.machine.config import MachineConfig as MachineConfig
-    from swapsim.machine.what_if import gain as gain
-else:
-    lazy.export(__name__)
+from swapsim.machine import anchors as anchors
+from swapsim.machine import costs as costs
+from swapsim.machine import fit as fit
+from swapsim.machine import lab as lab
+from swapsim.machine import run as run
+from swapsim.machine import summary as summary
+from swapsim.machine import tables as tables
+from swapsim.machine import what_if as what_if
+from swapsim.machine.config import MachineConfig as MachineConfig
+from swapsim.machine.what_if import gain as gain

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
-from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import REMOVAL_MODES, structs
-from swapsim.ffi.structs import check, keep, records
+from swapsim.errors import InputError
+from swapsim.ffi import REMOVAL_MODES, check, keep, records
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR
 from swapsim.slots import _native as native_slots
@@ -135,7 +135,7 @@ def _created(config: MachineConfig, costs: Mapping[str, int]) -> Any:
     out = ffi.new("struct sws_machine **")
     code = lib.sws_machine_new(made, out)
     if code == lib.SWS_ERROR_BAD_CONFIG:
-        raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
+        raise InputError(f"{config!r}: tasks, memory and devices do not fit together")
     check(code)
     return keep(ffi.gc(out[0], lib.sws_machine_free), made)
 
@@ -157,7 +157,7 @@ def _settings(config: MachineConfig, costs: Mapping[str, int]) -> Any:
     if config.streams:
         rows, pointer = _requests(config.streams.requests)
         streams = {"streams": config.streams.tasks, "n_requests": len(rows), "requests": pointer}
-    made = structs.config(
+    made = core.config(
         lib.sws_machine_config_init,
         config,
         device=device[0],

@@ -15,13 +15,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.claims.published import require_unique
-from swapsim.frames.files import read_csv
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.machine._native_des import TRAVELS, closed_loop_ns
 from swapsim.machine.costs import costs_by_name
 from swapsim.machine.tables import ANCHORS, PLACEMENT
+from swapsim.tables import read_csv
 
 ORDER: Final = 3.0
 """Largest factor between two times that agree: another processor and often another lock. Set before
@@ -51,7 +50,6 @@ SEEDS: Final = range(1, 21)
 """Each seed has another order of arrival, which a saturated fair lock repeats for ever."""
 
 
-@checked
 def published_anchors(root: Path | None = None) -> pl.DataFrame:
     """Read the published measurements of locks (ANCHORS), by default from data/published."""
     path = (data_root() / "published" if root is None else root) / "anchors.csv"
@@ -60,7 +58,6 @@ def published_anchors(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
-@checked
 def lock_rates(
     kinds: Sequence[str] = FAIR,
     placements: Sequence[str] = PLACEMENTS,

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from swapsim import ffi
-from swapsim.checks import check_choice, check_number, checked
-from swapsim.errors import ConfigError
-from swapsim.ffi.headers import check_ranges, documented
+from swapsim.errors import InputError, check_choice, check_number
+from swapsim.ffi import check_ranges
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig, StreamsConfig
 
@@ -19,29 +18,27 @@ _FRAMES_A_CPU: Final = 3
 """Ratio of a node's default frames to the frames that its CPUs hold on their lists; at least 2."""
 
 
-@documented("struct sws_machine_config", "struct sws_slots_config")
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineConfig:
     """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
 
     Parameters
     ----------
-    patch : str
+    patch : str, default "machine"
         The row label of the results.
-    kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
+    kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}, default "6.1"
         The kernel whose locks are taken, in its order.
     swap_writeback_tags : bool or None
         Whether the swap cache has writeback tags; None: as released (4.8 has them, later kernels
         do not).
-    removal : {"page-by-page", "batched"}
+    removal : {"page-by-page", "batched"}, default "page-by-page"
         How reclaim removes the pages of a list from the swap cache: one hold for each page, or
         with patch B one for each mapping; page by page with streams.
-    policy : str or Policy
+    policy : str or Policy, default "percpu-rerandomise"
         Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
-    test_and_set : bool
+    test_and_set : bool, default False
         Whether all locks are plain test-and-set locks instead of queued ones.
-    writers, walkers : int
+    writers, walkers : int, default writers=0
         Tasks that write fresh pages one after another, and tasks that access their pages at
         random or in sweeps, spread over the nodes in turn; together 1 to 2048. Without writers
         and streams the default is one walker.
@@ -57,14 +54,57 @@ class MachineConfig:
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
         rows are done until a task ends; a task with less than half an even share of the rows may
         end at any time.
-    shares_memory : bool
+    shares_memory : bool, default False
         Whether a task takes memory of the next node when its own is short, and all kswapds are
         woken when all nodes are short; with one device, without a cgroup, streams, or writers
         that exit.
-    sweeps : bool
+    sweeps : bool, default False
         Whether walkers access their pages in order, over and over; False: at random.
-    warmup_ns, duration_ns : int
+    warmup_ns, duration_ns : int, default warmup_ns=10_000_000, duration_ns=50_000_000
         Simulated time before the measurement, and its length; ignored for streams.
+    list_pages : int, default 32
+        Pages that reclaim isolates at a time, 1 to 512.
+    rotational : bool, default False
+        True for an HDD, which has no clusters and always uses the shared base.
+    slot_cache : bool, default True
+        True if slot caches are used, from 5.7 on.
+    nodes : int, default 1
+        Nodes, each with its memory and its kswapd: 1 to 8, 1 with memory_max.
+    devices : int, default 1
+        Devices, 1 to nodes; node n swaps to device n % devices.
+    channels : int, default 0
+        Channels of an asynchronous device, 1 to 1024; 0 means a synchronous device that is as
+        fast as memory.
+    inactive_ratio : int, default 0
+        The number of active pages per inactive page; 0 means the kernel's value for so many
+        frames. A machine that stands for a larger one has the value of that one.
+    pages : int, default 16_384
+        Pages of each walker, 1 to ``2**26``.
+    memory_max : int, default 0
+        Pages of the tasks' memory cgroup, which reclaim for themselves; 0 means no cgroup.
+    accesses : int, default 0
+        Accesses of each task, after which it ends; 0 means that it does not end.
+    drop_percent : int, default 0
+        Share of the walkers' pages that is dropped before the first event, in percent: 0 to
+        99, above 0 only with memory_max.
+    read_percent : int, default 80
+        Share of the walkers' accesses that read, in percent.
+    cluster_size : int, default 256
+        Slots of a cluster: 256, or 512 with huge page swap.
+    trunk_shift : int, default 14
+        Log2 of the slots of a trunk, 1 to 31.
+    fragmented : bool, default False
+        True if the slots in use at the start are scattered over the complete device.
+    spare_cpus : int, default 0
+        CPUs of each node without an actor, at most 2048.
+    stay_ns : int, default 0
+        Mean time that an actor stays on its CPU, uniform in 0 to 2 * stay_ns; its next page
+        out is then on another free CPU of its node, if there is one. 0 means that it stays
+        for ever; at most 2^62.
+    spread_percent : int, default 50
+        Range of the random variation of work outside of locks, in percent, 0 to 100.
+    seed : int, default 1
+        The seed of all random draws.
     """
 
     patch: str = "machine"
@@ -160,7 +200,7 @@ class MachineConfig:
         if self.streams:
             self._check_streams(self.streams)
         elif not 1 <= self.writers + self.walkers <= ffi.MACHINE_TASKS_MAX:
-            raise ConfigError(
+            raise InputError(
                 f"writers={self.writers} and walkers={self.walkers}: "
                 f"choose 1 to {ffi.MACHINE_TASKS_MAX} tasks"
             )
@@ -179,11 +219,11 @@ class MachineConfig:
     def _check_sharing(self) -> None:
         for name, needed in (("devices", 1), ("streams", None), ("memory_max", 0)):
             if getattr(self, name) != needed:
-                raise ConfigError(
+                raise InputError(
                     f"{name}={getattr(self, name)!r}: shares_memory needs {name}={needed}"
                 )
         if self.writers and self.accesses:
-            raise ConfigError(
+            raise InputError(
                 f"accesses={self.accesses}: writers that exit cannot share memory; "
                 "choose shares_memory=False"
             )
@@ -195,7 +235,7 @@ class MachineConfig:
             ("trunk_shift", "trunks", trunks, ffi.MACHINE_TRUNKS_MAX),
         ):
             if self.devices * count > most:
-                raise ConfigError(
+                raise InputError(
                     f"{name}={getattr(self, name)}: the devices have {self.devices * count} "
                     f"{what} in all; choose at most {most} {what}"
                 )
@@ -211,9 +251,9 @@ class MachineConfig:
             ("removal", ffi.REMOVAL_MODES[0]),
         ):
             if getattr(self, name) != alone:
-                raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
+                raise InputError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
         if streams.swap_in != "synchronous":
-            raise ConfigError(
+            raise InputError(
                 f"streams.swap_in={streams.swap_in!r}: streams of the machine need 'synchronous'"
             )
         rows = streams.requests.height
@@ -222,9 +262,9 @@ class MachineConfig:
             ("rows", rows, ffi.MACHINE_REQUESTS_MAX),
         ):
             if count > most:
-                raise ConfigError(f"streams: {count} {name} are too many: choose at most {most}")
+                raise InputError(f"streams: {count} {name} are too many: choose at most {most}")
         if rows - streams.skipped < streams.tasks:
-            raise ConfigError(
+            raise InputError(
                 f"streams.skipped_share={streams.skipped_share}: of {rows} rows "
                 f"{rows - streams.skipped} are left to be measured, fewer than the {streams.tasks} "
                 "tasks; skip less, or choose a longer trace"
@@ -233,7 +273,7 @@ class MachineConfig:
     def _check_capacity(self) -> None:
         frames_cached = self._frames_cached
         if self.frames < 2 * frames_cached:
-            raise ConfigError(
+            raise InputError(
                 f"frames={self.frames}: the {self.cpus // self.nodes} CPUs of a node cache pages; "
                 f"choose {2 * frames_cached} or more"
             )
@@ -242,7 +282,7 @@ class MachineConfig:
             most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
             needed = most + frames_cached + ffi.watermark_high(self.frames)
             if needed > self.frames:
-                raise ConfigError(
+                raise InputError(
                     f"frames={self.frames}: up to {most} pages come back to the streams of a "
                     f"node; give at least {needed + needed // 64} frames"
                 )
@@ -252,7 +292,7 @@ class MachineConfig:
         free = self.slots - slots_cached * (self.device.possible_cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= free:
-            raise ConfigError(
+            raise InputError(
                 f"slots={self.slots}: walkers={self.walkers} of pages={self.pages} need {needed} "
                 f"of a device in addition to memory, and it has {max(free, 0)} free; give more "
                 "slots or frames"
@@ -261,21 +301,21 @@ class MachineConfig:
     def _check_limit(self, frames_cached: int) -> None:
         if not self.memory_max:
             if self.drop_percent:
-                raise ConfigError(
+                raise InputError(
                     f"drop_percent={self.drop_percent}: walkers drop pages only under a memory "
                     "cgroup's limit; set memory_max"
                 )
         elif self.nodes > 1:
-            raise ConfigError(f"nodes={self.nodes}: choose 1 with memory_max")
+            raise InputError(f"nodes={self.nodes}: choose 1 with memory_max")
         else:
             most = self.frames - ffi.watermark_high(self.frames) - frames_cached
             if not frames_cached <= self.memory_max <= most:
-                raise ConfigError(
+                raise InputError(
                     f"memory_max={self.memory_max}: choose {frames_cached} to {most}, "
                     "or more frames"
                 )
         if self.accesses and self.writers and self.channels:
-            raise ConfigError(
+            raise InputError(
                 f"accesses={self.accesses}: writers that exit need a device as fast as memory; "
                 "choose channels=0"
             )

@@ -7,7 +7,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.ffi import COST_MAX, COST_NAMES
 from swapsim.study import constants
 
@@ -19,7 +18,6 @@ descents at the start of writeback, one at its end), of 132 ns with cold caches,
 `swapsim bench`."""
 
 
-@checked
 def costs(root: Path | None = None) -> pl.DataFrame:
     """Read the constants that turn work into time.
 
@@ -55,7 +53,6 @@ def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
     return constants.values(_FILE, costs() if frame is None else frame)
 
 
-@checked
 def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
     """Return the constants (CONSTANTS) with some of them changed, in ns from 1 to COST_MAX.
 

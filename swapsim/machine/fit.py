@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.claims import published_tables
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.ffi import COST_MAX
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -83,14 +83,14 @@ def fit(
     names = list(start)
     tied = {} if tied is None else tied
     if len(names) != len(targets):
-        raise ConfigError(
+        raise InputError(
             f"start={dict(start)!r}: {len(targets)} targets need as many free constants"
         )
     for name, (free, _) in tied.items():
         if free not in names:
-            raise ConfigError(f"tied={name!r}: {free!r} is not a free constant of this fit")
+            raise InputError(f"tied={name!r}: {free!r} is not a free constant of this fit")
     if runs < 1:
-        raise ConfigError(f"runs={runs}: choose at least 1")
+        raise InputError(f"runs={runs}: choose at least 1")
     table = costs() if constants is None else constants
     wanted = np.array([target.wanted for target in targets])
 

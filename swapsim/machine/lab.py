@@ -8,7 +8,6 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.checks import checked
 from swapsim.claims import Row, results
 from swapsim.errors import InputError
 from swapsim.machine._native import run_window
@@ -127,7 +126,6 @@ def pairs(simulated: pl.DataFrame, measured: pl.DataFrame, metric: str) -> pl.Da
     return pl.DataFrame(found, schema=schema | {"agrees": pl.Boolean}, orient="row")
 
 
-@checked
 def order(simulated: pl.DataFrame, measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Count the pairs of policies (that no tie joins) which the simulation orders alike."""
     found = {metric: pairs(simulated, measured, metric)["agrees"] for metric in metrics}
@@ -138,7 +136,6 @@ def order(simulated: pl.DataFrame, measured: pl.DataFrame, metrics: Sequence[str
     )
 
 
-@checked
 def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Return how far the locks of LEDGER are from a real kernel's, in percent, by policy."""
     judged = simulated.filter(pl.col("metric").is_in(LEDGER))

@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.machine._native import Window, run_life
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs_by_name
@@ -56,11 +56,11 @@ def live(config: MachineConfig, constants: pl.DataFrame | None = None) -> Life:
     """Run a machine from its empty memory to the exit of its last writer.
 
     ``constants`` has the schema CONSTANTS; default: data/costs.csv. The config's warm-up and
-    duration are ignored. A ConfigError says that its writers do not exit, or that it has other
+    duration are ignored. A InputError says that its writers do not exit, or that it has other
     tasks.
     """
     if not config.accesses or not config.writers or config.walkers:
-        raise ConfigError(
+        raise InputError(
             f"accesses={config.accesses}, writers={config.writers}, walkers={config.walkers}: a "
             "complete life needs writers that exit, and no other tasks"
         )

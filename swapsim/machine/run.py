@@ -10,9 +10,8 @@ from typing import Final, Unpack
 import polars as pl
 
 from swapsim import study
-from swapsim.checks import checked
 from swapsim.claims import Row, results
-from swapsim.errors import ConfigError, InputError, require_some
+from swapsim.errors import InputError, require_some
 from swapsim.ffi import POLICIES
 from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
@@ -29,7 +28,6 @@ _SECOND_NS: Final = 1_000_000_000
 _TIMES: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 
-@checked
 def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
     """Run a machine once.
 
@@ -52,7 +50,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
     InputError
         A cost is as long as the run, the devices fill up, or the requests of streams cannot be
         processed.
-    ConfigError
+    InputError
         All tasks end within the warm-up.
 
     Warns
@@ -80,7 +78,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
             )
     window = run_window(config, cost)
     if not window.elapsed_ns:
-        raise ConfigError(
+        raise InputError(
             f"warmup_ns={config.warmup_ns}: all tasks ended within the warm-up; "
             "make it shorter, or give them more accesses"
         )
@@ -114,13 +112,11 @@ def window_metrics(window: Window) -> list[Row]:
     ]
 
 
-@checked
 def metric_values(config: MachineConfig, constants: pl.DataFrame | None = None) -> dict[str, float]:
     """Run a machine and return each metric's value."""
     return dict(run(config, constants).select("metric", "value").iter_rows())
 
 
-@checked
 def run_policies(
     machine: Callable[..., MachineConfig],
     policies: Sequence[str | Policy] = POLICIES,
@@ -139,7 +135,7 @@ def run_policies(
     """
     require_some(policies, "policies")
     if seeds < 1:
-        raise ConfigError(f"seeds={seeds}: choose at least 1")
+        raise InputError(f"seeds={seeds}: choose at least 1")
     task = partial(run_policy, machine, constants=constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
     return study.table(task, points, **how)

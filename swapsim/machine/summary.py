@@ -8,7 +8,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.claims import range_text
 from swapsim.errors import InputError, require_some
 
@@ -26,7 +25,6 @@ _NESTED: Final = (
 """Sites inside si->lock or the swap cache's lock, whose hold already includes them."""
 
 
-@checked
 def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return where the CPUs' time goes between two pages swapped out, in a run of each kernel.
 

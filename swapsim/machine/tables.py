@@ -6,9 +6,9 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
+from swapsim import tables as columns
 from swapsim.claims.tables import HAND
-from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
+from swapsim.tables import BY_ROW, Column, Table, Vocabulary
 
 ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", ffi.ACTORS)
 

@@ -21,14 +21,13 @@ from typing import Any, Final, NamedTuple, Unpack
 import polars as pl
 
 from swapsim import study
-from swapsim.checks import check_choice, checked, suggestion
-from swapsim.errors import InputError, require_some
-from swapsim.frames.metrics import Metric, Metrics
+from swapsim.errors import InputError, check_choice, require_some, suggestion
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
 from swapsim.policies.policy import Policy
 from swapsim.study import summary
+from swapsim.tables import Metric, Metrics
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
@@ -154,7 +153,6 @@ def run(
     return study.table(partial(report, metric), points, **how)
 
 
-@checked
 def gain(
     machine: MachineConfig | Sequence[Case],
     policies: Mapping[str, Mapping[str, Any]] | Sequence[str | Policy],
@@ -197,7 +195,7 @@ def gain(
 
     Raises
     ------
-    InputError or ConfigError
+    InputError or InputError
         There are fewer than two policies, or a policy, field, metric or constant is unknown.
 
     Examples

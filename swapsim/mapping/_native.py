@@ -8,10 +8,10 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import KERNELS, structs
-from swapsim.ffi.structs import check, columns, frame_of, new, records
+from swapsim.ffi import KERNELS, check, columns, frame_of, new, records
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.tables import FLOW, LOCK_SITES, SITE
 
@@ -52,7 +52,7 @@ class Shadow(IntEnum):
 def settings(config: MappingConfig) -> object:
     """Return a config as ``struct sws_mapping_config *``."""
     kernel = KERNELS.index(config.kernel)
-    return structs.config(lib.sws_mapping_config_init, config, kernel=kernel)
+    return core.config(lib.sws_mapping_config_init, config, kernel=kernel)
 
 
 def nodes_after_swap_out(offsets: Iterable[int], config: MappingConfig) -> int:

@@ -8,7 +8,6 @@ import polars as pl
 
 from swapsim.charts import general
 from swapsim.charts.colours import SITES, TAGS
-from swapsim.checks import checked
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 
 _SITES_IN_WORDS: Final = {
@@ -33,7 +32,6 @@ _TITLES: Final = {
 }
 
 
-@checked
 def work_by_site(
     per_page: pl.DataFrame, figure: str = "acquisitions", **look: Unpack[general.Look]
 ) -> alt.ConcatChart:

@@ -11,8 +11,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX
 from swapsim.mapping._native import File, Op, Shadow, replay_writeback_tags
@@ -42,7 +40,7 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
     The events are those of `mapping.writeback_tags`. InputError is raised if a required event or
     field is missing, or the trace swaps to more than one device.
     """
-    present = require_events(folder, "writeback-tags")
+    present = require_events(folder, "mapping")
     frames = [
         _swap_rows(folder, "swp_add", Op.SWAP_ADD),
         _swap_rows(folder, "swp_del", Op.SWAP_DELETE),
@@ -166,8 +164,6 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
 _ROWS_A_CHUNK = 4_000_000
 
 
-@checked
-@interrupt.recording()
 def writeback_tags(
     folder: Path | str, *, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:
@@ -211,7 +207,6 @@ def writeback_tags(
         return pl.concat([replay_rows(rows, config, progress=progress) for config in configs])
 
 
-@checked
 def writeback_tags_of(
     folders: Mapping[str, Path], *, kernel: str = "4.8", progress: bool = False
 ) -> dict[str, pl.DataFrame]:
@@ -222,7 +217,6 @@ def writeback_tags_of(
     }
 
 
-@checked
 def writeback_tags_by_kernel(folder: Path | str) -> pl.DataFrame:
     """Run `writeback_tags` under each kernel of the mappings, oldest first (LOCK_SITES)."""
     return pl.concat([writeback_tags(folder, kernel=kernel) for kernel in MAPPING_KERNELS])
@@ -256,7 +250,6 @@ def replay_rows(
     return sites.filter(pl.col("calls") > 0)
 
 
-@checked
 def per_page(sites: pl.DataFrame) -> pl.DataFrame:
     """Divide the counts of lock sites by the pages that were written in their flow.
 
@@ -296,7 +289,6 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
     return LOCK_SITES_PER_PAGE.check(frame)
 
 
-@checked
 def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
     """Return the sums of `per_page` over the sites: a row per kernel, tags and flow.
 
@@ -318,7 +310,6 @@ def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-@checked
 def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Compare traces by the share of file pages and the acquisitions per page written.
 
@@ -355,7 +346,6 @@ def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:
     return int(offset) + 1
 
 
-@checked
 def summed(sites: pl.DataFrame) -> list[str]:
     """Return a line for each flow of LOCK_SITES: its acquisitions a page over all sites."""
     totals = totals_per_page(sites).pivot("tags", index=["flow", "pages"])
@@ -366,7 +356,6 @@ def summed(sites: pl.DataFrame) -> list[str]:
     ]
 
 
-@checked
 def doubts(sites: pl.DataFrame, folder: Path | str) -> list[str]:
     """Return a line for each reason for which figures of a trace's LOCK_SITES may be off."""
     of_tags = sites.filter("tags")

@@ -6,16 +6,9 @@ A patch's package exports what its notebook calls, and every part of `Patch`, wh
 ``swapsim.site.patches.PATCHES``; no other patch's package changes.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.patches import batched_removal as batched_removal
-    from swapsim.patches import cluster_next as cluster_next
-    from swapsim.patches import newer_kernels as newer_kernels
-    from swapsim.patches import stall_decisions as stall_decisions
-    from swapsim.patches import writeback_tags as writeback_tags
-    from swapsim.patches.patch import Patch as Patch
-else:
-    lazy.export(__name__)
+from swapsim.patches import batched_removal as batched_removal
+from swapsim.patches import cluster_next as cluster_next
+from swapsim.patches import newer_kernels as newer_kernels
+from swapsim.patches import stall_decisions as stall_decisions
+from swapsim.patches import writeback_tags as writeback_tags
+from swapsim.patches.patch import Patch as Patch

@@ -6,18 +6,11 @@
 - ``page_types``: from which type of pages reclaim with generations takes some.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.policies import lists as lists
-    from swapsim.policies import page_types as page_types
-    from swapsim.policies import policy as policy
-    from swapsim.policies.lists import ListPolicy as ListPolicy
-    from swapsim.policies.page_types import ANON as ANON
-    from swapsim.policies.page_types import FILE as FILE
-    from swapsim.policies.page_types import TypePolicy as TypePolicy
-    from swapsim.policies.policy import Policy as Policy
-else:
-    lazy.export(__name__)
+from swapsim.policies import lists as lists
+from swapsim.policies import page_types as page_types
+from swapsim.policies import policy as policy
+from swapsim.policies.lists import ListPolicy as ListPolicy
+from swapsim.policies.page_types import ANON as ANON
+from swapsim.policies.page_types import FILE as FILE
+from swapsim.policies.page_types import TypePolicy as TypePolicy
+from swapsim.policies.policy import Policy as Policy

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final, TypeVar
 
-from swapsim import interrupt
 from swapsim.errors import InputError
 
 PARAMETERS: Final = (
@@ -99,7 +98,6 @@ def decorator(
 ) -> Callable[[Callable[..., int]], Kind]:
     """Return a decorator that makes a policy of this kind of a function of these parameters."""
 
-    @interrupt.recording()
     def decorate(function: Callable[..., int]) -> Kind:
         made = choice_callback(function, parameters)
         name = function.__name__

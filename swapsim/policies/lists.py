@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from swapsim.checks import check_choice, checked
+from swapsim.errors import check_choice
 from swapsim.ffi import CLUSTER_CHOICES, CLUSTER_RULES
 from swapsim.policies.compiler import Compiled, decorator
 
@@ -56,7 +56,6 @@ class ListPolicy(Compiled):
     owner: str
 
 
-@checked
 def list_policy(
     *, rules: str = "7.3", owner: str = "cpu"
 ) -> Callable[[Callable[..., int]], ListPolicy]:

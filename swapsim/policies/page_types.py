@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from swapsim.checks import check_choice, checked
-from swapsim.ffi import GENERATION_RULES, GENERATION_TYPES
+from swapsim.errors import check_choice
+from swapsim.ffi import MGLRU_RULES, MGLRU_TYPES
 from swapsim.policies.compiler import Compiled, decorator
 
-ANON: Final = GENERATION_TYPES.index("anon")
+ANON: Final = MGLRU_TYPES.index("anon")
 """Anonymous pages."""
 
-FILE: Final = GENERATION_TYPES.index("file")
+FILE: Final = MGLRU_TYPES.index("file")
 """File pages."""
 
 TYPE_PARAMETERS: Final = (
@@ -31,7 +31,7 @@ TYPE_PARAMETERS: Final = (
 class TypePolicy(Compiled):
     """A user's own choice between anonymous and file pages, made by `type_policy`.
 
-    ``name`` is the function's; all but the choice of the type follows ``rules`` (GENERATION_RULES).
+    ``name`` is the function's; all but the choice of the type follows ``rules`` (MGLRU_RULES).
     The machine code at ``address`` is valid as long as this object exists; ``function`` can be
     called by hand.
     """
@@ -41,7 +41,6 @@ class TypePolicy(Compiled):
     rules: str
 
 
-@checked
 def type_policy(*, rules: str = "7.3") -> Callable[[Callable[..., int]], TypePolicy]:
     """Make a policy of a Python function, as a decorator: ``@swapsim.type_policy()``.
 
@@ -63,7 +62,7 @@ def type_policy(*, rules: str = "7.3") -> Callable[[Callable[..., int]], TypePol
     Parameters
     ----------
     rules : str
-        Of GENERATION_RULES; everything but the choice of the type is theirs.
+        Of MGLRU_RULES; everything but the choice of the type is theirs.
 
     Notes
     -----
@@ -80,5 +79,5 @@ def type_policy(*, rules: str = "7.3") -> Callable[[Callable[..., int]], TypePol
     ... def the_colder(anon_refaulted, anon_total, file_refaulted, file_total):
     ...     return FILE if file_refaulted * anon_total <= anon_refaulted * file_total else ANON
     """
-    check_choice("rules", rules, GENERATION_RULES)
+    check_choice("rules", rules, MGLRU_RULES)
     return decorator(TypePolicy, TYPE_PARAMETERS, rules=rules)

@@ -17,13 +17,13 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
 
-from swapsim import interrupt, io
-from swapsim.checks import check_choice, checked
-from swapsim.errors import ConfigError, InputError, SwapsimError
+from swapsim import io
+from swapsim.errors import InputError, SwapsimError, check_choice
 from swapsim.ffi import BASE_OF, INITIAL, POLICIES
 from swapsim.policies.compiler import callback, fault, line_in
 from swapsim.policies.lists import ListPolicy
 from swapsim.policies.page_types import TypePolicy
+from swapsim.progress import check_interrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,7 +51,6 @@ class Policy:
         return _unpickled, (self._pickled,)
 
 
-@checked
 def policy(
     *, base_of: str, initial: str | int | Callable[[int, int, int, int], int] = "random"
 ) -> Callable[[Callable[..., int]], Policy]:
@@ -109,7 +108,6 @@ def policy(
     check_choice("base_of", base_of, BASE_OF)
     _check_initial(initial)
 
-    @interrupt.recording()
     def decorate(function: Callable[..., int]) -> Policy:
         compiled = callback(function)
         return _made(function, compiled, base_of, initial, _pickled(function, base_of, initial))
@@ -123,14 +121,14 @@ def _check_initial(initial: object) -> None:
     if isinstance(initial, Integral) and int(initial) >= 1:
         return
     if not callable(initial):
-        raise ConfigError(
+        raise InputError(
             f"initial={initial!r}: choose one of {', '.join(INITIAL)}, a slot from 1 on, "
             "or a function of (owner, n_owners, lowest, highest)"
         )
     try:
         inspect.signature(initial).bind(0, 1, 1, 1)
     except (TypeError, ValueError):
-        raise ConfigError(
+        raise InputError(
             f"initial={getattr(initial, '__name__', initial)!s}: a function must take "
             "(owner, n_owners, lowest, highest)"
         ) from None
@@ -176,7 +174,6 @@ def _unpickled(pickled: bytes) -> Policy:
     return _made(function, callback(function), base_of, initial, pickled)
 
 
-@interrupt.recording()
 def policies_in(path: Path | str) -> tuple[Policy | ListPolicy | TypePolicy, ...]:
     """Run a Python file and return the policies that it makes, in order.
 
@@ -239,7 +236,7 @@ def _run(path: Path) -> dict[str, object]:
     try:
         with redirect_stdout(sys.stderr):
             exec(code, names)
-        interrupt.check()
+        check_interrupted()
     except SwapsimError as error:
         if str(path) in str(error):
             raise
@@ -247,7 +244,7 @@ def _run(path: Path) -> dict[str, object]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        interrupt.check()
+        check_interrupted()
         raise InputError(
             f"raises {_said(error)}: fix it", path=path, line=line_in(error, str(path))
         ) from None

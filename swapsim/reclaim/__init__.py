@@ -7,21 +7,14 @@
 - ``ops``, ``vmstat``, ``iostat``: a result in the rows of the mail.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.reclaim import tables as tables
-    from swapsim.reclaim._native import Result as Result
-    from swapsim.reclaim._native import run as run
-    from swapsim.reclaim.config import ReclaimConfig as ReclaimConfig
-    from swapsim.reclaim.parallelio import change_constants as change_constants
-    from swapsim.reclaim.parallelio import constants as constants
-    from swapsim.reclaim.parallelio import parallelio as parallelio
-    from swapsim.reclaim.parallelio import shrink as shrink
-    from swapsim.reclaim.report import iostat as iostat
-    from swapsim.reclaim.report import ops as ops
-    from swapsim.reclaim.report import vmstat as vmstat
-else:
-    lazy.export(__name__)
+from swapsim.reclaim import tables as tables
+from swapsim.reclaim._native import Result as Result
+from swapsim.reclaim._native import run as run
+from swapsim.reclaim.config import ReclaimConfig as ReclaimConfig
+from swapsim.reclaim.parallelio import change_constants as change_constants
+from swapsim.reclaim.parallelio import constants as constants
+from swapsim.reclaim.parallelio import parallelio as parallelio
+from swapsim.reclaim.parallelio import shrink as shrink
+from swapsim.reclaim.report import iostat as iostat
+from swapsim.reclaim.report import ops as ops
+from swapsim.reclaim.report import vmstat as vmstat

@@ -11,8 +11,7 @@ import polars as pl
 
 from swapsim import ffi as facts
 from swapsim._core import ffi, lib
-from swapsim.checks import check_number, checked
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError, check_number
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.parallelio import SECOND_NS, costs
 from swapsim.reclaim.tables import ZONE
@@ -54,7 +53,7 @@ class Result:
 def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     """Return a ``struct sws_reclaim *`` with these costs at time 0; it frees itself."""
     files = ffi.new("uint32_t[]", list(config.files))
-    made = facts.structs.config(
+    made = facts.config(
         lib.sws_reclaim_config_init,
         config,
         rules=facts.STALL_RULES.index(config.rules),
@@ -64,17 +63,17 @@ def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     )
     problem = lib.sws_reclaim_check(made)
     if problem != lib.SWS_RECLAIM_NO_PROBLEM:
-        why = facts.headers.problem("enum sws_reclaim_problem", problem)
+        why = facts.problem("enum sws_reclaim_problem", problem)
         named = {name: getattr(config, name, None) for name in re.findall(r"\w+", why)}
         values = [f"{name}={value!r}" for name, value in named.items() if value is not None]
-        raise ConfigError(f"{', '.join(values)}: {why}")
-    return facts.structs.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
+        raise InputError(f"{', '.join(values)}: {why}")
+    return facts.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
 
 
 def _costs(ns: Mapping[str, int]) -> dict[str, int]:
     for name in facts.RECLAIM_COSTS:
         if name not in ns:
-            raise ConfigError(f"{name}: a cost that is missing; give it in ns")
+            raise InputError(f"{name}: a cost that is missing; give it in ns")
         check_number(name, ns[name], 1, facts.RECLAIM_COST_MAX)
     return {name: ns[name] for name in facts.RECLAIM_COSTS}
 
@@ -88,7 +87,6 @@ def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _no
     return not lib.sws_reclaim_is_over(self)
 
 
-@checked
 def run(
     config: ReclaimConfig,
     constants: pl.DataFrame | None = None,

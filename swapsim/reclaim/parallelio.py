@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import check_number, check_share, checked
+from swapsim.errors import check_number, check_share
 from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS, RECLAIM_DEFAULTS, RECLAIM_RANGES
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.study import constants as files
@@ -47,7 +47,6 @@ MAIL: Final = files.ConstantsFile(
 """What work costs, and what the mail does not print of its machine."""
 
 
-@checked
 def constants(root: Path | None = None) -> pl.DataFrame:
     """Read the constants of the mail's machine (CONSTANTS), costs first, from data/reclaim.csv.
 
@@ -56,7 +55,6 @@ def constants(root: Path | None = None) -> pl.DataFrame:
     return files.read(MAIL, root)
 
 
-@checked
 def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
     """Return the mail's constants with other values, and ranges that hold these."""
     return files.change(MAIL, frame, values)
@@ -73,7 +71,6 @@ def costs(frame: pl.DataFrame | None) -> dict[str, int]:
     return {name: found[name] for name in RECLAIM_COSTS}
 
 
-@checked
 def parallelio(
     rules: str = "3.9",
     constants: pl.DataFrame | None = None,
@@ -122,11 +119,10 @@ def _of_the_same_name(constants: dict[str, int]) -> dict[str, Any]:
     return {name: value for name, value in constants.items() if name in RECLAIM_DEFAULTS}
 
 
-@checked
 def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     """Return a config with a share of the memory, the pool, the files and the time.
 
-    The disk is as fast as before, so each page of a file takes as long. A ConfigError says that the
+    The disk is as fast as before, so each page of a file takes as long. A InputError says that the
     share is not above 0 and up to 1, or leaves too little.
     """
     check_share("share", share)

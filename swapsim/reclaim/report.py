@@ -6,7 +6,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.reclaim._native import Result
 from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS, WARM_UP
 
@@ -15,7 +14,6 @@ SAMPLE_NS: Final = 10 * SECOND_NS  # time between two lines of iostat, as mmtest
 _SUMS: Final = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
 
 
-@checked
 def vmstat(result: Result) -> pl.DataFrame:
     """Return ``metric`` and ``value`` of the mail's vmstat block, as far as it is simulated.
 
@@ -56,7 +54,6 @@ def vmstat(result: Result) -> pl.DataFrame:
     return _table(rows)
 
 
-@checked
 def ops(result: Result, warm_up: int = WARM_UP) -> pl.DataFrame:
     """Return ``metric`` and ``value`` of the mail's parallelio table, without the warm-up's rounds.
 
@@ -99,7 +96,6 @@ def _efficiency(sums: Mapping[str, int], caller: str) -> int:
     return 100 * sums[f"reclaimed_{caller}"] // scanned if scanned else 100
 
 
-@checked
 def iostat(result: Result) -> pl.DataFrame:
     """Return ``metric`` and ``value`` of the mail's disk table, as mmtests prints iostat's lines.
 

@@ -3,6 +3,6 @@
 
 from typing import Final
 
-from swapsim.frames.table import Vocabulary
+from swapsim.tables import Vocabulary
 
 ZONE: Final = Vocabulary("ZONE", "A zone of memory, the lower one first.", ("dma32", "normal"))

@@ -10,9 +10,19 @@ from numpy.typing import NDArray
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES
-from swapsim.ffi.headers import problem
-from swapsim.ffi.structs import check, chunks, columns, config, frame_of, new, pointers, records
+from swapsim.ffi import (
+    REMOVAL_LIST_MAX,
+    REMOVAL_MODES,
+    check,
+    chunks,
+    columns,
+    config,
+    frame_of,
+    new,
+    pointers,
+    problem,
+    records,
+)
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 

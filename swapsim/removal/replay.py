@@ -12,8 +12,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
@@ -23,7 +21,7 @@ from swapsim.removal.tables import BATCHED_REMOVAL, REMOVALS
 from swapsim.traces import locate, read_event, require_events
 from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
 
-REPLAY: Final = "batched-removal"
+REPLAY: Final = "removal"
 TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift
 """Slots of a trunk of the swap device in a released kernel."""
 
@@ -32,7 +30,6 @@ _SHRINK: Final = "mm_vmscan_lru_shrink_inactive"
 _FILE_DELETE: Final = "mm_filemap_delete_from_page_cache"
 
 
-@checked
 def removals(folder: Path | str) -> pl.DataFrame:
     """Return the recorded removals of a trace, or else `derived` from its events (REMOVALS).
 
@@ -155,8 +152,6 @@ def _check_against_kernel(
 _PAGE_BY_PAGE, _BATCHED = REMOVAL_MODES
 
 
-@checked
-@interrupt.recording()
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Count the acquisitions of the mappings' locks in a trace, page by page and batched.
 
@@ -177,7 +172,6 @@ def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFra
     return batched_removal_of({Path(folder).name: locate(folder)}, progress=progress)
 
 
-@checked
 def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
     """Run `batched_removal` on several traces (BATCHED_REMOVAL, trace after trace)."""
     frames = [_kernels(name, folder, progress=progress) for name, folder in folders.items()]

@@ -5,8 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.frames import columns
-from swapsim.frames.table import Column, Table
+from swapsim import tables as columns
+from swapsim.tables import Column, Table
 
 REMOVALS: Final = Table(
     "REMOVALS",

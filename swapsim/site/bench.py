@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 
 class Benchmark(TypedDict):

@@ -16,9 +16,8 @@ import nbformat
 
 from swapsim import io, live
 from swapsim.charts.theme import MIME, plain_numbers
-from swapsim.checks import checked
 from swapsim.errors import InputError
-from swapsim.io.paths import PACKAGE, laboratory_root, notebooks_root
+from swapsim.io import PACKAGE, laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
@@ -26,7 +25,6 @@ _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "mea
 """Large files to which no notebook links."""
 
 
-@checked
 def lay_out(folder: Path) -> Path:
     """Copy the notebooks, the patches' cards, the guide and all other files to which they link."""
     with io.new_folder(folder) as made:

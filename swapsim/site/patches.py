@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import claims, patches
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import PACKAGE, laboratory_root
+from swapsim.io import PACKAGE, laboratory_root
 from swapsim.patches import Patch, batched_removal, cluster_next, stall_decisions, writeback_tags
 
 PARTS: Final = tuple(name for name in vars(Patch) if not name.startswith("_"))

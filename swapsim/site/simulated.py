@@ -5,9 +5,8 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swapsim.checks import suggestion
-from swapsim.errors import InputError
-from swapsim.io.paths import repository_root
+from swapsim.errors import InputError, suggestion
+from swapsim.io import repository_root
 from swapsim.patches import newer_kernels
 from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES

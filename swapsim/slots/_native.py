@@ -10,11 +10,12 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim import interrupt
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
-from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, check, structs
+from swapsim.errors import InputError
+from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, check
 from swapsim.policies.policy import Policy
+from swapsim.progress import check_interrupted
 from swapsim.slots.config import (
     SWAP_IN,
     ChurnConfig,
@@ -31,11 +32,11 @@ def settings(config: SlotsConfig) -> Any:
     """Return a config as ``struct sws_slots_config *``, which keeps alive what it points to.
 
     These are the machine code of a user's policy and the first bases. The field slot_cache is not
-    part of this struct. A ``ConfigError`` names the owner for which a user's ``initial`` fails or
+    part of this struct. A ``InputError`` names the owner for which a user's ``initial`` fails or
     returns no slot of the device.
     """
     built_in = isinstance(config.policy, str)
-    made = structs.config(
+    made = core.config(
         lib.sws_slots_config_init,
         config,
         kernel=KERNELS.index(config.kernel),
@@ -54,8 +55,8 @@ def _with_policy(made: Any, config: SlotsConfig, policy: Policy) -> Any:
     elif not config.rotational:
         bases = _initial_bases(config, policy)
         made.initial_bases = ffi.from_buffer("int64_t[]", bases)
-        return structs.keep(made, policy, bases)
-    return structs.keep(made, policy)
+        return core.keep(made, policy, bases)
+    return core.keep(made, policy)
 
 
 def _initial_bases(config: SlotsConfig, policy: Policy) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -76,9 +77,9 @@ def _initial_base(policy: Policy, owner: int, owners: int, highest: int) -> int:
         try:
             found = policy.initial(owner, owners, 1, highest)
         except Exception as error:
-            raise ConfigError(f"{where} fails ({type(error).__name__}: {error})") from error
+            raise InputError(f"{where} fails ({type(error).__name__}: {error})") from error
     if not isinstance(found, Integral) or not 1 <= int(found) <= highest:
-        raise ConfigError(f"{where}={found!r}: give a whole number from 1 to {highest}")
+        raise InputError(f"{where}={found!r}: give a whole number from 1 to {highest}")
     return int(found)
 
 
@@ -101,8 +102,8 @@ def replay_slots(
     ``InputError`` names the row, by its seq, that cannot be replayed.
     """
     device = settings(config)
-    made = structs.config(lib.sws_slot_replay_config_init, None, device=device[0], cpus=cpus)
-    handle = structs.new(lib.sws_slot_replay_new, made, free=lib.sws_slot_replay_free)
+    made = core.config(lib.sws_slot_replay_config_init, None, device=device[0], cpus=cpus)
+    handle = core.new(lib.sws_slot_replay_new, made, free=lib.sws_slot_replay_free)
     verdicts = []
     for chunk in rows.iter_slices(CHUNK_ROWS):
         verdicts.append(_feed(handle, chunk))
@@ -113,8 +114,8 @@ def replay_slots(
 def _feed(handle: Any, rows: pl.DataFrame) -> pl.DataFrame:
     """Replay some rows; return SLOT_CALLS of the calls that ended in them."""
     filled = rows.with_columns(pl.col("op").to_physical()).fill_null(0)
-    given = structs.columns("struct sws_slot_replay_rows", filled)
-    judged, out = structs.records("struct sws_slot_replay_call", rows.height)
+    given = core.columns("struct sws_slot_replay_rows", filled)
+    judged, out = core.records("struct sws_slot_replay_call", rows.height)
     n_judged = ffi.new("uint64_t *")
     code = lib.sws_slot_replay_feed(handle, given, rows.height, out, n_judged)
     seq = ffi.new("uint64_t *")
@@ -123,7 +124,7 @@ def _feed(handle: Any, rows: pl.DataFrame) -> pl.DataFrame:
         wrong = ffi.string(lib.sws_slot_replay_problem_text(problem)).decode()
         raise InputError(f"the row with seq {seq[0]} cannot be replayed: {wrong}")
     check(code)
-    calls = structs.frame_of(judged[: n_judged[0]])
+    calls = core.frame_of(judged[: n_judged[0]])
     faults = pl.Series(SLOT_FAULT.dtype.categories).gather(calls["fault"].cast(pl.UInt32))
     matched = pl.col("exact") + pl.col("raced")
     complete = calls.with_columns(mismatched=pl.col("slots") - matched, fault=faults)
@@ -137,7 +138,7 @@ def _mismatch(handle: Any) -> Mismatch | None:
     slots = {side: list(getattr(found, side)[0 : getattr(found, f"n_{side}")])
              for side in ("ours", "theirs")}  # fmt: skip
     fault = SLOT_FAULT.words[found.call.fault]
-    return structs.values(found[0]) | structs.values(found.call) | slots | {"fault": fault}
+    return core.values(found[0]) | core.values(found.call) | slots | {"fault": fault}
 
 
 EFFORT: Final = 1 << 24
@@ -175,7 +176,7 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     n_tasks = _tasks_of(workload, cpus)
     spaces = -(-n_tasks // workload.threads_per_address_space)
     if spaces > lib.SWS_WORKBENCH_SPACES_MAX:
-        raise ConfigError(
+        raise InputError(
             f"{spaces} address spaces: at most {lib.SWS_WORKBENCH_SPACES_MAX} can own pages; "
             "lower online_cpus or raise threads_per_address_space"
         )
@@ -201,7 +202,7 @@ def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
     if isinstance(workload, FillConfig) or workload.tasks is None:
         return cpus
     if workload.tasks > cpus:
-        raise ConfigError(
+        raise InputError(
             f"tasks={workload.tasks}: {cpus} CPUs are online; choose at most one task a CPU"
         )
     return workload.tasks
@@ -239,7 +240,7 @@ def _columns(rows: pl.DataFrame, n_tasks: int) -> Any:
     first = np.searchsorted(rows["task"].to_numpy(), np.arange(n_tasks + 1)).astype(np.uint64)
     owner, ordinal = rows.select(owner=owners), rows["ordinal"]
     arrays = {"first": first, "owner": owner["owner"], "ordinal": ordinal}
-    return structs.pointers("struct sws_workbench_rows", arrays)
+    return core.pointers("struct sws_workbench_rows", arrays)
 
 
 _ROWS_ERRORS: Final = {
@@ -257,7 +258,7 @@ class Bench:
     ) -> None:
         self._device = settings(device)
         window = device.online if meter.lock_window is None else meter.lock_window
-        config = structs.config(
+        config = core.config(
             lib.sws_workbench_config_init,
             meter,
             asynchronous=swap_in == "asynchronous",
@@ -265,7 +266,7 @@ class Bench:
             **tasks,
         )
         config.cache.device, config.cache.enabled = self._device[0], device.slot_cache
-        self.handle = structs.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
+        self.handle = core.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
 
     def fragment(self, churn: ChurnConfig) -> None:
         """Fill the device, and free random pages until a share of it is in use."""
@@ -279,7 +280,7 @@ class Bench:
         error, over = begin(self.handle, *given), ffi.new("bool *")
         while not error and not over[0]:
             error = lib.sws_workbench_run(self.handle, EFFORT, over)
-            interrupt.check()
+            check_interrupted()
         if begin is lib.sws_workbench_replay and error in _ROWS_ERRORS:
             raise InputError(f"the requests cannot be replayed: {_ROWS_ERRORS[error]}")
         check(error)

@@ -5,7 +5,6 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import general
-from swapsim.checks import checked
 from swapsim.slots.workbench import ranking
 
 _FIGURES = {"median": "", "low": "_low", "high": "_high"}
@@ -13,7 +12,6 @@ _ON_ONE_ANOTHER = 0.05  # of an axis' length: closer points share a label
 _NAMES = 4
 
 
-@checked
 def moves_against_locality(
     measures: pl.DataFrame, *, title: str = "Moved lines against locality", subtitle: str = ""
 ) -> alt.ConcatChart:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A swap device with its slot caches, what tasks do on it, and the windows of the metrics.
 
-A value out of its range raises a ConfigError that names the field and the value.
+A value out of its range raises a InputError that names the field and the value.
 """
 
 from dataclasses import dataclass, field
@@ -11,9 +11,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.checks import check_choice, check_number, check_share, checked, suggestion
-from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.headers import check_ranges, documented
+from swapsim.errors import InputError, check_choice, check_number, check_share, suggestion
+from swapsim.ffi import check_ranges
 from swapsim.policies.policy import Policy
 from swapsim.slots.tables import REQUESTS
 
@@ -21,22 +20,34 @@ SWAP_IN: Final = ("synchronous", "asynchronous")
 """A page is swapped in past the swap cache, or through it (``slot_workbench.h``)."""
 
 
-@documented("struct sws_slots_config")
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotsConfig:
     """One swap device with its slot caches (``slots.h``, ``slot_cache.h``).
 
     Parameters
     ----------
-    kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
+    kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}, default "6.1"
         Kernel whose allocator is simulated; "5.7+scan-more" is the base of patch D's V1.
     online_cpus : int or None
         1 to possible_cpus; None for all of them.
-    policy : str or Policy
+    policy : str or Policy, default "percpu-rerandomise"
         Where a scan begins: a name of ``POLICIES``, or a user's policy.
-    slot_cache : bool
+    slot_cache : bool, default True
         Whether each CPU has a cache of 64 slots in front of the device.
+    slots : int, default ``2**20``
+        Slots of the device including the header (si->max), 2 to 4294966783.
+    cluster_size : int, default 256
+        Slots of a cluster: 256, or 512 with huge page swap.
+    trunk_shift : int, default 14
+        Log2 of the slots of a trunk, 1 to 31.
+    rotational : bool, default False
+        True for an HDD, which has no clusters and always uses the shared base.
+    possible_cpus : int, default 8
+        Possible CPUs, 1 to 4096.
+    address_spaces : int, default 0
+        Number of address spaces, 0 to ``2**24``.
+    seed : int, default 1
+        The seed of all random draws.
     """
 
     kernel: str = ffi.KERNELS[ffi.SLOTS_DEFAULTS["kernel"]]
@@ -60,13 +71,13 @@ class SlotsConfig:
         """Check each field."""
         check_choice("kernel", self.kernel, ffi.SLOTS_KERNELS)
         if not isinstance(self.policy, Policy) and self.policy not in ffi.POLICIES:
-            raise ConfigError(
+            raise InputError(
                 f"policy={self.policy!r}: {suggestion(self.policy, ffi.POLICIES)}choose one of "
                 f"{', '.join(ffi.POLICIES)}, "
                 "or a function decorated with @swapsim.policy"
             )
         if self.cluster_size not in (256, 512):
-            raise ConfigError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
+            raise InputError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
         check_ranges(self, "struct sws_slots_config")
         if self.online_cpus is not None:
             of = f" (possible_cpus={self.possible_cpus})"
@@ -74,7 +85,6 @@ class SlotsConfig:
         check_number("seed", self.seed, 0, 2**64 - 1)
 
 
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillConfig:
     """Workload: the task of each CPU swaps pages out until all slots but one are in use.
@@ -89,7 +99,6 @@ class FillConfig:
         check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChurnConfig:
     """Workload: a fragmented device, on which tasks swap one page out and one in, in turn.
@@ -136,7 +145,6 @@ class ChurnConfig:
         check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamsConfig:
     """Workload: what the tasks of a real kernel requested (REQUESTS), at another pace.
@@ -156,7 +164,7 @@ class StreamsConfig:
         if self.requests.is_empty():
             raise InputError("the table of requests has no rows: choose a trace that swaps")
         if not isinstance(self.skipped_share, Real) or not 0 <= self.skipped_share < 1:
-            raise ConfigError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
+            raise InputError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
         check_choice("swap_in", self.swap_in, SWAP_IN)
 
     @property
@@ -191,7 +199,6 @@ class StreamsConfig:
 Workload = FillConfig | ChurnConfig | StreamsConfig
 
 
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeterConfig:
     """The window within which the metrics count an acquisition as recent.

@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import REQUEST_OP, REQUESTS, SLOT_EVENTS
@@ -45,7 +44,6 @@ class SlotSetUp:
     trunk_shift: int
 
 
-@checked
 def slot_events(folder: Path | str) -> pl.DataFrame:
     """Read the slot events of a trace folder, in lock order (SLOT_EVENTS)."""
     fields = [name for name in SLOT_EVENTS.schema if name not in _HEAD]
@@ -61,7 +59,6 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
     require_ops(rows, _HEAD, {op: _NEEDS[op] for op in ops})
 
 
-@checked
 def slot_set_up(folder: Path | str) -> SlotSetUp:
     """Return the set-up of a slot trace's kernel; an InputError says what its trace.toml lacks."""
     known = provenance(folder)
@@ -86,7 +83,6 @@ def slot_set_up(folder: Path | str) -> SlotSetUp:
     )
 
 
-@checked
 def traced_device(folder: Path | str) -> SlotsConfig:
     """Return the device of a slot trace, from its events and its trace.toml."""
     known = slot_set_up(folder)
@@ -102,7 +98,6 @@ def traced_device(folder: Path | str) -> SlotsConfig:
     )
 
 
-@checked
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
     """Return what each task of a slot trace requested: pages out and pages in (REQUESTS).
 

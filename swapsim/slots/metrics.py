@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from swapsim.frames.metrics import Metric, Metrics
 from swapsim.slots._native import LockSite
+from swapsim.tables import Metric, Metrics
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
+from swapsim import tables as columns
+from swapsim.tables import BY_ROW, Column, Table, Vocabulary
 
 SLOT_OP: Final = Vocabulary(
     "SLOT_OP",

@@ -9,9 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import check_choice, checked
-from swapsim.errors import InputError, errors_of
+from swapsim.errors import InputError, check_choice, errors_of
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
@@ -65,8 +63,6 @@ def _describe(found: Mismatch) -> tuple[str, ...]:
     )
 
 
-@checked
-@interrupt.recording()
 def verify_slots(
     source: pl.DataFrame | Path | str,
     *,
@@ -120,7 +116,7 @@ def verify_slots(
         folder = locate(path)
         path = folder / "slot_events.parquet"
         if not path.exists():
-            require_events(source, "cluster-next")
+            require_events(source, "slots")
     device = _device(kernel, given, folder)
     with errors_of(path):
         verdict = _judged(decode(table_bytes(path), path), device, progress=progress)
@@ -218,7 +214,6 @@ def _cpus_of(rows: pl.DataFrame) -> int:
     return int(rows.select(pl.col("cpu").max()).item()) + 1
 
 
-@checked
 def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Compare the slots of traces, by name, with those of the model (VERIFIED_SLOTS).
 

@@ -10,9 +10,8 @@ from typing import Any, Final, Unpack
 
 import polars as pl
 
-from swapsim import interrupt, study
-from swapsim.checks import check_number, checked, suggestion
-from swapsim.errors import ConfigError, InputError, require_some
+from swapsim import study
+from swapsim.errors import InputError, check_number, require_some, suggestion
 from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
 from swapsim.policies.compiler import fault
@@ -35,7 +34,6 @@ GIGABYTE_SLOTS: Final = 2**18
 """Slots of a gigabyte: pages of 4 KB."""
 
 
-@checked
 def measure(
     device: SlotsConfig, workload: Workload, *, meter: MeterConfig | None = None
 ) -> pl.DataFrame:
@@ -56,7 +54,7 @@ def measure(
 
     Raises
     ------
-    ConfigError
+    InputError
         The workload has more address spaces than can own pages or more tasks than online CPUs, or
         a user's policy begins at no slot of this device.
     InputError
@@ -104,7 +102,6 @@ def _fairness(counts: Counts) -> float | None:
     return math.fsum(work) ** 2 / (len(work) * squares)
 
 
-@checked
 def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:
     """Run a workload with a policy under observation, and refuse a policy that fails.
 
@@ -138,7 +135,7 @@ def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> No
     observed = Observation(policy)
     try:
         measure(replace(device, policy=observed.policy), workload)
-    except ConfigError as error:
+    except InputError as error:
         raise fault(policy.function, str(error).partition(": ")[2]) from error
     observed.check()
 
@@ -185,12 +182,11 @@ def _changed(
     if factor in known:
         return replace(device, **{factor: value}), workload
     names = [*_FACTORS, *sorted(known - {*_FACTORS}), *of_workload]
-    raise ConfigError(
+    raise InputError(
         f"factor {factor!r}: {suggestion(factor, names)}choose one of {', '.join(names)}"
     )
 
 
-@checked
 def grid_points(
     device: SlotsConfig,
     workload: Workload,
@@ -218,7 +214,6 @@ def grid_points(
     ]
 
 
-@checked
 def one_at_a_time(
     device: SlotsConfig,
     workload: Workload,
@@ -279,8 +274,6 @@ def one_at_a_time(
     return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
 
 
-@checked
-@interrupt.recording()
 def cluster_next(
     folder: Path | str,
     *,
@@ -327,7 +320,6 @@ def cluster_next(
     )
 
 
-@checked
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Rank the policies of SLOT_SWEEP by the median of one metric at each setting, the best first.
 
@@ -370,7 +362,6 @@ def _sweep(measures: pl.DataFrame) -> pl.DataFrame:
         raise InputError(f"{error}; make the table with {makers}") from None
 
 
-@checked
 def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return the means of some metrics over the seeds, a column for each.
 
@@ -411,7 +402,6 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     return wide(complete, value="middle", only=metrics)
 
 
-@checked
 def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
     """Return the probability that no two CPUs share a trunk if each draws one at random."""
     for name, value in (("cpus", cpus), ("trunks", trunks)):

@@ -9,17 +9,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
-from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import (
-    STALL_CLEARS,
-    STALL_COUNTERS,
-    STALL_FLAGS,
-    STALL_RULES,
-    STALL_SLEEPS,
-    headers,
-    structs,
-)
+from swapsim.errors import InputError
+from swapsim.ffi import STALL_CLEARS, STALL_COUNTERS, STALL_FLAGS, STALL_RULES, STALL_SLEEPS
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,17 +30,17 @@ _WORDS_OF: Final = {"place": "AT_", "scope": "FOR_", "congested_by": "BY_", "num
 def refuse_problem(problem: int, where: str = "") -> None:
     """Raise an InputError for what C has a problem with; do nothing if it has none."""
     if problem != lib.SWS_STALL_NO_PROBLEM:
-        raise InputError(f"{where}{headers.problem('enum sws_stall_problem', problem)}")
+        raise InputError(f"{where}{core.problem('enum sws_stall_problem', problem)}")
 
 
 # A row of the rules.
 
 
 def number_of(rules: str) -> int:
-    """Return a rule set as ``enum sws_stall_set``; ConfigError if there is no such set."""
+    """Return a rule set as ``enum sws_stall_set``; InputError if there is no such set."""
     if rules not in STALL_RULES:
         known = ", ".join(STALL_RULES)
-        raise ConfigError(f"rules={rules!r}: choose one of {known}")
+        raise InputError(f"rules={rules!r}: choose one of {known}")
     return STALL_RULES.index(rules)
 
 
@@ -116,11 +109,11 @@ def caller_bits(known: Mapping[str, Any]) -> Any:
 
 def summed(rows: pl.DataFrame, **others: Any) -> Any:
     """Return the counters of rows as ``struct sws_stall_summed *``; a missing one is 0."""
-    counts = np.zeros(rows.height, dtype=structs.dtype_of("struct sws_stall_counts"))
+    counts = np.zeros(rows.height, dtype=core.dtype_of("struct sws_stall_counts"))
     for name in SUMS:
         if name in rows.columns:
             counts[name] = rows[name].to_numpy()
-    return structs.pointers("struct sws_stall_summed", {**others, "counts": counts})
+    return core.pointers("struct sws_stall_summed", {**others, "counts": counts})
 
 
 _COLUMNS: Final = {"device_congested": "congested", "came_back": "clean"}

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, check, structs
-from swapsim.frames.files import require_values
+from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, check
 from swapsim.stall._native import (
     CALLER,
     PLACES,
@@ -33,6 +33,7 @@ from swapsim.stall.tables import (
     THROTTLE,
     THROTTLES,
 )
+from swapsim.tables import require_values
 
 CHUNK_ROWS: Final = 1 << 20
 """Rows that one call of C processes, in complete lists; Ctrl-C is noticed between two calls."""
@@ -78,18 +79,18 @@ def decide_lists(
         of_folios["flags"] = folios["node_flags"].fill_null(0).to_numpy()
     nodes = 0 if history is None or not lists.height else int(of_lists["node"].max()) + 1
     node_flags = np.zeros(nodes, dtype=np.uint8)
-    found, _ = structs.records("struct sws_stall_result", lists.height)
+    found, _ = core.records("struct sws_stall_result", lists.height)
     branches = np.zeros(folios.height, dtype=np.uint8)
-    config = structs.config(lib.sws_stall_replay_config_init, None, set=number_of(rules))
-    replay = structs.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
-    for some, part in structs.chunks(ends, CHUNK_ROWS):
-        given = structs.pointers("struct sws_stall_rows", _part(of_folios, part))
+    config = core.config(lib.sws_stall_replay_config_init, None, set=number_of(rules))
+    replay = core.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
+    for some, part in core.chunks(ends, CHUNK_ROWS):
+        given = core.pointers("struct sws_stall_rows", _part(of_folios, part))
         own_ends = ends[some] - np.uint64(part.start)
         others = {"ends": own_ends, "node_flags": node_flags}
-        given_lists = structs.pointers("struct sws_stall_lists", _part(of_lists, some) | others)
+        given_lists = core.pointers("struct sws_stall_lists", _part(of_lists, some) | others)
         given_lists.n_nodes = nodes
         outputs = {"lists": found[some], "branches": branches[part]}
-        results = structs.pointers("struct sws_stall_results", outputs)
+        results = core.pointers("struct sws_stall_results", outputs)
         code = lib.sws_stall_replay_lists(replay, given, len(own_ends), given_lists, results)
         if results.problem != lib.SWS_STALL_NO_PROBLEM:
             begin = int(own_ends[results.list - 1]) if results.list else 0
@@ -119,7 +120,7 @@ def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
     """Return results as columns, with the names of the fields of C or of DECIDED_LISTS."""
     acts = enumerate(acts_of(rules, "list"))
     wakes = sum(1 << i for i, act in acts if act.does == lib.SWS_STALL_DOES_WAKE)
-    return structs.frame_of(found).select(
+    return core.frame_of(found).select(
         names.alias("list"),
         pl.col(STALL_COUNTERS).cast(pl.UInt32),
         *("flags_before", "slept", "writes", "unrecorded", "flags_after"),
@@ -152,7 +153,7 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
 
 def _decide_passes(passes: pl.DataFrame, rules: str, **others: Any) -> Numbers:
     """Return ``struct sws_stall_decision`` for each pass; a counter without a column is 0."""
-    found, decisions = structs.records("struct sws_stall_decision", passes.height)
+    found, decisions = core.records("struct sws_stall_decision", passes.height)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
     by_rules = number_of(rules), PLACES["pass"], passes.height
     lib.sws_stall_replay_counts(*by_rules, summed(passes, **others), decisions, row, problem)
@@ -187,7 +188,7 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
     of_2013 = ("congested_devices", "flags")
     require_values(throttles, [name for name in throttles.columns if name not in of_2013])
     known = throttles.with_columns(pl.col(of_2013).fill_null(0))
-    sleepers, given = structs.records("struct sws_stall_sleeper", throttles.height)
+    sleepers, given = core.records("struct sws_stall_sleeper", throttles.height)
     sleepers["hz"] = hz
     for name in ("kthread", "failures", "reclaimable", "write_pending", *of_2013):
         sleepers[name] = known[name].to_numpy()

@@ -8,7 +8,6 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_BRANCHES, STALL_LIST_MAX, check
 from swapsim.stall._native import (
@@ -31,9 +30,6 @@ _PAGE_RESULTS: Final = {
 
 
 # By counters.
-
-
-@checked
 def decide(context: StallContext, counts: Mapping[str, int], place: str = "list") -> dict[str, Any]:
     """Decide from counters, at the end of a "list" or of a "pass".
 
@@ -92,9 +88,6 @@ def _decided(context: StallContext, place: str, decision: Any) -> dict[str, Any]
 
 
 # Page by page.
-
-
-@checked
 def process_pages(
     context: StallContext, pages: pl.DataFrame, *, file: bool = True, unseen: int = 0
 ) -> tuple[pl.DataFrame, dict[str, Any]]:

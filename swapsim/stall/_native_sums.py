@@ -8,8 +8,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import STALL_SLEEPS, SUMS_RULES, check
-from swapsim.ffi.structs import frame_of, records
+from swapsim.ffi import STALL_SLEEPS, SUMS_RULES, check, frame_of, records
 from swapsim.stall._native import PLACES, caller_bits, summed
 from swapsim.stall.tables import THROTTLE
 from swapsim.traces.verification import AGAIN

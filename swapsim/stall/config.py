@@ -3,12 +3,10 @@
 
 from dataclasses import dataclass
 
-from swapsim.checks import check_choice, check_number, checked
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError, check_choice, check_number
 from swapsim.ffi import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_RULES
 
 
-@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallContext:
     """The context of a list, of a pass or of a round of reclaim (``stall.h``).
@@ -33,7 +31,7 @@ class StallContext:
 
     Raises
     ------
-    ConfigError
+    InputError
         Naming the field and its value.
     """
 
@@ -54,4 +52,4 @@ class StallContext:
         check_number("priority", self.priority, 0, STALL_PRIORITY_MAX)
         check_number("flags", self.flags, 0, sum(STALL_FLAGS.values()))
         if not self.sane and not self.memcg:
-            raise ConfigError("sane=False: set memcg=True, too")
+            raise InputError("sane=False: set memcg=True, too")

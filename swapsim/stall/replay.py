@@ -16,8 +16,6 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import (
     STALL_BRANCHES,
@@ -64,7 +62,6 @@ _FACTOR: Final = 1_099_511_628_211
 """An odd number (the FNV hash has it) whose powers differ for all places of a list."""
 
 
-@checked
 def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
     """Count what each set of rules decides of the lists of some traces (STALL_DECISIONS).
 
@@ -79,7 +76,6 @@ def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> p
     return pl.concat(frames)
 
 
-@checked
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
     """Return STALL_DECISIONS for DECIDED_LISTS and RECLAIM_ROUNDS of the trace of this name."""
     naps = [decide_rounds(rounds, rules).count() for rules in STALL_RULES]
@@ -102,8 +98,6 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
     return _as(summed, STALL_DECISIONS.schema)
 
 
-@checked
-@interrupt.recording()
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
     """Decide each list of a trace by each set of rules (DECIDED_LISTS), rule set after rule set.
 
@@ -118,7 +112,6 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
     )
 
 
-@checked
 def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
     """Return REQUESTED_SLEEPS for DECIDED_LISTS and RECLAIM_ROUNDS, at 250 ticks a second."""
     flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
@@ -165,7 +158,7 @@ def _as(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
 def _rows(source: ReclaimRows | Path | str) -> ReclaimRows:
     if isinstance(source, ReclaimRows):
         return source
-    require_events(source, "stall-decisions")
+    require_events(source, "stall")
     return reclaim_rows(source)
 
 
@@ -271,7 +264,6 @@ def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
     } | {"branches": pl.Series(np.add.reduceat(digests, starts))}
 
 
-@checked
 def agreement(decided: pl.DataFrame) -> pl.DataFrame:
     """Return on how many lists of DECIDED_LISTS two rule sets decide alike, ``one`` the older.
 

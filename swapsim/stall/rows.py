@@ -9,10 +9,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.errors import errors_of
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
-from swapsim.frames.table import Table
 from swapsim.stall.tables import (
     RECLAIM_CLEARS,
     RECLAIM_FOLIOS,
@@ -21,6 +19,7 @@ from swapsim.stall.tables import (
     RECLAIM_ROUNDS,
     THROTTLES,
 )
+from swapsim.tables import Table
 from swapsim.traces.folder import event_names, provenance, read_event
 from swapsim.traces.verification import check_tables, refuse
 
@@ -75,7 +74,6 @@ class ReclaimRows:
         _check_shared_seq(frames)
 
 
-@checked
 def reclaim_rows(folder: Path | str) -> ReclaimRows:
     """Read the tables of a trace of reclaim; one without a file is empty: its event did not occur.
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from swapsim.checks import checked
 from swapsim.ffi import STALL_PRIORITY_MAX
 from swapsim.stall._native import rules_row
 from swapsim.stall._native_list import reasons
@@ -100,15 +99,13 @@ class Rules:
         return tuple(case for case, goes_on in cases.items() if goes_on)
 
 
-@checked
 def rules_of(name: str) -> Rules:
-    """Return the rules of a name of STALL_RULES; ConfigError if there is no such set."""
+    """Return the rules of a name of STALL_RULES; InputError if there is no such set."""
     row = rules_row(name)
     acts = tuple(Act(**act) for act in row.pop("acts"))
     return Rules(name=name, acts=acts, **row)
 
 
-@checked
 def explain(context: StallContext, counts: Mapping[str, int], place: str = "list") -> list[str]:
     """Return one sentence for each act of a rule set: whether `decide` does it, and why.
 

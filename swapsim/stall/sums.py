@@ -13,10 +13,9 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
+from swapsim import io
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_COUNTERS, SUMS_FLAGS, SUMS_RULES
-from swapsim.io import paths
 from swapsim.stall._native_sums import CONGESTED_FLAGS, WRITEBACK_FLAG, decide
 from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces.folder import event_names
@@ -62,7 +61,6 @@ class SumRows:
         return _OF_7_3[int(self.passes["generations"][0])]
 
 
-@checked
 def is_of_sums(folder: Path | str) -> bool:
     """Return whether a trace has the lists and passes of a stock 7.3."""
     return {*SUMS_TABLES} <= {*event_names(folder)}
@@ -70,10 +68,9 @@ def is_of_sums(folder: Path | str) -> bool:
 
 def shipped_sums() -> dict[str, Path]:
     """Return the shipped traces of this kind by name, in order of name."""
-    return {name: each for name, each in paths.shipped_traces().items() if is_of_sums(each)}
+    return {name: each for name, each in io.shipped_traces().items() if is_of_sums(each)}
 
 
-@checked
 def sum_rows(folder: Path | str) -> SumRows:
     """Read a recording; InputError if a table is missing, events were lost, or as for `SumRows`."""
     tables = read_tables(folder, _TABLES, _MAY_BE_NULL)
@@ -81,7 +78,6 @@ def sum_rows(folder: Path | str) -> SumRows:
         return SumRows(lists=tables["stall_lists"], passes=tables["stall_passes"])
 
 
-@checked
 def verify_sums(source: SumRows | Path | str) -> Verdict:
     """Decide a stock 7.3's lists and passes again, and compare.
 
@@ -226,9 +222,6 @@ def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> tuple[str, ...]:
 
 
 # What the rules would decide for all of memory.
-
-
-@checked
 def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
     """Return how often reclaim requests a throttle, or would if 7.3's rule held for all of memory.
 

@@ -12,8 +12,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.frames import columns
-from swapsim.frames.table import Column, Table, Vocabulary
+from swapsim import tables as columns
+from swapsim.tables import Column, Table, Vocabulary
 
 FOLIO_OUTCOME: Final = Vocabulary(
     "FOLIO_OUTCOME",

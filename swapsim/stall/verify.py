@@ -15,8 +15,6 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_RULES, STALL_STEPS
 from swapsim.progress import bar
@@ -117,8 +115,6 @@ _FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
 """The faults that a row of each table can have, the first one first, and when it has them."""
 
 
-@checked
-@interrupt.recording()
 def verify_stalls(
     source: ReclaimRows | SumRows | Path | str, *, rules: str | None = None, progress: bool = False
 ) -> Verdict:
@@ -172,7 +168,6 @@ def verify_stalls(
     return _with_rules(verdict, by_rules.name, recorded)
 
 
-@checked
 def recorded_rules(folder: Path | str) -> str | None:
     """Return the rules that a trace's kernel was switched to, by its trace.toml; None without.
 
@@ -201,7 +196,6 @@ def _with_rules(verdict: Verdict, rules: str, recorded: str | None) -> Verdict:
     return replace(verdict, first=first, notes=(f"rules: {rules} ({why})", *verdict.notes))
 
 
-@checked
 def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Verify traces by name (VERIFIED_STALLS), each by the rules of its ``kernel.reclaim_rules``.
 

@@ -5,20 +5,13 @@ Results are those of a serial run, because all that a task draws comes from its 
 ``Study`` is a result of that kind which is stored in data/simulated.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.study import constants as constants
-    from swapsim.study import ranking as ranking
-    from swapsim.study import summary as summary
-    from swapsim.study import tables as tables
-    from swapsim.study.study import How as How
-    from swapsim.study.study import Study as Study
-    from swapsim.study.study import picked as picked
-    from swapsim.study.study import recap as recap
-    from swapsim.study.study import run as run
-    from swapsim.study.study import table as table
-else:
-    lazy.export(__name__)
+from swapsim.study import constants as constants
+from swapsim.study import ranking as ranking
+from swapsim.study import summary as summary
+from swapsim.study import tables as tables
+from swapsim.study.study import How as How
+from swapsim.study.study import Study as Study
+from swapsim.study.study import picked as picked
+from swapsim.study.study import recap as recap
+from swapsim.study.study import run as run
+from swapsim.study.study import table as table

@@ -14,11 +14,10 @@ from typing import Final, NamedTuple, TypeGuard
 
 import polars as pl
 
-from swapsim.checks import suggestion
-from swapsim.errors import InputError
-from swapsim.frames.files import read_csv
-from swapsim.io.paths import data_root
+from swapsim.errors import InputError, suggestion
+from swapsim.io import data_root
 from swapsim.study.tables import CONSTANTS
+from swapsim.tables import read_csv
 
 _DEPTH: Final = 3  # frames from `change` to its caller: a function of the model, and `checked`
 

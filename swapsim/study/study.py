@@ -30,13 +30,11 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 import polars as pl
 
-from swapsim import interrupt
+from swapsim import __version__
 from swapsim import io as swapsim_io
-from swapsim.checks import checked
-from swapsim.errors import ConfigError, InputError, SwapsimError, require_some
-from swapsim.io.paths import data_root
-from swapsim.progress import bar
-from swapsim.version import __version__
+from swapsim.errors import InputError, SwapsimError, require_some
+from swapsim.io import data_root
+from swapsim.progress import bar, check_interrupted
 
 Point = TypeVar("Point")
 Result = TypeVar("Result")
@@ -58,7 +56,6 @@ class How(TypedDict, total=False):
     folder: Path | str | None
 
 
-@checked
 def run(
     task: Callable[[Point], Result],
     points: Sequence[Point],
@@ -100,27 +97,22 @@ def run(
     results: dict[int, Any] = {}
     files = {} if folder is None else _files(task, points, Path(folder))
     ended: SimpleQueue[Future[Result]] = SimpleQueue()
-    with (
-        interrupt.recording(),
-        bar(len(points), "sweep", "runs", shown=progress) as shown,
-        _workers(executor) as workers,
-    ):
+    with bar(len(points), "sweep", "runs", shown=progress) as shown, _workers(executor) as workers:
         for number, file in files.items():
             if (kept := _undamaged(file)) is not None:
                 results[number] = kept[0]
                 shown.update()
-        with interrupt.delaying():  # a thread that is half started would not be waited for
-            numbers = {
-                workers.submit(_at, task, point): number
-                for number, point in enumerate(points)
-                if number not in results
-            }
+        numbers = {
+            workers.submit(_at, task, point): number
+            for number, point in enumerate(points)
+            if number not in results
+        }
         try:
             for future in numbers:
                 future.add_done_callback(ended.put)
             while len(results) < len(points):
                 shown.update(0)
-                interrupt.check()
+                check_interrupted()
                 with suppress(Empty):
                     future = ended.get(timeout=_WAIT_SECONDS)
                     result, number = future.result(), numbers[future]
@@ -135,7 +127,6 @@ def run(
     return [results[number] for number in range(len(points))]
 
 
-@checked
 def table(
     task: Callable[[Point], pl.DataFrame], points: Sequence[Point], **how: Unpack[How]
 ) -> pl.DataFrame:
@@ -167,7 +158,7 @@ def _files(task: Callable[..., object], points: Sequence[object], folder: Path) 
     try:
         names = [hashlib.sha256(pickle.dumps((task, point))).hexdigest() for point in points]
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ConfigError(
+        raise InputError(
             f"folder={str(folder)!r} needs a task of a module and points that can be pickled "
             f"({error}): define the task in a file, or give no folder"
         ) from None
@@ -178,7 +169,7 @@ def _files(task: Callable[..., object], points: Sequence[object], folder: Path) 
 def _store(file: Path, rows: object, **metadata: str) -> bool:
     """Write rows with their digest; return whether the file has changed."""
     if not isinstance(rows, pl.DataFrame):
-        raise ConfigError(
+        raise InputError(
             f"the task returned {type(rows).__name__}: return polars DataFrames, or give no folder"
         )
     made = io.BytesIO()
@@ -267,7 +258,7 @@ class Study:
     def __post_init__(self) -> None:
         """Check that a sample can be taken."""
         if self.reduce and not (self.group or self.sample):
-            raise ConfigError(
+            raise InputError(
                 f"study {self.name!r} reduces its rows and has no sample: give group= or sample="
             )
 
@@ -356,7 +347,7 @@ class Study:
             else:
                 files = sorted(data_root().glob(source))
                 if not files:
-                    raise ConfigError(
+                    raise InputError(
                         f"study {self.name!r} reads {source!r}, but no file in {data_root()} has "
                         "such a name: a change of its data would not be noticed"
                     )
@@ -382,7 +373,6 @@ class Study:
         )
 
 
-@checked
 def picked(rows: pl.DataFrame, columns: Sequence[str], pick: int) -> tuple[Any, ...]:
     """Return one of the distinct rows of some columns; any number selects one."""
     distinct = rows.select(columns).unique(maintain_order=True)

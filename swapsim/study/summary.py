@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.metrics import Metric
 from swapsim.study.ranking import CONFIDENCE, RANKED, interval, rank
 from swapsim.study.tables import RANKING
+from swapsim.tables import Metric
 
 Statistic = Literal["mean", "median"]
 Spread = Literal["range", "interval"]

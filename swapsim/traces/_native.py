@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.structs import check, config, new
+from swapsim.ffi import check, config, new
 from swapsim.traces.known_events import KNOWN_EVENTS
 
 PARSER_VERSION: Final = 3

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError, errors_of
-from swapsim.frames.files import require_values
+from swapsim.tables import require_values
 from swapsim.traces import require_order, scan_event
 from swapsim.traces.tables import EVENT_HEAD
 

@@ -7,6 +7,7 @@ Its table ``[files]`` has the sha256 of each Parquet file, which is compared bef
 import re
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +16,8 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from swapsim import io
-from swapsim.checks import checked
 from swapsim.errors import InputError, errors_of
-from swapsim.frames.files import require_values
-from swapsim.frames.table import require
-from swapsim.io import paths
+from swapsim.tables import require, require_values
 from swapsim.traces.tables import TRACE_EVENTS
 from swapsim.traces.writer import toml_table
 
@@ -30,7 +28,6 @@ FILES: Final = "files"  # name of its table with the sha256 of each Parquet file
 _TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)  # the beginning of a table in trace.toml
 
 
-@checked
 def locate(trace: Path | str) -> Path:
     """Return the folder of a trace: the one that is named, or a shipped trace of this name.
 
@@ -45,7 +42,7 @@ def locate(trace: Path | str) -> Path:
         return path
     if path.is_file():
         raise InputError("is a file: import it, and give the folder that this makes", path=path)
-    known = paths.shipped_traces()
+    known = io.shipped_traces()
     if str(trace) in known:
         return known[str(trace)]
     nearest = get_close_matches(str(trace), known, 1)
@@ -57,7 +54,69 @@ def locate(trace: Path | str) -> Path:
     )
 
 
-@checked
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A recording of a real kernel: a folder with a table for each of its events.
+
+    Functions take it, or its name or folder, as ``trace``. `swapsim.open` makes it.
+    """
+
+    folder: Path
+
+    def __fspath__(self) -> str:
+        """Return the folder."""
+        return str(self.folder)
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.name
+
+    @property
+    def kernel(self) -> str:
+        """The release of the kernel that wrote it, or an empty text if that is not known."""
+        return str(provenance(self.folder).get("kernel", {}).get("release", ""))
+
+    @property
+    def feeds(self) -> tuple[str, ...]:
+        """The subjects that can replay it: mapping, removal, stall, slots, clusters, mglru."""
+        from swapsim.traces.replays import replays_of
+
+        return tuple(replays_of(event_names(self.folder)).filter("can")["replay"])
+
+    def events(self, name: str) -> pl.DataFrame:
+        """Return the table of an event in trace order: seq, t_ns, cpu, pid, comm, its own fields.
+
+        InputError: there is no such event (the message names those there are), or its table was
+        changed or is damaged.
+
+        Examples
+        --------
+        >>> import swapsim
+        >>> swapsim.open("swap-w-seq").events("wb_end").height
+        34021
+        """
+        return scan_event(self.folder, name).collect()
+
+    def info(self) -> pl.DataFrame:
+        """Return the events and how many rows each has (TRACE_EVENTS)."""
+        return events(self.folder)
+
+
+def open_trace(trace: Path | str) -> Trace:
+    """Open a trace: a folder that `import_text` made, or a shipped one by its name.
+
+    Examples
+    --------
+    >>> import swapsim
+    >>> swapsim.open("swap-w-seq").feeds
+    ('mapping', 'removal')
+    """
+    folder = locate(trace)
+    provenance(folder)
+    return Trace(folder)
+
+
 def provenance(folder: Path | str) -> dict[str, Any]:
     """Return the contents of trace.toml; an InputError if it is missing or no TOML."""
     path = locate(folder) / PROVENANCE
@@ -70,7 +129,6 @@ def provenance(folder: Path | str) -> dict[str, Any]:
     return io.read_toml(path)
 
 
-@checked
 def events(folder: Path | str) -> pl.DataFrame:
     """Count the rows of each event of a trace folder or name (TRACE_EVENTS).
 
@@ -89,7 +147,6 @@ def events(folder: Path | str) -> pl.DataFrame:
     return event_table(heights)
 
 
-@checked
 def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     """Scan the table of an event: EVENT_HEAD and its own fields, a row per event in trace order.
 
@@ -116,7 +173,6 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     return register_io_source(rows, schema=io.decode_schema(data, path))
 
 
-@checked
 def read_event(
     folder: Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
 ) -> pl.DataFrame:
@@ -134,7 +190,6 @@ def read_event(
     return frame
 
 
-@checked
 def require_order(frame: pl.DataFrame) -> None:
     """Require rows whose seq, which has no nulls, increases from each to the next."""
     seq = frame["seq"]
@@ -146,14 +201,12 @@ def require_order(frame: pl.DataFrame) -> None:
         )
 
 
-@checked
 def table_bytes(path: Path) -> bytes:
     """Read the file of a table; compare it with the trace.toml next to it, if there is one."""
     in_a_trace = (path.parent / PROVENANCE).exists()
     return _bytes(path, provenance(path.parent) if in_a_trace else {})
 
 
-@checked
 def sign(folder: Path | str) -> None:
     """Write the sha256 of each table to trace.toml, after a table was changed on purpose."""
     provenance(folder)

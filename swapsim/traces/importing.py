@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from swapsim import interrupt
-from swapsim.checks import checked
+from swapsim import __version__
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
@@ -20,7 +19,6 @@ from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, Recording, recording_of
 from swapsim.traces.needed_fields import absent
 from swapsim.traces.writer import TableWriter, toml_table
-from swapsim.version import __version__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +110,6 @@ class ImportSummary:
         return [*notes, *renamed, *skipped]
 
 
-@checked
-@interrupt.recording()
 def import_text(
     source: Path | str,
     output: Path | str,

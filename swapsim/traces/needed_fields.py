@@ -15,7 +15,7 @@ from swapsim.traces.folder import scan_event
 _DELETED: Final = "mm_filemap_delete_from_page_cache"
 
 _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "writeback-tags": {
+    "mapping": {
         "swp_add": "folio entry",
         "swp_del": "folio entry",
         "swp_free": "entry",
@@ -26,7 +26,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         _DELETED: "dev ino pfn ofs",
         "writeback_dirty_folio": "bdi ino index",
     },
-    "batched-removal": {
+    "removal": {
         "mm_vmscan_lru_isolate": "lru",
         "mm_vmscan_lru_shrink_inactive": "nr_reclaimed",
         "swp_del": "entry",
@@ -87,7 +87,7 @@ def unpaired(folder: Path | str) -> list[str]:
 def lacking_fields(folder: Path | str, replay: str, present: Iterable[str]) -> list[str]:
     """Return what a trace's events lack of the fields that a replay needs, empty if nothing."""
     there = set(present)
-    if replay == "batched-removal" and "removals" in there:
+    if replay == "removal" and "removals" in there:
         return []
     needed = _FIELDS.get(replay, {})
     return [

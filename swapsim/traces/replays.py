@@ -7,9 +7,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.checks import checked
+from swapsim import io
 from swapsim.errors import InputError
-from swapsim.io import paths
 from swapsim.traces.folder import FILES, PROVENANCE, event_names, events, locate, provenance
 from swapsim.traces.needed_fields import lacking_fields, not_counted, unpaired
 from swapsim.traces.tables import SHIPPED_TRACES
@@ -17,26 +16,26 @@ from swapsim.traces.tables import SHIPPED_TRACES
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
 
 REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "writeback-tags": (("swp_add", "swp_del", "wb_start", "wb_end"),),
-    "batched-removal": (
+    "mapping": (("swp_add", "swp_del", "wb_start", "wb_end"),),
+    "removal": (
         ("removals",),
         ("swp_del", *_LIST_BORDERS),
         ("mm_filemap_delete_from_page_cache", *_LIST_BORDERS),
     ),
-    "stall-decisions": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
-    "cluster-next": (("slot_events",),),
+    "stall": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
+    "slots": (("slot_events",),),
     "clusters": (("cluster_events", "cluster_devices"),),
 }
 """The events that a replay needs: one of these sets, the first that a trace has."""
 
-GENERATION_TABLES: Final = ("generation_choices", "generation_steps")
-"""What the replay generations needs. It is not in REPLAYS, on which stored results of studies
+MGLRU_TABLES: Final = ("generation_choices", "generation_steps")
+"""What the replay mglru needs. It is not in REPLAYS, on which stored results of studies
 depend."""
 
-ALL_REPLAYS: Final = (*REPLAYS, "generations")
+ALL_REPLAYS: Final = (*REPLAYS, "mglru")
 
 SUMS_TABLES: Final = ("stall_lists", "stall_passes")
-"""What a trace of a stock 7.3's stalls has; it feeds no replay, but `swapsim verify stalls`."""
+"""What a trace of a stock 7.3's stalls has; it feeds no replay, but `swapsim verify stall`."""
 
 _LONGEST_LINE: Final = 100
 """Characters of a line of `info` with several items; a longer one becomes a line for each."""
@@ -59,10 +58,9 @@ def lacking_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
     if replay in REPLAYS:
         return missing_events(replay, present)
     there = set(present)
-    return tuple(event for event in GENERATION_TABLES if event not in there)
+    return tuple(event for event in MGLRU_TABLES if event not in there)
 
 
-@checked
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
     """Return for each replay whether a set of events can feed it, and what it lacks.
 
@@ -71,7 +69,7 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
     >>> from swapsim import frames, traces
     >>> feeds = traces.replays_of(traces.events("swap-w-seq")["event"])
     >>> feeds.filter(can=True)["replay"].to_list()
-    ['writeback-tags', 'batched-removal']
+    ['mapping', 'removal']
     """
     there = set(present)
     missing = {replay: lacking_events(replay, there) for replay in ALL_REPLAYS}
@@ -85,7 +83,6 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
     )
 
 
-@checked
 def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
     """Require the events that a replay of REPLAYS needs; return all events of a trace."""
     provenance(folder)
@@ -100,14 +97,13 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
     return present
 
 
-@checked
 def shipped(replay: str) -> dict[str, Path]:
     """Return the shipped traces that can feed a replay, by name, in order of name."""
     if replay not in REPLAYS:
         raise InputError(f"no such replay: {replay!r}; there are: {', '.join(REPLAYS)}")
     return {
         name: folder
-        for name, folder in paths.shipped_traces().items()
+        for name, folder in io.shipped_traces().items()
         if not missing_events(replay, event_names(folder))
     }
 
@@ -126,16 +122,15 @@ def shipped_traces() -> pl.DataFrame:
     clusters-6.12-file-2        2  113,943  clusters
     """
     rows = []
-    for name, folder in paths.shipped_traces().items():
+    for name, folder in io.shipped_traces().items():
         origin = provenance(folder)
         can = replays_of(origin["events"]).filter("can")["replay"].to_list()
-        can += ["verify stalls"] if {*SUMS_TABLES} <= {*origin["events"]} else []
+        can += ["verify stall"] if {*SUMS_TABLES} <= {*origin["events"]} else []
         counted = sum(origin["events"].values())
         rows.append((name, origin["kernel"]["release"], origin["guest"]["cpus"], counted, can))
     return pl.DataFrame(rows, schema=SHIPPED_TRACES.schema, orient="row")
 
 
-@checked
 def described(folder: Path | str) -> dict[str, Any]:
     """Return the contents of a trace folder as plain data, for a program.
 
@@ -151,7 +146,6 @@ def described(folder: Path | str) -> dict[str, Any]:
     }
 
 
-@checked
 def info(folder: Path | str) -> str:
     """Describe a trace folder in some lines: its events, its provenance, the replays it can feed.
 
@@ -176,11 +170,11 @@ def info(folder: Path | str) -> str:
     for replay in ALL_REPLAYS:
         lacking = ", ".join(_lacking(located, replay, counted["event"]))
         lines.append(f"  {replay}: {f'no, it lacks {lacking}' if lacking else 'yes'}")
-        if replay == "writeback-tags" and not lacking:
+        if replay == "mapping" and not lacking:
             doubts = [*not_counted(counted["event"]), *unpaired(located)]
             lines[-1] = "; ".join([lines[-1], *doubts])
     if {*SUMS_TABLES} <= {*counted["event"]}:
-        lines.append(f"'swapsim verify stalls {folder}' compares it with the rules of 7.3")
+        lines.append(f"'swapsim verify stall {folder}' compares it with the rules of 7.3")
     return "\n".join(lines)
 
 

@@ -9,22 +9,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from swapsim.checks import nearest, suggestion
-from swapsim.errors import InputError
-from swapsim.io.paths import shipped_traces
+from swapsim.errors import InputError, nearest, suggestion
+from swapsim.io import shipped_traces
 from swapsim.traces.folder import event_names, locate
 from swapsim.traces.replays import ALL_REPLAYS, SUMS_TABLES, lacking_events, require_trace
 
 _NAMES: Final = (
-    {"writeback-tags", "mapping", "tags", "a"},
-    {"batched-removal", "removal", "b"},
-    {"stall-decisions", "stalls", "stall", "c"},
-    {"cluster-next", "slots", "scan-base", "d"},
+    {"mapping", "writeback-tags", "tags", "a"},
+    {"removal", "batched-removal", "b"},
+    {"stall", "stall-decisions", "stalls", "c"},
+    {"slots", "cluster-next", "scan-base", "d"},
     {"clusters", "cluster"},
-    {"generations", "mglru"},
+    {"mglru", "generations"},
 )
 
-_RECORDED: Final = ("writeback-tags", "batched-removal", "clusters", "generations")
+_RECORDED: Final = ("mapping", "removal", "clusters", "mglru")
 """Replays that a script of `swapsim probes` feeds; others need the lab kernel."""
 
 _NAMED: Final = 3  # traces that an error names
@@ -48,7 +47,7 @@ def no_such_replay(name: str, known: Iterable[str]) -> InputError:
     return InputError(f"no such replay: {name!r}; {hint}")
 
 
-def require_feeds(trace: Path, name: str) -> None:
+def require_feeds(trace: Path, name: str, *, verifies: bool = False) -> None:
     """Require that a trace can feed a replay or verification; say how to get one that can.
 
     The error says how to record again, or instead of a shipped trace which others there are.
@@ -60,24 +59,28 @@ def require_feeds(trace: Path, name: str) -> None:
         return
     if trace.is_dir():
         require_trace(trace)
-    if present and (missing := _lacking(name, present)):
+    if present and (missing := _lacking(name, present, verifies=verifies)):
         feeds = [each for each in ALL_REPLAYS if not lacking_events(each, present)]
         named = ", ".join(each + _near(each, present) for each in missing)
         raise InputError(
             f"{name} needs {named}, and this trace feeds "
-            f"{', '.join(feeds) or 'no replay'}: {_remedy(trace, name)}",
+            f"{', '.join(feeds) or 'no replay'}: {_remedy(trace, name, verifies=verifies)}",
             path=trace,
         )
 
 
-def _remedy(trace: Path, name: str) -> str:
+def _remedy(trace: Path, name: str, *, verifies: bool) -> str:
     """Return what to do about a trace that cannot feed a replay or verification."""
     shipped = shipped_traces()
-    fit = [each for each, at in shipped.items() if not _lacking(name, event_names(at))]
+    fit = [
+        each
+        for each, at in shipped.items()
+        if not _lacking(name, event_names(at), verifies=verifies)
+    ]
     others = f"{', '.join(fit[:_NAMED])}; 'swapsim info' lists all"
     scripts: list[str] = [each for each in _RECORDED if each in also_called(name)]
-    if name == "stalls":  # a script feeds this verification, and not the replay stall-decisions
-        scripts = ["stall-decisions"]
+    if verifies and name == "stall":
+        scripts = ["stall"]
     if not scripts or locate(trace).resolve() in {each.resolve() for each in shipped.values()}:
         return f"take another, as {others}"
     return (
@@ -92,9 +95,9 @@ def _near(missing: str, present: Iterable[str]) -> str:
     return f" (the trace has {near[0]}: was it misspelt?)" if near else ""
 
 
-def _lacking(name: str, present: Iterable[str]) -> tuple[str, ...]:
+def _lacking(name: str, present: Iterable[str], *, verifies: bool) -> tuple[str, ...]:
     """Return the tables that are missing for a replay or verification."""
     (replay,) = also_called(name) & {*ALL_REPLAYS}
-    if name == "stalls" and {*SUMS_TABLES} <= {*present}:
+    if verifies and name == "stall" and {*SUMS_TABLES} <= {*present}:
         return ()
     return lacking_events(replay, present)

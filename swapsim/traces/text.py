@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, cast
 import zstandard
 
 from swapsim.errors import InputError
-from swapsim.io.paths import sample_text
+from swapsim.io import sample_text
 from swapsim.progress import TextBar
 
 CHUNK_BYTES: Final = 1 << 20

@@ -15,9 +15,8 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.errors import InputError, errors_of
-from swapsim.frames.files import require_values
-from swapsim.frames.table import Table
 from swapsim.progress import over
+from swapsim.tables import Table, require_values
 from swapsim.traces.folder import provenance, read_event, require_order
 from swapsim.traces.tables import MATCHED
 

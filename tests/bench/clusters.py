@@ -14,12 +14,13 @@ from typing import Any
 import harness
 import polars as pl
 
+from swapsim import ffi as core
 from swapsim import traces
 from swapsim._core import ffi, lib
 from swapsim.clusters._native import columns_of, configured, switches_of, verify_rows
 from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.clusters.tables import CLUSTER_LIST
-from swapsim.ffi import check, structs
+from swapsim.ffi import check
 
 NAMES = ("clusters/replay", "clusters/verify")
 TRACE = "clusters-7.3-zram-1"
@@ -37,7 +38,7 @@ def fed_a_second(rows: ClusterRows, create: Any, config: Any, free: Any, feed: A
     """Return the rows that C processes a second; ``feed`` is called with a new handle and rows."""
     columns, spent = columns_of(rows.events), 0.0
     for _ in range(AGAIN):
-        handle = structs.new(create, config, free=free)
+        handle = core.new(create, config, free=free)
         start = time.process_time()
         code = feed(handle, columns, rows.events.height)
         spent += time.process_time() - start
@@ -61,7 +62,7 @@ def verify(rows: ClusterRows) -> float:
 def replay(rows: ClusterRows) -> float:
     """Return the rows that C serves a second under other rules."""
     clusters = configured(rows, OTHER)
-    config = structs.config(
+    config = core.config(
         lib.sws_cluster_what_if_config_init,
         None,
         clusters=clusters[0],

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 RUNS = 5
 HERE = Path(__file__).parent

@@ -15,8 +15,9 @@ import harness
 import numpy as np
 import polars as pl
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
-from swapsim.ffi import REMOVAL_MODES, check, structs
+from swapsim.ffi import REMOVAL_MODES, check
 
 MODES = {"removal/batched": "batched", "removal/single": "page-by-page"}
 NAMES = tuple(MODES)
@@ -29,8 +30,8 @@ CHUNK = 2**14
 
 def removals_a_second(mode: str) -> float:
     """Put pages into their mappings, as in 4.8; return the removals a second, chunk by chunk."""
-    slots = structs.config(lib.sws_mapping_config_init, None, swap_slots=PAGES + 1)
-    mappings = structs.new(lib.sws_mappings_new, slots, free=lib.sws_mappings_free)
+    slots = core.config(lib.sws_mapping_config_init, None, swap_slots=PAGES + 1)
+    mappings = core.new(lib.sws_mappings_new, slots, free=lib.sws_mappings_free)
     file, work = ffi.new("uint32_t *"), ffi.new("struct sws_mapping_work *")
     check(lib.sws_mapping_add_file(mappings, file))
     row = pl.int_range(PAGES)
@@ -48,15 +49,15 @@ def removals_a_second(mode: str) -> float:
     for index, number in pages.select("index", "file").iter_rows():
         mapping = 0 if number == lib.SWS_REMOVAL_FILE_SWAP else file[0]
         check(lib.sws_mapping_add(mappings, mapping, index, 2, work))
-    config = structs.config(lib.sws_removal_config_init, None, mode=REMOVAL_MODES.index(mode))
-    reclaimer = structs.new(lib.sws_removal_new, config, mappings, free=lib.sws_removal_free)
+    config = core.config(lib.sws_removal_config_init, None, mode=REMOVAL_MODES.index(mode))
+    reclaimer = core.new(lib.sws_removal_new, config, mappings, free=lib.sws_removal_free)
     spent, removed = 0.0, np.zeros(CHUNK, dtype=np.uint8)
-    holds, _ = structs.records("struct sws_removal_hold", CHUNK)
-    results = structs.pointers("struct sws_removal_results", {"removed": removed, "holds": holds})
+    holds, _ = core.records("struct sws_removal_hold", CHUNK)
+    results = core.pointers("struct sws_removal_results", {"removed": removed, "holds": holds})
     ends = np.arange(LIST_PAGES, CHUNK + 1, LIST_PAGES, dtype=np.uint64)
     last = ffi.from_buffer("uint64_t[]", ends)
     for chunk in pages.iter_slices(CHUNK):
-        rows = structs.columns("struct sws_removal_rows", chunk)
+        rows = core.columns("struct sws_removal_rows", chunk)
         removed.fill(0)
         start = time.perf_counter()
         code = lib.sws_removal_lists(reclaimer, rows, len(ends), last, results)

@@ -10,7 +10,7 @@ import harness
 import polars as pl
 
 from swapsim import traces
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.replay import replay_rows, writeback_rows
 

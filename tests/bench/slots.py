@@ -15,9 +15,9 @@ from typing import Any
 import harness
 
 import swapsim
+from swapsim import ffi as core
 from swapsim import slots
 from swapsim._core import ffi, lib
-from swapsim.ffi import structs
 from swapsim.slots._native import settings
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 
@@ -35,7 +35,7 @@ SCANS = 32
 def sequential() -> float:
     """Return the slots a second that a device with free clusters gives, 64 a call."""
     made = settings(SlotsConfig(slots=SEQUENTIAL_SLOTS, possible_cpus=1))
-    device = structs.new(lib.sws_slots_new, made, free=lib.sws_slots_free)
+    device = core.new(lib.sws_slots_new, made, free=lib.sws_slots_free)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
     calls = SEQUENTIAL_SLOTS // BATCH - 10
     start = time.perf_counter()
@@ -67,7 +67,7 @@ class Scanned:
         lib.sws_workbench_config_init(config)
         config.cache.device.slots = SCANNED_SLOTS
         config.cache.device.address_spaces = 1
-        self.bench = structs.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
+        self.bench = core.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
         over = ffi.new("bool *")
         error = lib.sws_workbench_fill(self.bench, 2**64 - 1, False)
         while not error and not over[0]:

@@ -14,8 +14,9 @@ from typing import Any
 import harness
 import numpy as np
 
+from swapsim import ffi as core
 from swapsim._core import lib
-from swapsim.ffi import STALL_RULES, STALL_STEPS, check, structs
+from swapsim.ffi import STALL_RULES, STALL_STEPS, check
 
 NAMES = ("stall/decisions",)
 RULES = "6.1"
@@ -44,7 +45,7 @@ class Lists:
         """Draw the kinds of pages, the same each time."""
         self.kinds = np.random.default_rng(1).choice(len(KINDS), size=PAGES, p=SHARES)
         bits, steps = zip(*KINDS.values(), strict=True)
-        self.rows = structs.pointers(
+        self.rows = core.pointers(
             "struct sws_stall_rows",
             {
                 "page": np.array(bits, dtype=np.uint16)[self.kinds],
@@ -57,15 +58,15 @@ class Lists:
         same = {"caller": caller, "priority": lib.SWS_STALL_PRIORITY_MAX, "file": 1, "flags": 0}
         columns = {name: np.full(self.count, value, dtype=np.uint8) for name, value in same.items()}
         columns["taken"] = np.full(self.count, LIST_PAGES, dtype=np.uint32)
-        self.lists = structs.pointers("struct sws_stall_lists", columns | {"ends": ends})
-        self.found, _ = structs.records("struct sws_stall_result", self.count)
-        self.results = structs.pointers(
+        self.lists = core.pointers("struct sws_stall_lists", columns | {"ends": ends})
+        self.found, _ = core.records("struct sws_stall_result", self.count)
+        self.results = core.pointers(
             "struct sws_stall_results",
             {"lists": self.found, "branches": np.zeros(PAGES, dtype=np.uint8)},
         )
         rules = STALL_RULES.index(RULES)
-        config = structs.config(lib.sws_stall_replay_config_init, None, set=rules)
-        self.replay = structs.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
+        config = core.config(lib.sws_stall_replay_config_init, None, set=rules)
+        self.replay = core.new(lib.sws_stall_replay_new, config, free=lib.sws_stall_replay_free)
 
     def pages_a_second(self) -> float:
         """Decide all lists; return the pages a second."""

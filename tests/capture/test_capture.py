@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from swapsim import traces
-from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
+from swapsim.io import data_root, shipped_measurements, shipped_traces
 
 CAPTURE = data_root() / "capture"
 ROOT = data_root().parent

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 
 CAPTURE = data_root() / "capture"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 
 CAPTURE = data_root() / "capture"
 RAM_DISK = '[[swap_device]]\nkind = "brd"\nmebibytes = 1\n'

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from swapsim.io.paths import data_root, shipped_traces
+from swapsim.io import data_root, shipped_traces
 from swapsim.removal.tables import REMOVALS
 
 CAPTURE = data_root() / "capture"

@@ -13,7 +13,7 @@ import pytest
 
 from swapsim._core import ffi, lib
 from swapsim.ffi import STALL_RULES, STALL_SLEEPS
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 
 TREE = data_root() / "capture" / "lab" / "tree"
 OUTSIDE = Path(__file__).with_name("reclaim_rules_outside.c")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 from swapsim.stall.tables import RECLAIM_FOLIOS, THROTTLES
 from swapsim.traces import provenance
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 
 CAPTURE = data_root() / "capture"
 EVENTS = tomllib.loads((CAPTURE / "newer" / "events.toml").read_text(encoding="utf-8"))

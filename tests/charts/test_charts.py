@@ -14,7 +14,7 @@ import pytest
 import test_machine_charts as machine
 from PIL import Image
 
-from swapsim import charts, generations
+from swapsim import charts, mglru
 from swapsim.charts import colours, general, theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
@@ -134,9 +134,7 @@ PUBLIC: dict[str, Callable[[], Any]] = {
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
-    "why": lambda: generations.charts.why(
-        generations.timeline("generations-6.12-mixed-1", parts=9), title="T"
-    ),
+    "why": lambda: mglru.charts.why(mglru.timeline("generations-6.12-mixed-1", parts=9), title="T"),
     "work_by_site": lambda: mapping_charts.work_by_site(SITES, "nodes", title="T"),
     **machine.MADE,
 }

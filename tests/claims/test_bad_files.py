@@ -12,7 +12,7 @@ import pytest
 from swapsim import reclaim
 from swapsim.claims import links, mails, patch_cards, published_tables, reasons, windows
 from swapsim.errors import InputError
-from swapsim.io.paths import data_root, patches_root
+from swapsim.io import data_root, patches_root
 from swapsim.machine.anchors import published_anchors
 from swapsim.machine.costs import costs
 from swapsim.patches import batched_removal

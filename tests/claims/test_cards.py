@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swapsim import io
 from swapsim.claims import patch_cards, published_tables
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 CARDS = patch_cards()
 TABLES = published_tables()

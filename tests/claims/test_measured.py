@@ -6,10 +6,9 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from swapsim import claims
+from swapsim import claims, io
 from swapsim.claims.tables import MEDIANS, RESULTS
 from swapsim.errors import InputError
-from swapsim.io import paths
 
 
 def rounds(**values_of: list[float]) -> pl.DataFrame:
@@ -73,7 +72,7 @@ def test_bad_input_is_named(call: Callable[[], object], remedy: str) -> None:
 
 def test_each_measurement_has_its_provenance() -> None:
     """Command, date, kernel and sources are stored with every result."""
-    shipped = paths.shipped_measurements()
+    shipped = io.shipped_measurements()
     assert "writeback-tags" in shipped
     for name in shipped:
         assert claims.measured_results(name)["source"].unique().to_list() == ["measured"]

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from command_tree import walk
 
-from swapsim import interrupt, traces
+from swapsim import cli, traces
 from swapsim.cli import main
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 
 PAGE = """\
  writer-7 [000] d..1. 1.000001: swp_add: (add_to_swap_cache+0x0) folio=0xffffea0000000040 entry=0x9
@@ -48,9 +48,9 @@ def test_a_replay_prints_its_table(trace: Path, capsys: pytest.CaptureFixture[st
     uncounted = "no swp_free in this trace: frees, one more acquisition a page by 6.1, are not "
     assert main(["info", str(trace)]) == 0
     assert f"  writeback-tags: yes; {uncounted}" in capsys.readouterr().out
-    assert main(["replay", "writeback-tags", "swap-w-seq"]) == 0
+    assert main(["replay", "mapping", "swap-w-seq"]) == 0
     assert uncounted not in capsys.readouterr().out
-    assert main(["replay", "writeback-tags", str(trace)]) == 0
+    assert main(["replay", "mapping", str(trace)]) == 0
     table = capsys.readouterr().out
     assert uncounted in table
     assert table.count("| swap, written |") == 8
@@ -69,7 +69,7 @@ def test_each_output_fits_100_columns(
     for name in [*shipped_traces()][::8]:
         assert main(["info", name]) == 0
     assert main(["verify", "clusters", "clusters-7.3-orders-8"]) == 0
-    assert main(["verify", "stalls", "stalls-nfs-1"]) == 0
+    assert main(["verify", "stall", "stalls-nfs-1"]) == 0
     text = Path(__file__).parent.parent / "data" / "clusters-7.3.txt"
     assert main(["import", str(text), "-o", str(tmp_path / "trace"), "--explain"]) == 0
     assert main(["notebooks", str(tmp_path / "notebooks")]) == 0
@@ -82,7 +82,7 @@ def test_each_output_fits_100_columns(
 
 def test_policies_with_equal_rows_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     """A line says which they are, and why."""
-    assert main(["replay", "cluster-next", "slots-8-shared", "--seeds", "1"]) == 0
+    assert main(["replay", "slots", "slots-8-shared", "--seeds", "1"]) == 0
     assert "percpu, spread, spread-online come out the same" in capsys.readouterr().out
 
 
@@ -101,19 +101,19 @@ def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
     text = tmp_path / "trace.txt"
     text.write_text(PAGE.replace("wb_end:", "wb_endd:"))
     traces.import_text(text, tmp_path / "trace")
-    found = refused(capsys, "replay", "writeback-tags", str(tmp_path / "trace"))
+    found = refused(capsys, "replay", "mapping", str(tmp_path / "trace"))
     assert "needs wb_end (the trace has wb_endd: was it misspelt?)" in found
     text.write_text(PAGE.replace("swp_add:", "my_add:"))
     traces.import_text(text, tmp_path / "own")
-    found = refused(capsys, "replay", "writeback-tags", str(tmp_path / "own"))
+    found = refused(capsys, "replay", "mapping", str(tmp_path / "own"))
     assert "record again with 'swapsim probes --for writeback-tags', or rename" in found
-    found = refused(capsys, "verify", "stalls", str(tmp_path / "own"))
+    found = refused(capsys, "verify", "stall", str(tmp_path / "own"))
     assert "'swapsim probes --for stall-decisions'" in found
     own = str(tmp_path / "own")
-    for replay, trace in (("writeback-tags", "slots-4-shared"), ("cluster-next", own)):
+    for replay, trace in (("mapping", "slots-4-shared"), ("slots", own)):
         assert "take another, as " in refused(capsys, "replay", replay, trace)
     (tmp_path / "junk").mkdir()
-    for verbs in (["info"], ["replay", "clusters"], ["verify", "stalls"]):
+    for verbs in (["info"], ["replay", "clusters"], ["verify", "stall"]):
         assert "junk: no trace folder: " in refused(capsys, *verbs, str(tmp_path / "junk"))
 
 
@@ -121,33 +121,33 @@ def test_a_misspelt_event_and_a_folder_that_is_no_trace_are_named(
     ("arguments", "word"),
     [
         (["replay", "nonsense", "x"], "there are writeback-tags"),
-        (["replay", "slots", "x"], "'replay cluster-next'"),
-        (["replay", "mapping", "x"], "'replay writeback-tags'"),
-        (["verify", "stall-decisions", "x"], "'verify stalls'"),
-        (["stalls", "x"], "'replay stall-decisions' or 'verify stalls'"),
-        (["probes", "--for", "stalls"], "stall-decisions"),
+        (["replay", "slots", "x"], "'replay slots'"),
+        (["replay", "mapping", "x"], "'replay mapping'"),
+        (["verify", "stall", "x"], "'verify stall'"),
+        (["stalls", "x"], "'replay stall' or 'verify stall'"),
+        (["probes", "--for", "stalls"], "stall"),
         (["import", "sample", "-o", "no/out"], "create it first"),
         (["import", "x"], "-o"),
-        (["replay", "writeback-tags", "x", "--kernel", "2.4"], "2.4"),
+        (["replay", "mapping", "x", "--kernel", "2.4"], "2.4"),
         (["bench", "--only", "no/such"], "no/such: choose clusters, des"),
         (["claims", "E"], "'swapsim tables'"),
         (["tables", "E"], "'a', 'b', 'c', 'd'"),
         (["simulate", "cluster-next-fit"], "did you mean cluster-next-fits or"),
-        (["verify", "stalls", "throttles-7.3-root-4", "--rules", "3.9"], "--rules 3.9: a trace"),
+        (["verify", "stall", "throttles-7.3-root-4", "--rules", "3.9"], "--rules 3.9: a trace"),
         (["import", "x", "--keep-going"], "add -o DIR"),
-        (["replay", "A"], "'replay writeback-tags'"),
-        (["replay", "swap-w-seq", "writeback-tags"], "'swapsim replay writeback-tags swap-w-seq'"),
-        (["verify", "stalls-nfs-1", "stalls"], "write 'swapsim verify stalls stalls-nfs-1'"),
+        (["replay", "A"], "'replay mapping'"),
+        (["replay", "swap-w-seq", "mapping"], "'swapsim replay mapping swap-w-seq'"),
+        (["verify", "stalls-nfs-1", "stalls"], "write 'swapsim verify stall stalls-nfs-1'"),
         (["replay", "clusters"], "write 'swapsim replay clusters [OPTIONS] DIR'"),
         (["info", "a", "b"], "(b): write 'swapsim info"),
         (["-x"], "'swapsim --help' lists"),
-        (["replay", "cluster-next", "x", "--seeds", "1e9"], "a whole number from 1 to 1000"),
+        (["replay", "slots", "x", "--seeds", "1e9"], "a whole number from 1 to 1000"),
         (["report", "--trace", "swap-w-seq", "-o", "no/x.html"], "create it first"),
         (["bench", "--zzz"], "'swapsim bench --help' lists"),
         (["probes", "--for", "writeback"], "did you mean writeback-tags?"),
         (["simulate", "no-such-study"], "one, as "),
         (["verify", "slots", "swap-w-seq"], "feeds writeback-tags, batched-removal: take another"),
-        (["verify", "stalls", "slots-8-percpu"], "as stalls-cgroup-1, "),
+        (["verify", "stall", "slots-8-percpu"], "as stalls-cgroup-1, "),
         (["rank", str(Path(__file__).parent / "own_runs.csv")], "ends in .py"),
         (["export", "sample", "-o", "x.json"], "ui.perfetto.dev"),
         (["probes", "--format", "bpftrace"], "'--format': the script is one for sh"),
@@ -201,7 +201,7 @@ def test_a_wrong_table_is_named(
     path = trace / "swp_add.parquet"
     change(pl.read_parquet(path)).write_parquet(path)
     traces.sign(trace)
-    line = refused(capsys, "replay", "writeback-tags", str(trace))
+    line = refused(capsys, "replay", "mapping", str(trace))
     assert str(trace) in line
     assert all(word in line for word in words), line
 
@@ -244,8 +244,8 @@ def test_an_interrupt_is_one_line(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(traces, "info", interrupted)
-    assert main(["info", "anywhere"]) == interrupt.status()
-    assert capsys.readouterr() == ("", f"{interrupt.TEXT}\n")
+    assert main(["info", "anywhere"]) == 130
+    assert capsys.readouterr() == ("", f"{cli.INTERRUPTED}\n")
 
 
 def test_a_name_of_two_lines_is_printed_in_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,6 +272,6 @@ def test_a_closed_pipe_is_no_error(trace: Path) -> None:
     """``swapsim ... | head -0`` ends without a message."""
     shell = shutil.which("bash")
     assert shell is not None
-    command = f"'{sys.executable}' -m swapsim replay writeback-tags '{trace}' | true"
+    command = f"'{sys.executable}' -m swapsim replay mapping '{trace}' | true"
     run = subprocess.run([shell, "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in run.stderr

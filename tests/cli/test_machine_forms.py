@@ -14,7 +14,7 @@ import pytest
 import swapsim
 from swapsim import traces
 from swapsim.cli import main
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.traces.tables import MATCHED
 
 SMALL = "clusters-6.12-zram-1"
@@ -27,7 +27,7 @@ def test_the_table_alone_is_on_standard_output(
     """It is the table that a file gets, and several files are written in one run."""
     files = [tmp_path / "sites.csv", tmp_path / "sites.json", tmp_path / "sites.svg"]
     outputs = [word for file in files for word in ("-o", str(file))]
-    assert main(["replay", "writeback-tags", "swap-w-seq", *asked, *outputs]) == 0
+    assert main(["replay", "mapping", "swap-w-seq", *asked, *outputs]) == 0
     assert capsys.readouterr().out == files[0].read_text()
     assert pl.read_csv(files[0]).height == pl.read_json(files[1]).height
     assert files[2].read_text().startswith("<svg")
@@ -63,13 +63,13 @@ def test_a_name_stands_for_its_folder(tmp_path: Path) -> None:
     assert traces.locate(tmp_path) == tmp_path
     with pytest.raises(InputError, match="there is swap-w-seq"):
         traces.events("swap-w-sec")
-    with pytest.raises(ConfigError, match="folder=3: info needs a path"):
+    with pytest.raises(InputError, match="folder=3: info needs a path"):
         traces.info(3)  # type: ignore[arg-type]
 
 
 def test_explain_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     """A table alone has no place for explanations."""
-    command = ["replay", "writeback-tags", "swap-w-seq", "--format", "json", "--explain"]
+    command = ["replay", "mapping", "swap-w-seq", "--format", "json", "--explain"]
     assert main(command) == 2
     assert "drop --format" in capsys.readouterr().err
 

@@ -12,7 +12,7 @@ import pytest
 from swapsim.cli import main
 from swapsim.clusters import ranking as list_ranking
 from swapsim.ffi import POLICIES
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import ranking
 from swapsim.policies.policy import policies_in

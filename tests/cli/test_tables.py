@@ -23,15 +23,15 @@ from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.study.tables import RANKING
 
-REMOVALS = str(traces.shipped("batched-removal")["removals-swap-1"])
+REMOVALS = str(traces.shipped("removal")["removals-swap-1"])
 
 SMALL: dict[str, list[str]] = {
-    "replay writeback-tags": [str(traces.shipped("writeback-tags")["swap-w-seq"])],
-    "replay batched-removal": [REMOVALS],
-    "replay cluster-next": [str(traces.shipped("cluster-next")["slots-4-shared"]), "--seeds", "1"],
-    "replay stall-decisions": [str(traces.shipped("stall-decisions")["stalls-nfs-1"])],
+    "replay mapping": [str(traces.shipped("mapping")["swap-w-seq"])],
+    "replay removal": [REMOVALS],
+    "replay slots": [str(traces.shipped("slots")["slots-4-shared"]), "--seeds", "1"],
+    "replay stall": [str(traces.shipped("stall")["stalls-nfs-1"])],
     "replay clusters": [str(traces.shipped("clusters")["clusters-7.3-zram-1"])],
-    "replay generations": ["generations-7.3-mixed-1"],
+    "replay mglru": ["generations-7.3-mixed-1"],
     "rank": [str(Path(__file__).parent / "own_policy.py"), "--seeds", "1"],
 }
 """Arguments for each command that shows tables."""
@@ -134,7 +134,7 @@ def must_fit(
 
 def test_texts_do_not_come_from_docstrings(capsys: pytest.CaptureFixture[str]) -> None:
     """The help of commands and the meanings of columns are the same without docstrings."""
-    commands = [["replay", "--help"], [*typed("replay batched-removal"), "--explain"]]
+    commands = [["replay", "--help"], [*typed("replay removal"), "--explain"]]
     assert [main(command) for command in commands] == [0, 0]
     plain = capsys.readouterr().out
     assert "Patch B: " in plain
@@ -148,7 +148,7 @@ def test_texts_do_not_come_from_docstrings(capsys: pytest.CaptureFixture[str]) -
 def test_a_chart_is_drawn_without_docstrings(tmp_path: Path) -> None:
     """Altair cannot be imported under -OO; flags and the options of the command stay."""
     chart = tmp_path / "chart.svg"
-    command = ["replay", "writeback-tags", "swap-w-seq", "-o", str(chart)]
+    command = ["replay", "mapping", "swap-w-seq", "-o", str(chart)]
     done = subprocess.run(
         [sys.executable, "-OO", "-X", "utf8", "-m", "swapsim", *command],
         env=os.environ | {"PYTHONOPTIMIZE": "2"},
@@ -191,7 +191,7 @@ def test_a_table_is_written_by_its_suffix(
     assert json.loads(files[".json"].read_text()) == frame.to_dicts()
     assert files[".csv"].read_text() == f'rules,tied,pages\n3.9,"a, b",1\n,"",{2**63}\n'
     assert sorted(tmp_path.iterdir()) == sorted(files.values())
-    name = "replay batched-removal"
+    name = "replay removal"
     assert main([*typed(name), "-o", str(files[".csv"])]) == 0
     assert "|--" in capsys.readouterr().out
     assert pl.read_csv(files[".csv"])["batched"].to_list()
@@ -221,7 +221,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
     assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
 
 
-@pytest.mark.parametrize("command", ["replay writeback-tags {}"])
+@pytest.mark.parametrize("command", ["replay mapping {}"])
 def test_an_input_is_not_written_over(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,7 +240,7 @@ def test_a_pipe_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixtur
     """An atomic write would replace it, and its other end would wait for ever."""
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    assert main(["replay", "writeback-tags", "missing", "-o", str(pipe)]) == 2
+    assert main(["replay", "mapping", "missing", "-o", str(pipe)]) == 2
     printed = capsys.readouterr()
     assert printed.err.startswith(f"swapsim: {pipe}: is no file")
     assert (printed.out, printed.err.count("\n")) == ("", 1)
@@ -266,7 +266,7 @@ def test_an_existing_file_stays_if_writing_fails(
         raise OSError(28, "No space left on device", str(file))
 
     monkeypatch.setattr(Path, "replace", full)
-    assert main([*typed("replay batched-removal"), "-o", str(file)]) == 2
+    assert main([*typed("replay removal"), "-o", str(file)]) == 2
     assert "No space left" in capsys.readouterr().err
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
@@ -274,7 +274,7 @@ def test_an_existing_file_stays_if_writing_fails(
 
 def test_a_file_has_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A command with several tables needs --only, which prints and writes one."""
-    name = "replay stall-decisions"
+    name = "replay stall"
     assert main([*typed(name), "-o", str(tmp_path / "table.csv")]) == 2
     assert "--only decisions|sleeps|agreement" in capsys.readouterr().err
     assert main([*typed(name), "--only", "sleeps"]) == 0

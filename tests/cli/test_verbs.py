@@ -13,7 +13,7 @@ import swapsim
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.cli.verbs import in_options
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.slots.verify import verify_slots
 
 ROOT = Path(swapsim.__file__).parent
@@ -59,8 +59,8 @@ def test_an_error_of_a_function_names_the_option(
 
 def test_an_error_of_a_config_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
     """A config's field that an option sets is replaced, too."""
-    file = traces.shipped("cluster-next")["slots-4-shared"] / "slot_events.parquet"
-    with pytest.raises(ConfigError, match=r"^cluster_size=0: "):
+    file = traces.shipped("slots")["slots-4-shared"] / "slot_events.parquet"
+    with pytest.raises(InputError, match=r"^cluster_size=0: "):
         verify_slots(file, policy="shared", cluster_size=0)
     sizes = ["--policy", "shared", "--cluster-size", "0"]
     assert main(["verify", "slots", str(file), *sizes]) == 2

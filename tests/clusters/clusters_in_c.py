@@ -9,7 +9,7 @@ from oracle_cluster_replay import Row
 from oracle_clusters import LISTS, ORDERS, DeviceConfig, Rules
 
 from swapsim._core import ffi, lib
-from swapsim.ffi.structs import new, values
+from swapsim.ffi import new, values
 
 OWNERS = 2
 """Owners of current clusters, where tasks have them."""

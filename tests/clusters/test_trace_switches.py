@@ -10,7 +10,7 @@ from oracle_clusters import RULES, DeviceConfig, Rules
 from swapsim._core import lib
 from swapsim.clusters import ClusterRows, cluster_rows
 from swapsim.clusters._native import columns_of
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 
 TRACES = [path for name, path in shipped_traces().items() if name.startswith("clusters-")]
 SHARED = {

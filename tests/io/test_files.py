@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from swapsim import io
-from swapsim.errors import ConfigError, InputError
-from swapsim.frames.files import read_csv, read_table
-from swapsim.frames.table import Column, Table
+from swapsim.errors import InputError
 from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.tables import Column, Table, read_csv, read_table
 
 FRAME = pl.DataFrame({"seq": [1, 2, 3], "name": ["a", "b", None]})
 
@@ -39,7 +38,7 @@ def test_a_panic_is_one_line_with_the_file(quote: bool, message: str) -> None:
     assert str(caught.value) == f"x.parquet: {message}"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), ConfigError("ours")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), InputError("ours")])
 def test_swapsim_errors_and_interrupts_pass_unchanged(error: BaseException) -> None:
     """Ctrl-C is not an error of a file."""
     with pytest.raises(type(error)) as caught, io.translate_errors("x", "is bad", "fix it"):

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from swapsim import live
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError
 from swapsim.live import script
 from swapsim.live.panel import as_python, run, setting_of
 from swapsim.live.panel import figures as figures_of
@@ -50,7 +50,7 @@ def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:
     """Return what the library says of a setting with the first seed."""
     try:
         rows = run(shown.panel, setting, [1])
-    except ConfigError as error:
+    except InputError as error:
         return {"error": str(error)}
     more = rows.with_columns(value=2 * pl.col("value"), seed=pl.lit(2, pl.Int32))
     both = pl.concat([rows, more])
@@ -130,7 +130,7 @@ def test_a_page_begins_with_the_setting_of_its_notebook() -> None:
 )
 def test_an_unknown_control_or_value_is_refused(turned: dict[str, object], says: str) -> None:
     """One line names what is wrong."""
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(InputError, match=says):
         setting_of(live.panel("tags").panel, turned)
 
 

@@ -17,16 +17,9 @@ import pytest
 
 from swapsim import slots
 from swapsim.errors import SwapsimError
-from swapsim.ffi import (
-    GENERATION_RULES,
-    LOCK_KINDS,
-    POLICIES,
-    SLOTS_KERNELS,
-    STALL_FLAGS,
-    STALL_RULES,
-)
-from swapsim.io.paths import repository_root
-from swapsim.live.models import MODELS, generations, locks, machine, stall
+from swapsim.ffi import LOCK_KINDS, MGLRU_RULES, POLICIES, SLOTS_KERNELS, STALL_FLAGS, STALL_RULES
+from swapsim.io import repository_root
+from swapsim.live.models import MODELS, locks, machine, mglru, stall
 from swapsim.live.models import slots as live_slots
 from swapsim.machine import MachineConfig, anchors
 from swapsim.machine.costs import change_costs, costs, costs_by_name
@@ -44,7 +37,7 @@ FIRST: engines.Settings = [
     ("locks", locks.setting() | {"seeds": [1, 2]}),
     ("slots", live_slots.setting(slots.SlotsConfig(slots=2**16), AGED)),
     ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
-    ("generations", generations.SETTING),
+    ("mglru", mglru.SETTING),
 ]
 """One setting of each model."""
 
@@ -150,8 +143,8 @@ def draw_stall(rng: Random) -> dict[str, Any]:
 
 def draw_generations(rng: Random) -> dict[str, Any]:
     """Draw both refault rates, and what else decides."""
-    return generations.SETTING | {
-        "rules": rng.sample(GENERATION_RULES, rng.randint(1, 2)),
+    return mglru.SETTING | {
+        "rules": rng.sample(MGLRU_RULES, rng.randint(1, 2)),
         "anon_percent": rng.randint(0, 100),
         "file_percent": rng.randint(0, 100),
         "upper_percent": rng.randint(0, 100),
@@ -170,7 +163,7 @@ DRAWS: dict[str, Callable[[Random], dict[str, Any]]] = {
     "locks": draw_locks,
     "slots": draw_slots,
     "stall": draw_stall,
-    "generations": draw_generations,
+    "mglru": draw_generations,
 }
 
 

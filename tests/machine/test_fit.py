@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Target, figures_again, fit, of_rows, to_rows
@@ -61,9 +61,9 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
 def test_a_fit_needs_as_many_constants_as_targets() -> None:
     """Too few or too many free constants, and a tie to a fixed one, are refused by name."""
     target = Target(name="rate", metrics=("swap_out",), wanted=1e6)
-    with pytest.raises(ConfigError, match="1 targets need as many free constants"):
+    with pytest.raises(InputError, match="1 targets need as many free constants"):
         fit(SMALL, (target,), {"tree_ns": 5, "map_ns": 5})
-    with pytest.raises(ConfigError, match="tied='tag_ns': 'map_ns' is not a free constant"):
+    with pytest.raises(InputError, match="tied='tag_ns': 'map_ns' is not a free constant"):
         fit(SMALL, (target,), {"tree_ns": 5}, tied={"tag_ns": ("map_ns", 1.0)})
     with pytest.raises(InputError, match="constant 'tree' is unknown"):
         fit(SMALL, (target,), {"tree": 5})
@@ -88,7 +88,7 @@ def test_a_fit_to_several_runs_meets_their_mean() -> None:
     assert exact.residuals["off_percent"].abs().max() == pytest.approx(0, abs=1e-9)
     alone = fit(config, targets, start, runs=1, tolerance=1e-9, rounds=1)
     assert not alone.converged
-    with pytest.raises(ConfigError, match="runs=0: choose at least 1"):
+    with pytest.raises(InputError, match="runs=0: choose at least 1"):
         fit(config, targets, start, runs=0)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs_by_name
@@ -99,7 +99,7 @@ def test_streams_that_do_not_fit_the_machine_are_refused(
     field: str, fields: dict[str, Any]
 ) -> None:
     """A config is checked when it is made, and names its field."""
-    with pytest.raises(ConfigError, match=f"^{field}="):
+    with pytest.raises(InputError, match=f"^{field}="):
         replace(SMALL, **fields)
 
 

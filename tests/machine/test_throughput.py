@@ -9,7 +9,7 @@ import pytest
 
 import swapsim
 from swapsim.claims.tables import RESULTS
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import PAGES_MOVED, run, run_policies
@@ -95,5 +95,5 @@ def test_constants_are_those_given() -> None:
 )
 def test_nothing_to_run_is_named(policies: list[str], seeds: int, word: str) -> None:
     """No policy, no seed and an unknown policy are one line each."""
-    with pytest.raises((ConfigError, InputError), match=word):
+    with pytest.raises((InputError, InputError), match=word):
         run_policies(small, policies, seeds=seeds)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError
 from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
 
 PLAIN = SweepConfig(
@@ -97,5 +97,5 @@ def test_a_run_that_needs_more_slots_ends_and_says_so() -> None:
 )
 def test_a_bad_field_is_named(change: dict[str, Any]) -> None:
     """The error is one line with the field."""
-    with pytest.raises(ConfigError, match=next(iter(change))):
+    with pytest.raises(InputError, match=next(iter(change))):
         replace(PLAIN, **change)

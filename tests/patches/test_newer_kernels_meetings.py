@@ -12,7 +12,7 @@ from oracle_meetings import meetings
 
 from swapsim import slots, traces
 from swapsim.clusters import ClusterRows, cluster_rows
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.patches.newer_kernels._native import accesses, allocator
 from swapsim.patches.newer_kernels.meetings import (
@@ -168,7 +168,7 @@ def test_recordings_that_cannot_be_served_are_refused() -> None:
 def test_a_life_that_no_device_can_have_is_refused(wrong: dict[str, int]) -> None:
     """By the name of the argument, before a row is made."""
     (name,) = wrong
-    with pytest.raises(ConfigError, match=name):
+    with pytest.raises(InputError, match=name):
         device_life(**{"cpus": 2, "slots": SMALL, "seed": 1, "pages": 100, **wrong})
 
 

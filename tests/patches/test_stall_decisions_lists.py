@@ -3,7 +3,7 @@
 
 import pytest
 
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 
@@ -93,5 +93,5 @@ def test_each_rule_set_processes_the_list_from_the_same_flags() -> None:
     assert "flag tail_lru_dirty is set: 4 unqueued dirty, as many as the 4 taken" in reasons
     with pytest.raises(InputError, match=r"'wet'.*writeback"):
         patch.process_list(pages, flags=["wet"])
-    with pytest.raises(ConfigError, match=r"2\.6.*mmotm"):
+    with pytest.raises(InputError, match=r"2\.6.*mmotm"):
         patch.process_list(pages, ["2.6"])

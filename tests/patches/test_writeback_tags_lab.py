@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lab_machines import writers
 
-from swapsim import claims, mapping, traces
+from swapsim import claims, io, mapping, traces
 from swapsim.claims.tables import SLOTS_IN_USE
 from swapsim.errors import InputError
-from swapsim.io import paths
 from swapsim.machine import lab
 from swapsim.mapping import MappingConfig
 from swapsim.mapping._native import nodes_after_swap_out
@@ -25,7 +24,7 @@ from swapsim.patches.writeback_tags.notebook import simulated_nodes
 
 SLOTS = 1 << 20
 
-EXPERIMENTS = [name for name in paths.shipped_measurements() if name.startswith("tree-nodes")]
+EXPERIMENTS = [name for name in io.shipped_measurements() if name.startswith("tree-nodes")]
 
 OFFSETS = st.one_of(
     st.sets(st.integers(0, SLOTS - 1), max_size=60),
@@ -87,7 +86,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     rounds = claims.measured_results("writeback-tags")
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
-    trace = traces.shipped("writeback-tags")["swap-w-seq"]
+    trace = traces.shipped("mapping")["swap-w-seq"]
     table = notebook.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
     assert table["policy"].to_list() == ["on", "off"]
     assert table["verdict"].eq("reproduced").all()
@@ -97,13 +96,13 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
 @pytest.fixture(scope="module")
 def rig() -> SimpleNamespace:
     """Return the rig's modules, a package next to their program."""
-    sys.path.insert(0, str(paths.data_root() / "capture"))
+    sys.path.insert(0, str(io.data_root() / "capture"))
     try:
         return SimpleNamespace(
             experiment=import_module("rig.experiment"), tree_nodes=import_module("rig.tree_nodes")
         )
     finally:
-        sys.path.remove(str(paths.data_root() / "capture"))
+        sys.path.remove(str(io.data_root() / "capture"))
 
 
 def count_nodes(offsets: set[int], trunk_shift: int, tree_shift: int) -> int:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swapsim import reclaim
 from swapsim._core import ffi, lib
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError
 from swapsim.ffi import (
     RECLAIM_COSTS,
     RECLAIM_DEFAULTS,
@@ -346,7 +346,7 @@ def test_fields_that_do_not_fit_together_are_refused_by_name(
     changes: dict[str, Any], field: str
 ) -> None:
     """The message begins with the field and its value, and says what to change."""
-    with pytest.raises(ConfigError, match=f"^{field}=.*: "):
+    with pytest.raises(InputError, match=f"^{field}=.*: "):
         _native.make(dataclasses.replace(SMALL, **changes), COSTS)
 
 
@@ -355,10 +355,10 @@ def test_a_number_out_of_its_range_is_refused_by_name() -> None:
     for name in sorted(RECLAIM_RANGES.keys() - {"rounds"}):
         low, high = RECLAIM_RANGES[name]
         for value in (low - 1, high + 1, low + 0.5):
-            with pytest.raises(ConfigError, match=f"^{name}="):
+            with pytest.raises(InputError, match=f"^{name}="):
                 dataclasses.replace(SMALL, **{name: value})  # type: ignore[arg-type]
     for name in RECLAIM_COSTS:
         without = {cost: ns for cost, ns in COSTS.items() if cost != name}
         for wrong in (without, COSTS | {name: 0}, COSTS | {name: 2**31}):
-            with pytest.raises(ConfigError, match=f"^{name}"):
+            with pytest.raises(InputError, match=f"^{name}"):
                 _native.make(SMALL, wrong)

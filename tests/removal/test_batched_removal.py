@@ -13,7 +13,7 @@ from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 from swapsim.removal.replay import batched_removal as removal_replay
 from swapsim.removal.replay import derived, lists_of, removals
 from swapsim.removal.tables import REMOVALS
@@ -176,7 +176,7 @@ def test_a_trace_without_ends_of_lists_or_deletions_is_refused(
     folder = tmp_path / "cut"
     shutil.copytree(DERIVED["swap-w-seq"], folder)
     (folder / f"{gone}.parquet").unlink()
-    assert main(["replay", "batched-removal", str(folder)]) == 2
+    assert main(["replay", "removal", str(folder)]) == 2
     assert f"batched-removal needs {gone}" in capsys.readouterr().err
 
 

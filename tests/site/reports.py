@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from swapsim.io.paths import notebooks_root
+from swapsim.io import notebooks_root
 from swapsim.site.notebooks import results_of
 from swapsim.site.report import build, current, pages, reference, writing
 

@@ -16,7 +16,7 @@ import chromium
 import nbformat
 import pytest
 
-from swapsim.io.paths import notebooks_root, repository_root
+from swapsim.io import notebooks_root, repository_root
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 
@@ -25,7 +25,7 @@ ONE_PANEL = "one-panel.ipynb"
 LONG = ("live.panel(", "fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
     "mapping.charts.work_by_site(mapping.per_page(sites['swap-w-seq']))",
-    "print('begun')\nwhile True:\n    mapping.writeback_tags_of(traces.shipped('writeback-tags'))",
+    "print('begun')\nwhile True:\n    mapping.writeback_tags_of(traces.shipped('mapping'))",
 )
 SETTINGS = {
     "themes": {"theme": "JupyterLab Dark"},

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from swapsim.io.paths import notebooks_root
+from swapsim.io import notebooks_root
 from swapsim.site.notebooks import lead_of
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))

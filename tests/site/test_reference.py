@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 from swapsim.site.report import reference
 
 SOME = ["swapsim", "swapsim.errors", "swapsim.published", "swapsim.slots", "swapsim.study"]

@@ -14,7 +14,7 @@ from chromium import Page
 from reports import of_stored_outputs, one_notebook, small
 
 from swapsim import charts
-from swapsim.io.paths import notebooks_root
+from swapsim.io import notebooks_root
 from swapsim.site import report
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)

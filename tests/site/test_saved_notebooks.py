@@ -13,7 +13,7 @@ import pytest
 
 from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
-from swapsim.io.paths import notebooks_root, repository_root
+from swapsim.io import notebooks_root, repository_root
 from swapsim.site.notebooks import normal_form
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swapsim.cli import main
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.site import simulated
 from swapsim.study import study as engine
 

@@ -11,7 +11,7 @@ import pytest
 
 from swapsim import clusters, traces
 from swapsim.cli import main
-from swapsim.io.paths import sample_text
+from swapsim.io import sample_text
 from swapsim.site import trace_page
 from swapsim.site.report.shell import plain
 
@@ -56,7 +56,7 @@ def test_a_trace_that_ends_with_its_first_free_says_so(
     origin.write_text(re.sub(r"\[files\]\n(.+=.+\n)*", "", origin.read_text()))
     said = "no request follows the first free, so no base matters: choose a longer one"
     assert f"Not computed: {rows}: {said}" in plain(page_of(trace, tmp_path))
-    assert main(["replay", "cluster-next", str(trace), "--seeds", "1"]) == 2
+    assert main(["replay", "slots", str(trace), "--seeds", "1"]) == 2
     assert capsys.readouterr().err == f"swapsim: {rows}: {said}\n"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 ROOT = repository_root()
 README = "\n".join(
@@ -68,7 +68,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
 def test_the_package_is_that_of_the_wheel(elsewhere: Elsewhere) -> None:
     """What is imported there does not lie in the checkout, and finds what it carries."""
     script = """
-import swapsim.io.paths as p
+import swapsim.io as p
 live = p.Path(p.__file__).parents[1] / "live"
 print(p.data_root(), *sorted(path.name for path in live.glob("core.*")))
 """

@@ -11,7 +11,7 @@ import pytest
 
 from swapsim import traces
 from swapsim.errors import InputError
-from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
+from swapsim.io import data_root, notebooks_root, patches_root, repository_root
 
 NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
 CODE = [cell for cell in NOTEBOOK.cells if cell.cell_type == "code"]
@@ -45,7 +45,7 @@ def test_it_runs_on_another_trace_and_machine() -> None:
         nanoseconds=300,
         slug="07-mine",
     )
-    assert names["can"] == ["batched-removal"]
+    assert names["can"] == ["removal"]
     assert names["removed"]["batched"].item() < names["removed"]["page_by_page"].item()
     assert names["gains"]["costs"].to_list()[1] == "copy_ns 300"
     assert not names["built"]["there"].any()
@@ -75,7 +75,7 @@ def test_the_printed_command_runs(option: str | None) -> None:
     folder = data_root() / "traces" / "removals-small-files"
     assert parameters["trace"] == "/path/to/mytrace"
     names = run_with(4, **parameters | {"trace": str(folder)})
-    assert names["can"] == ["batched-removal"]
+    assert names["can"] == ["removal"]
     if option is None:
         assert (names["kernel"], names["walkers"]) == ("5.8", 8)
 

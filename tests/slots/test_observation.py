@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 import swapsim
-from swapsim import interrupt, slots
+from swapsim import progress, slots
 from swapsim.errors import InputError
 from swapsim.policies._native import Observation
 from swapsim.policies.policy import Policy
@@ -82,23 +82,24 @@ def test_a_call_that_returns_no_slot_is_named(capfd: pytest.CaptureFixture[str])
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_an_interrupt_ends_the_run_and_the_tracing() -> None:
     """Python would call a trace function that is left while it shuts down, and print its error."""
-    draws, handler = random.Random(5), signal.signal(signal.SIGALRM, interrupt.record)
+    draws, handler = random.Random(5), signal.signal(signal.SIGALRM, progress._interrupt)
     try:
         for _ in range(300):
+            progress._came = None
             with pytest.raises(KeyboardInterrupt):
                 run_until(draws.uniform(1e-5, 1e-3))
             assert sys.gettrace() is None
     finally:
         sys.settrace(None)
+        progress._came = None
         signal.signal(signal.SIGALRM, handler)
 
 
 def run_until(seconds: float) -> None:
     """Observe one policy again and again; an alarm ends it."""
     small, few = replace(DEVICE, slots=2**12), ChurnConfig(pages=2**4, warm_up_pages=2**5)
-    with interrupt.recording():
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        while True:
-            slots.require_sound(looks_around(), small, few)
-            # Python drops the exception if the alarm comes during a destructor.
-            interrupt.check()
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    while True:
+        slots.require_sound(looks_around(), small, few)
+        # Python drops the exception if the alarm comes during a destructor.
+        progress.check_interrupted()

@@ -14,9 +14,9 @@ from oracle_verify import Machine
 
 from swapsim import traces
 from swapsim.cli import main
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOTS_MAX
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 from swapsim.slots import _native as native_slots
 from swapsim.slots.tables import SLOT_CALLS, SLOT_EVENTS
 from swapsim.slots.verify import OPEN_CALLS_MAX, verify_slots
@@ -451,7 +451,7 @@ def test_a_file_that_is_not_a_table_is_refused(
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any], word: str) -> None:
     """The message quotes the option and its value."""
-    with pytest.raises(ConfigError, match=word):
+    with pytest.raises(InputError, match=word):
         verify_slots(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
 
 

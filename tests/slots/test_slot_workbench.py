@@ -17,7 +17,7 @@ from slots_in_c import fill_config, verify
 import swapsim
 from swapsim import slots, traces
 from swapsim._core import ffi, lib
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import InputError
 from swapsim.slots._native import _flat
 from swapsim.slots.config import ChurnConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import request_streams, traced_device
@@ -345,9 +345,9 @@ def test_a_factor_changes_what_it_names(factor: str, value: object, cpus: int) -
 
 def test_an_unknown_factor_is_named_with_those_that_there_are() -> None:
     """An unknown factor, and no seed, are refused before the first run."""
-    with pytest.raises(ConfigError, match=r"factor 'colour': choose one of cpus, .*used_share"):
+    with pytest.raises(InputError, match=r"factor 'colour': choose one of cpus, .*used_share"):
         slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"colour": [1]})
-    with pytest.raises(ConfigError, match="seeds=0"):
+    with pytest.raises(InputError, match="seeds=0"):
         slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"cpus": [1]}, seeds=0)
 
 
@@ -457,7 +457,7 @@ def test_events_out_of_order_are_refused() -> None:
 @pytest.mark.parametrize("name", ["slots-4-above-half", "slots-8-many-trunks"])
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
-    folder = traces.shipped("cluster-next")[name]
+    folder = traces.shipped("slots")[name]
     events, requests = slots.slot_events(folder), request_streams(folder)
     gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
     assert gets == events.filter(op="alloc").height
@@ -510,14 +510,14 @@ def test_a_workload_out_of_range_quotes_field_and_value(
     make: Any, field: str, value: object
 ) -> None:
     """A workload is checked when it is created."""
-    with pytest.raises(ConfigError, match=f"{field}=.*{value}"):
+    with pytest.raises(InputError, match=f"{field}=.*{value}"):
         make(**{field: value})
 
 
 def test_more_address_spaces_than_can_own_pages_are_refused() -> None:
     """257 CPUs with an address space each are refused; with two threads each they run."""
     device = SlotsConfig(slots=1 << 18, possible_cpus=257)
-    with pytest.raises(ConfigError, match="at most 256 can own pages"):
+    with pytest.raises(InputError, match="at most 256 can own pages"):
         slots.measure(device, SMALL)
     slots.measure(device, ChurnConfig(pages=300, warm_up_pages=0, threads_per_address_space=2))
 

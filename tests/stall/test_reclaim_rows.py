@@ -38,7 +38,7 @@ def refused(
     frames: dict[str, pl.DataFrame], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> str:
     """Verify a trace that must exit 2 with one line; return the line."""
-    assert main(["verify", "stalls", str(write(folder / "trace", frames))]) == 2
+    assert main(["verify", "stall", str(write(folder / "trace", frames))]) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1, printed.err
     assert str(folder) in printed.err
@@ -53,7 +53,7 @@ def row_of(table: str, number: int) -> dict[str, Any]:
 def test_a_complete_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The last line has all counts; info says that the trace can feed the replay."""
     folder = write(tmp_path / "trace", FRAMES)
-    assert main(["verify", "stalls", str(folder)]) == 0
+    assert main(["verify", "stall", str(folder)]) == 0
     passes, lists = FRAMES["reclaim_passes"].height, FRAMES["reclaim_lists"].height
     calls = FRAMES["throttles"].height
     last = capsys.readouterr().out.splitlines()[-1]
@@ -63,7 +63,7 @@ def test_a_complete_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFix
     )
     assert main(["info", str(folder)]) == 0
     assert "stall-decisions: yes" in capsys.readouterr().out
-    assert main(["replay", "stall-decisions", str(folder)]) == 0
+    assert main(["replay", "stall", str(folder)]) == 0
     assert "series-8" in capsys.readouterr().out
     verified = verified_stalls({"made": folder})
     assert verified["decided"].item() == passes
@@ -76,7 +76,7 @@ def test_a_mismatch_exits_with_1_and_is_described(
     """The first one comes with its folios, both counters, flags and decisions."""
     row = row_of("reclaim_lists", 3)
     frames = spoil("reclaim_lists", 3, ref_keep=row["ref_keep"] + 1)
-    assert main(["verify", "stalls", str(write(tmp_path / "trace", frames))]) == 1
+    assert main(["verify", "stall", str(write(tmp_path / "trace", frames))]) == 1
     printed = capsys.readouterr().out
     assert f"list {row['list']} in pass {row['pass']} at seq {row['seq']}" in printed
     for word in ("kernel: ", "rules:  ", "flags:  ", "sleeps: ", "folio at seq "):
@@ -192,5 +192,5 @@ def test_a_cut_recording_is_judged_and_what_it_cut_is_counted(
     half = row_of("reclaim_folios", FRAMES["reclaim_folios"].height // 2)["seq"]
     frames = {name: frame.filter(pl.col("seq") <= half) for name, frame in FRAMES.items()}
     assert set(frames) == set(TABLES)
-    assert main(["verify", "stalls", str(write(tmp_path / "trace", frames))]) == 0
+    assert main(["verify", "stall", str(write(tmp_path / "trace", frames))]) == 0
     assert "not judged: " in capsys.readouterr().out

@@ -207,7 +207,7 @@ def test_each_shipped_decision_is_that_of_the_rules(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All lists, passes and throttles, by the command."""
-    assert main(["verify", "stalls", str(folder)]) == 0
+    assert main(["verify", "stall", str(folder)]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert "decided " in last or "no decision to compare" in last
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from swapsim.errors import ConfigError, InputError
-from swapsim.frames.metrics import Metric, Metrics
+from swapsim.errors import InputError
 from swapsim.study import summary
+from swapsim.tables import Metric, Metrics
 
 SETTINGS = list(product(("shared", "percpu"), (1, 8)))
 VALUES = st.floats(-1e6, 1e6)
@@ -111,9 +111,9 @@ def test_what_does_not_fit_is_refused(call: Any, remedy: str) -> None:
 
 def test_a_metric_has_a_unit_and_a_meaning() -> None:
     """A metric without unit, meaning or direction is an error, as is one that is not declared."""
-    with pytest.raises(ConfigError, match="unit"):
+    with pytest.raises(InputError, match="unit"):
         Metric("", "slots tested")
-    with pytest.raises(ConfigError, match="one of"):
+    with pytest.raises(InputError, match="one of"):
         Metric("slots", "slots tested", "more")
     metrics = Metrics("the workbench", {"run": Metric("slots", "run of slots", "higher"),
                                         "cycles.*": Metric("%", "cycles in waiting")})  # fmt: skip

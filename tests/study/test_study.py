@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 from swapsim import study as studies
-from swapsim.errors import ConfigError, SwapsimError
+from swapsim.errors import InputError, SwapsimError
 from swapsim.machine import MachineConfig
 from swapsim.machine.run import run as run_machine
 from swapsim.study import Study, recap
@@ -212,14 +212,14 @@ def test_a_study_may_have_its_own_sample() -> None:
 
 def test_a_study_without_a_sample_is_an_error() -> None:
     """It cannot be made, because reduced rows do not belong to single points."""
-    with pytest.raises(ConfigError, match="'toy' reduces its rows and has no sample"):
+    with pytest.raises(InputError, match="'toy' reduces its rows and has no sample"):
         replace(toy, reduce=sums)
 
 
 def test_a_pattern_that_matches_no_file_is_an_error() -> None:
     """By a typing error, a change of the data would not be noticed."""
     toy.update()
-    with pytest.raises(ConfigError, match=r"cots\.csv"):
+    with pytest.raises(InputError, match=r"cots\.csv"):
         replace(toy, reads=("costs.csv", "cots.csv"))()
 
 
@@ -320,9 +320,9 @@ def test_a_stored_run_takes_more_points_and_leaves_out_damaged_ones(tmp_path: Pa
 
 def test_a_task_that_cannot_be_stored_is_refused(tmp_path: Path) -> None:
     """A lambda has no name to store under, and a number is no frame."""
-    with pytest.raises(ConfigError, match="define the task in a file"):
+    with pytest.raises(InputError, match="define the task in a file"):
         studies.run(lambda point: rows(point), [1], folder=tmp_path)
-    with pytest.raises(ConfigError, match="returned int: return polars DataFrames"):
+    with pytest.raises(InputError, match="returned int: return polars DataFrames"):
         studies.run(square, [1], folder=tmp_path)
 
 

@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from seeds import sown
 
 from swapsim import cli, traces
+from swapsim.cli import INTERRUPTED as TEXT
 from swapsim.errors import SwapsimError
-from swapsim.interrupt import SIGNALS, TEXT
+from swapsim.progress import SIGNALS
 
 _UNDER_WAY: Final = """
 import os, sys
-from swapsim import __main__, interrupt
-interrupt.end_at_once()
+from swapsim import __main__, progress
+progress.record_signals()
 os.write(1, b"here\\n")
 sys.exit(__main__.main())
 """
@@ -39,19 +40,16 @@ EDGES: Final = tuple(s * p + by for p in _POWERS for by in (-1, 0, 1) for s in (
 """Numbers next to where an integer of some size ends."""
 
 VERBS: Final[Mapping[str, tuple[str, Callable[[Path], list[str]]]]] = {
-    "info": ("writeback-tags", lambda folder: ["info", str(folder)]),
-    "writeback": ("writeback-tags", lambda folder: ["replay", "writeback-tags", str(folder)]),
-    "removal": ("batched-removal", lambda folder: ["replay", "batched-removal", str(folder)]),
-    "decisions": ("stall-decisions", lambda folder: ["replay", "stall-decisions", str(folder)]),
-    "stalls": ("stall-decisions", lambda folder: ["verify", "stalls", str(folder)]),
-    "requests": (
-        "cluster-next",
-        lambda folder: ["replay", "cluster-next", str(folder), "--seeds", "1"],
-    ),
+    "info": ("mapping", lambda folder: ["info", str(folder)]),
+    "writeback": ("mapping", lambda folder: ["replay", "mapping", str(folder)]),
+    "removal": ("removal", lambda folder: ["replay", "removal", str(folder)]),
+    "decisions": ("stall", lambda folder: ["replay", "stall", str(folder)]),
+    "stalls": ("stall", lambda folder: ["verify", "stall", str(folder)]),
+    "requests": ("slots", lambda folder: ["replay", "slots", str(folder), "--seeds", "1"]),
     "clusters": ("clusters", lambda folder: ["verify", "clusters", str(folder)]),
     "served": ("clusters", lambda folder: ["replay", "clusters", str(folder)]),
     "slots": (
-        "cluster-next",
+        "slots",
         lambda folder: [
             *("verify", "slots", str(folder / "slot_events.parquet")),
             *("--policy", "shared", "--cluster-size", "256"),

@@ -24,9 +24,9 @@ from typing import Final
 import polars as pl
 from jupyter_client import BlockingKernelClient, KernelManager
 
-from swapsim import interrupt, traces
-from swapsim.interrupt import TEXT
-from swapsim.io.paths import data_root, repository_root
+from swapsim import traces
+from swapsim.cli import INTERRUPTED as TEXT
+from swapsim.io import data_root, repository_root
 
 AT_ONCE: Final = 3
 LOST_S: Final = 150.0
@@ -99,10 +99,10 @@ def shared_work(folder: Path, lines: int = _BIG_TEXT_LINES) -> Work:
 
 
 _REPLAYS: Final[Sequence[tuple[str, ...]]] = (
-    ("writeback-tags", "swap-w-seq"),
-    ("batched-removal", "removals-mix"),
-    ("stall-decisions", "stalls-disk-4", "--only", "decisions"),
-    ("cluster-next", "slots-8-shared", "--seeds", "4"),
+    ("mapping", "swap-w-seq"),
+    ("removal", "removals-mix"),
+    ("stall", "stalls-disk-4", "--only", "decisions"),
+    ("slots", "slots-8-shared", "--seeds", "4"),
     ("clusters", "clusters-7.3-devices-4", "--only", "grants"),
 )
 _VERIFIES: Final[Sequence[tuple[str, ...]]] = (
@@ -170,14 +170,14 @@ for n in range(9):
 """,
     "replay": """
 from swapsim import mapping, clusters
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 for _ in range(9):
     mapping.writeback_tags(shipped_traces()["swap-w-seq"])
     clusters.replay(shipped_traces()["clusters-7.3-devices-4"])
 """,
     "verify": f"""
 from swapsim import slots, stall
-from swapsim.io.paths import shipped_traces
+from swapsim.io import shipped_traces
 for _ in range(9):
     stall.verify_stalls(shipped_traces()["stalls-dirty-4"])
     slots.verify_slots({str(_SLOTS)!r}, policy="shared", cluster_size=256)
@@ -261,7 +261,7 @@ def _judged(status: int, said: str, took: float, *, terminal: bool) -> str:
     """Return how a command ended."""
     if status in (0, -signal.SIGABRT) and took > DONE_S:
         return "lost"
-    if status not in (0, interrupt.status(signal.SIGINT)):
+    if status not in (0, 128 + signal.SIGINT):
         return f"status {status}"
     if "Traceback" in said or "Error" in said or "Exception" in said:
         return "traceback"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from swapsim.io.paths import repository_root
+from swapsim.io import repository_root
 
 MINUTES = os.environ.get("TORTURE_MINUTES")
 FINDINGS = repository_root() / "build" / "torture"

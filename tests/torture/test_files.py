@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import reclaim, study, traces
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.machine.costs import costs
 
 TEXTS = Path(__file__).parent.parent / "data"

@@ -12,7 +12,7 @@ import attack
 import interrupts
 import pytest
 
-from swapsim import interrupt
+from swapsim.progress import SIGNALS
 
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
 OWN_RUNS = Path(__file__).parent.parent / "cli" / "own_runs.csv"
@@ -38,7 +38,7 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
         pause = rng.uniform(0, LONGEST_PAUSE_S)
         process = attack.under_way(*commands[verb])
         time.sleep(pause)
-        number = signal.Signals(rng.choice(interrupt.SIGNALS))
+        number = signal.Signals(rng.choice(SIGNALS))
         process.send_signal(number)
         print(f"seed {seed}: {number.name} to {verb} after {pause:.3f} s")
         code = attack.must_end_well(process, interrupted=True)

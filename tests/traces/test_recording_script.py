@@ -114,7 +114,7 @@ def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types:
 def test_the_stalls_of_7_3_are_recorded_as_the_shipped_traces(types: Path) -> None:
     """The probes have the names and fields of the recordings that `swapsim verify` reads."""
     types.write_bytes(reclaim())
-    script = recording_script(types, ["stall-decisions"])
+    script = recording_script(types, ["stall"])
     origin = traces.provenance("throttles-7.3-cgroup-1")["recording"]
     shipped = {line.split("/")[1].split()[0]: line for line in origin["probes"]}
     probes = probes_of(script)
@@ -153,14 +153,14 @@ NO_START = kernel(without=("__folio_start_writeback",))
 @pytest.mark.parametrize(
     ("data", "replays", "words"),
     [
-        (NO_START, ["writeback-tags"], "cannot feed writeback-tags: .* __folio_start_writeback"),
-        (in_another_order(), ["writeback-tags"], "folio is not parameter 1"),
+        (NO_START, ["mapping"], "cannot feed writeback-tags: .* __folio_start_writeback"),
+        (in_another_order(), ["mapping"], "folio is not parameter 1"),
         # No probe can record the choice of a slot under si->lock.
-        (kernel(), ["cluster-next"], "slot_events.*data/capture"),
+        (kernel(), ["slots"], "slot_events.*data/capture"),
         (kernel(), ["tags"], "'tags'"),
-        (kernel(), ["generations"], r"generations: .* function get_swappiness .* as 6\.12"),
-        (kernel(), ["stall-decisions"], r"no function shrink_node .* 7\.3, or the lab kernel"),
-        (kernel(), ["clusters", "generations"], "different clocks"),
+        (kernel(), ["mglru"], r"generations: .* function get_swappiness .* as 6\.12"),
+        (kernel(), ["stall"], r"no function shrink_node .* 7\.3, or the lab kernel"),
+        (kernel(), ["clusters", "mglru"], "different clocks"),
         (LAST, ["clusters"], r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"),
         # An allocator's clock has no times: it is recorded by its name only.
         (LAST, [], "cannot feed writeback-tags and batched-removal"),

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from swapsim import traces
-from swapsim.io.paths import data_root, shipped_traces
+from swapsim.io import data_root, shipped_traces
 from swapsim.mapping.replay import per_page as mapping_per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
 
 SHIPPED = shipped_traces()
-PAGES = traces.shipped("writeback-tags")
-SLOTS = traces.shipped("cluster-next")
+PAGES = traces.shipped("mapping")
+SLOTS = traces.shipped("slots")
 REMOVALS = {name: folder for name, folder in SHIPPED.items() if name.startswith("removals-")}
 STALLS = {name: folder for name, folder in SHIPPED.items() if name.startswith("stalls-")}
 CLUSTERS = {name: folder for name, folder in SHIPPED.items() if name.startswith("clusters-")}

@@ -23,7 +23,7 @@ import zstandard
 from swapsim import mapping, traces
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.io.paths import sample_text
+from swapsim.io import sample_text
 from swapsim.traces._native import CLOCK
 from swapsim.traces.importing import JoinedEvents
 from swapsim.traces.tables import EVENT_HEAD
@@ -415,8 +415,8 @@ def test_a_missing_event_is_named_with_those_present(real: Path) -> None:
     with pytest.raises(InputError, match="no event slot_events; it has: folio_move"):
         traces.scan_event(real, "slot_events")
     with pytest.raises(InputError, match=r"needs the event slot_events; .* wb_start"):
-        traces.require_events(real, "cluster-next")
-    assert "swp_add" in traces.require_events(real, "writeback-tags")
+        traces.require_events(real, "slots")
+    assert "swp_add" in traces.require_events(real, "mapping")
 
 
 def test_a_trace_without_a_field_feeds_no_replay_of_it(
@@ -431,8 +431,8 @@ def test_a_trace_without_a_field_feeds_no_replay_of_it(
         text = rest[0] + added + rest[1] * bool(entry) + others
         traces.import_text(write(tmp_path, text), folder)
         assert f"writeback-tags: no, it lacks {lacks}\n" in traces.info(folder)
-        assert traces.described(folder)["replays"]["writeback-tags"] == [lacks]
-        error = refused(["replay", "writeback-tags", folder], capsys)
+        assert traces.described(folder)["replays"]["mapping"] == [lacks]
+        error = refused(["replay", "mapping", folder], capsys)
         assert "swp_add.parquet, field 'entry'" in error
     assert "event 2 of the text lacks it, or has (fault)" in error
 
@@ -480,7 +480,7 @@ def test_a_spoiled_folder_is_refused(
     with pytest.raises(InputError, match=words):
         traces.scan_event(real, "swp_add")
     assert re.search(words, refused(["info", real], capsys))
-    assert main(["replay", "writeback-tags", str(real)]) == 2
+    assert main(["replay", "mapping", str(real)]) == 2
     assert re.search(words, capsys.readouterr().err.splitlines()[-1])
 
 
@@ -527,7 +527,7 @@ def test_info_describes_events_provenance_and_replays(
     assert "writeback-tags: yes" in printed
     assert "cluster-next: no, it lacks slot_events" in printed
     refused(["info", real / "no"], capsys)
-    lines = traces.info(traces.shipped("writeback-tags")["swap-w-seq"]).splitlines()
+    lines = traces.info(traces.shipped("mapping")["swap-w-seq"]).splitlines()
     assert "  recording.probes:" in lines
     assert "    p:kprobes/swp_add add_to_swap_cache+5 folio=%di entry=%si" in lines
     assert "  workload.cgroup_commands: sequential_writer 8 38" in lines
@@ -543,7 +543,7 @@ def test_a_caller_can_add_provenance(tmp_path: Path) -> None:
 
 def test_shipped_traces_are_distinguished_by_the_replays_they_feed() -> None:
     """A replay gets the traces that have its events; an unknown one is refused."""
-    pages, slots = traces.shipped("writeback-tags"), traces.shipped("cluster-next")
+    pages, slots = traces.shipped("mapping"), traces.shipped("slots")
     assert {"swap-w-seq", "random-80-20", "slow-disk"} == set(pages)
     assert slots
     assert not set(pages) & set(slots)

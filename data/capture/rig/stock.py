@@ -10,7 +10,7 @@ from rig import reclaim_decisions, removal_lists
 from rig.collect import Captured
 from rig.counts import Metrics, Rows
 from swapsim.claims.tables import REMOVED_LISTS
-from swapsim.frames.table import Table
+from swapsim.tables import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.live.models import generations, locks, machine, slots, stall
+from swapsim.live.models import locks, machine, mglru, slots, stall
 
 MODELS: Final[dict[str, Callable[[Mapping[str, Any]], pl.DataFrame]]] = {
-    "generations": generations.rows,
+    "mglru": mglru.rows,
     "locks": locks.rows,
     "machine": machine.rows,
     "slots": slots.rows,

@@ -30,8 +30,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from swapsim.checks import check_number
-from swapsim.errors import ConfigError
+from swapsim.errors import InputError, check_number
 
 PARTS: Final = 1_000_000  # a thread's speed of 1, so that times are whole numbers
 _FREE, _SWAPPED, _INACTIVE, _ACTIVE = range(4)
@@ -78,9 +77,9 @@ class SweepConfig:
         ):
             check_number(name, getattr(self, name), low, high)
         if not 0 <= self.uneven_percent <= 90:
-            raise ConfigError(f"uneven_percent={self.uneven_percent!r}: choose 0 to 90")
+            raise InputError(f"uneven_percent={self.uneven_percent!r}: choose 0 to 90")
         if len(self.fault_ns) < self.threads:
-            raise ConfigError(
+            raise InputError(
                 f"fault_ns={self.fault_ns!r}: give a time for each of 1 to {self.threads} threads"
             )
         for time in self.fault_ns:

@@ -5,8 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.frames import columns
-from swapsim.frames.table import RATIO, Column, Table, Vocabulary
+from swapsim import tables as columns
+from swapsim.tables import RATIO, Column, Table, Vocabulary
 
 WORKLOAD_STANDING: Final = Vocabulary(
     "WORKLOAD_STANDING",

@@ -15,9 +15,9 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.errors import InputError
-from swapsim.frames.files import read_csv
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.patches.batched_removal.tables import LOCK_FITS, WORKLOAD
+from swapsim.tables import read_csv
 
 FILE: Final = "usemem.csv"
 LOCKS_FILE: Final = "swap-cache-locks.csv"

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs_by_name
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.what_if import CHANNELS, Case, Trial, trials, values
 from swapsim.patches.cluster_next import machines, mails
+from swapsim.tables import Metric, Metrics
 
 USUAL: Final = 32
 """Pages at a time of the drives whose figures are judged; CHANNELS has the others."""

@@ -8,7 +8,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
@@ -48,7 +47,6 @@ WARM_UP_PART: Final = 10
 """Of the pages that go out after the first free, one in so many is part of the warm-up."""
 
 
-@checked
 def machine(
     *,
     policy: str | Policy,
@@ -196,7 +194,7 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
     fills the device and lasts for a tenth of the pages that go out after the first free.
 
     An InputError says that the folder has no slot events or no set-up, or that no slot is ever
-    freed in it; a ConfigError that too few rows are left after the warm-up, or that memory is too
+    freed in it; a InputError that too few rows are left after the warm-up, or that memory is too
     small for the pages that come in at a time.
     """
     device = traced_device(folder)

@@ -9,15 +9,14 @@ from typing import Final
 import polars as pl
 
 from swapsim import slots
-from swapsim.checks import check_number, checked
-from swapsim.errors import InputError
+from swapsim.errors import InputError, check_number
 from swapsim.ffi import POLICIES
-from swapsim.frames.metrics import Metric
 from swapsim.machine.run import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
 from swapsim.study.summary import ranking
+from swapsim.tables import Metric
 
 RANKED_BY: Final = {
     PAGES_MOVED: Metric("pages/s", "pages out and in that the machine moves", "higher"),
@@ -26,7 +25,6 @@ RANKED_BY: Final = {
 """The metrics of a ranking; the first is the machine's, the others are the workbench's."""
 
 
-@checked
 def rank(
     policies: Sequence[Policy],
     *,

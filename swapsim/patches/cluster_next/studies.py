@@ -12,7 +12,6 @@ import polars as pl
 from swapsim import slots, traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
-from swapsim.frames.metrics import Metric, Metrics
 from swapsim.machine import lab, what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -25,6 +24,7 @@ from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.workbench import Point, measure_point
 from swapsim.study import Study, picked
 from swapsim.study.constants import Moved, ends
+from swapsim.tables import Metric, Metrics
 
 MERGED: Final = "percpu-rerandomise"
 POSTED: Final = ("shared", "percpu", MERGED)
@@ -383,7 +383,7 @@ race: Final = Study(
 
 
 def _on_a_trace(*, policy: str | Policy, seed: int) -> MachineConfig:
-    folder = traces.shipped("cluster-next")["slots-8-shared"]
+    folder = traces.shipped("slots")["slots-8-shared"]
     return machines.traced_machine(folder, policy=policy, seed=seed)
 
 

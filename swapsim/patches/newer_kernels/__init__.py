@@ -8,17 +8,10 @@
 - ``deciding``: what notebook 08 alone needs of generations.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.patches.newer_kernels import deciding as deciding
-    from swapsim.patches.newer_kernels import global_lock as global_lock
-    from swapsim.patches.newer_kernels import measured as measured
-    from swapsim.patches.newer_kernels import meetings as meetings
-    from swapsim.patches.newer_kernels import notebook as notebook
-    from swapsim.patches.newer_kernels import studies as studies
-    from swapsim.patches.newer_kernels.today import on_newest as on_newest
-else:
-    lazy.export(__name__)
+from swapsim.patches.newer_kernels import deciding as deciding
+from swapsim.patches.newer_kernels import global_lock as global_lock
+from swapsim.patches.newer_kernels import measured as measured
+from swapsim.patches.newer_kernels import meetings as meetings
+from swapsim.patches.newer_kernels import notebook as notebook
+from swapsim.patches.newer_kernels import studies as studies
+from swapsim.patches.newer_kernels.today import on_newest as on_newest

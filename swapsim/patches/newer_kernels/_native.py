@@ -8,10 +8,10 @@ callers.
 from collections.abc import Sequence
 from typing import Final
 
+from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.clusters._native import settings
-from swapsim.ffi import CLUSTER_RULES, CLUSTER_SIZE_MAX, structs
-from swapsim.ffi.structs import check, new
+from swapsim.ffi import CLUSTER_RULES, CLUSTER_SIZE_MAX, check, new
 from swapsim.patches.newer_kernels.page_requests import BURST, Op, PageRequests, Row
 from swapsim.slots import _native as native_slots
 from swapsim.slots.config import SlotsConfig
@@ -37,7 +37,7 @@ class SlotAllocator:
             address_spaces=cpus,
         )
         made = native_slots.settings(device)
-        config = structs.config(lib.sws_slot_cache_config_init, None, device=made[0])
+        config = core.config(lib.sws_slot_cache_config_init, None, device=made[0])
         self._caches = new(lib.sws_slot_cache_new, config, free=lib.sws_slot_cache_free)
         self._device = lib.sws_slot_cache_device(self._caches)
         work = ffi.new("struct sws_slot_cache_work *")

@@ -6,30 +6,25 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim import generations
+from swapsim import mglru
 from swapsim.charts import colours, general
 from swapsim.charts.interaction import interactive
-from swapsim.ffi import (
-    GENERATION_RULES,
-    GENERATION_SWAPPINESS_MAX,
-    GENERATION_TERMS,
-    GENERATIONS_MAX,
-)
-from swapsim.generations.tables import TYPES
+from swapsim.ffi import GENERATIONS_MAX, MGLRU_RULES, MGLRU_SWAPPINESS_MAX, MGLRU_TERMS
+from swapsim.mglru.tables import TYPES
 
 TRACE: Final = "generations-7.3-mixed-1"
 ZERO: Final = "generations-7.3-zero-2"
 _PARTS: Final = 60
 _SECOND: Final = 30
 _SHADES: Final = ("#4c78a8", "#6a51a3", "#9a9a9a", "#9ecae9", "#f58518", colours.PATCHED)
-TERMS: Final = dict(zip(GENERATION_TERMS, _SHADES, strict=True))
+TERMS: Final = dict(zip(MGLRU_TERMS, _SHADES, strict=True))
 """Terms that decide a type -> their colours."""
 _AGES: Final = ("newest", "second", "third", "oldest")
 
 
 def second() -> dict[str, Any]:
     """Return a second of a recording in which refault rates decide."""
-    parts = generations.timeline(TRACE, parts=_PARTS).filter(lruvec=0)
+    parts = mglru.timeline(TRACE, parts=_PARTS).filter(lruvec=0)
     return parts.filter(pl.col("start_s").floor() == _SECOND).row(0, named=True)
 
 
@@ -48,7 +43,7 @@ def loop(second: dict[str, Any]) -> alt.LayerChart:
     """Draw the controller as a feedback loop, with the figures of a part of a timeline in it."""
     rate = {each: second[f"rate_{each}_percent"] for each in TYPES}
     swappiness = int(second["swappiness"])
-    gain = {"anon": swappiness, "file": GENERATION_SWAPPINESS_MAX - swappiness}
+    gain = {"anon": swappiness, "file": MGLRU_SWAPPINESS_MAX - swappiness}
     share = {"anon": second["anon_percent"], "file": 100 - second["anon_percent"]}
 
     def of_both(line: str, values: dict[str, Any]) -> str:
@@ -132,10 +127,10 @@ def threshold() -> pl.DataFrame:
     which swappiness decides all are left out.
     """
     found = []
-    for name, folder in generations.shipped().items():
-        rows = generations.generation_rows(folder)
-        own = generations.chosen(rows, rows.rules)
-        rates = generations.chosen(rows, rows.rules, switches={"few_refaults": 0})
+    for name, folder in mglru.shipped().items():
+        rows = mglru.generation_rows(folder)
+        own = mglru.chosen(rows, rows.rules)
+        rates = mglru.chosen(rows, rows.rules, switches={"few_refaults": 0})
         few = own["term"] == "few refaults"
         turned = few & (own["first"] != rates["first"])
         either = few | (own["term"] == "refault rates")
@@ -161,7 +156,7 @@ def shares(verified: pl.DataFrame) -> pl.DataFrame:
     """
     found = []
     for name in verified["trace"]:
-        flips = generations.replay(name).flips
+        flips = mglru.replay(name).flips
         own = pl.col("rules") == pl.col("base")
         for share, rules, counted in (
             ("decides", own, pl.lit(True)),
@@ -183,8 +178,8 @@ def shares(verified: pl.DataFrame) -> pl.DataFrame:
 def switches(recordings: str) -> pl.DataFrame:
     """Return what each switch turns in the recordings of this name, of both kernels."""
     found = []
-    for kernel in GENERATION_RULES:
-        rows = generations.replay(f"generations-{kernel}-{recordings}").switches
+    for kernel in MGLRU_RULES:
+        rows = mglru.replay(f"generations-{kernel}-{recordings}").switches
         some = rows.filter(pl.col("flips") + pl.col("tiers") > 0)
         found.append(some.select(pl.lit(kernel).alias("kernel"), pl.all()))
     return pl.concat(found)
@@ -197,10 +192,10 @@ def by_swappiness() -> pl.DataFrame:
     ``anon_empty`` that of those that find none there, ``anon_pages`` that of isolated pages.
     """
     found = []
-    for name, folder in generations.shipped().items():
+    for name, folder in mglru.shipped().items():
         if "steps" not in name:
             continue
-        rows = generations.generation_rows(folder)
+        rows = mglru.generation_rows(folder)
         of_type = {
             each: pl.sum_horizontal(
                 pl.when(pl.col(f"scan_{n}") == each).then(f"taken_{n}").otherwise(0) for n in (1, 2)
@@ -233,7 +228,7 @@ def agings(folder: str = ZERO) -> pl.DataFrame:
     """
     pages = [f"pages_anon_{gen}" for gen in range(GENERATIONS_MAX)]
     then = ("max_seq", "min_seq_anon", *pages)
-    rows = generations.generation_rows(folder).steps.sort("t_ns", "seq")
+    rows = mglru.generation_rows(folder).steps.sort("t_ns", "seq")
     turned = rows.with_columns(pl.col(then).shift(-1).over("lruvec").name.suffix("_then"))
 
     def of(number: str, suffix: str) -> pl.Expr:
@@ -249,7 +244,7 @@ def agings(folder: str = ZERO) -> pl.DataFrame:
 
 def by_age(folder: str = ZERO) -> pl.DataFrame:
     """Return anonymous pages by the age of their generation, before each aging."""
-    rows = generations.generation_rows(folder).steps.sort("t_ns", "seq")
+    rows = mglru.generation_rows(folder).steps.sort("t_ns", "seq")
     aged = rows.filter("grew")
     ages = [
         aged.select(

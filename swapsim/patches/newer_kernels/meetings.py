@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.clusters import cluster_rows
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.patches.newer_kernels._native import Access, accesses, allocator
 from swapsim.patches.newer_kernels.page_requests import PageRequests, device_life, trace_requests
 from swapsim.study.summary import over

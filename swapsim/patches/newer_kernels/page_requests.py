@@ -15,9 +15,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.checks import check_number, checked
 from swapsim.clusters import ClusterRows
-from swapsim.errors import InputError
+from swapsim.errors import InputError, check_number
 from swapsim.ffi import CLUSTER_CPUS_MAX
 
 BURST: Final = 64
@@ -66,7 +65,6 @@ class PageRequests:
     counted: dict[str, range]
 
 
-@checked
 def device_life(
     cpus: int,
     *,

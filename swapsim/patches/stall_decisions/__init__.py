@@ -5,19 +5,12 @@ It has the parts of `swapsim.patches.Patch`, and the verbs for a list or a recor
 own. What a notebook needs alone is in ``notebook_03``.
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.patches.stall_decisions import charts as charts
-    from swapsim.patches.stall_decisions import studies as studies
-    from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT
-    from swapsim.patches.stall_decisions.lab import steps as steps
-    from swapsim.patches.stall_decisions.lists import make_list as make_list
-    from swapsim.patches.stall_decisions.lists import process_list as process_list
-    from swapsim.patches.stall_decisions.mail import MAIN_ROWS as MAIN_ROWS
-    from swapsim.patches.stall_decisions.mail import PATCH as PATCH
-    from swapsim.patches.stall_decisions.mail import printed as printed
-else:
-    lazy.export(__name__)
+from swapsim.patches.stall_decisions import charts as charts
+from swapsim.patches.stall_decisions import studies as studies
+from swapsim.patches.stall_decisions.lab import EXPERIMENT as EXPERIMENT
+from swapsim.patches.stall_decisions.lab import steps as steps
+from swapsim.patches.stall_decisions.lists import make_list as make_list
+from swapsim.patches.stall_decisions.lists import process_list as process_list
+from swapsim.patches.stall_decisions.mail import MAIN_ROWS as MAIN_ROWS
+from swapsim.patches.stall_decisions.mail import PATCH as PATCH
+from swapsim.patches.stall_decisions.mail import printed as printed

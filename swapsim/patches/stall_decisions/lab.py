@@ -13,7 +13,7 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.tables import RESULTS
 from swapsim.ffi import STALL_RULES
-from swapsim.io.paths import data_root
+from swapsim.io import data_root
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES, STEPS
 
 EXPERIMENT: Final = "stall-rules"

@@ -10,9 +10,9 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS, STALL_RULES
-from swapsim.frames.cases import first
 from swapsim.stall import StallContext, decide, explain, process_pages, rules_of
 from swapsim.stall.tables import STALL_PAGES
+from swapsim.tables import cases as first
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
     "file": True, "dirty": False, "writeback": False, "reclaim": False, "congested": False,

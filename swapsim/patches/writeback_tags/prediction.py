@@ -12,7 +12,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.checks import checked
 from swapsim.claims import results, window_of
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
@@ -71,7 +70,6 @@ TREE_ROWS: Final = {
 """The machine's site -> the row of patch A's mail, without the name of the profile before it."""
 
 
-@checked
 def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
     """Return the machine of patch A's mail: 8 writers and 2 kswapds on one pmem under 4.8.
 

@@ -11,12 +11,5 @@
       shell      what surrounds each page, its origin, and markdown and its links as HTML
 """
 
-from typing import TYPE_CHECKING
-
-from swapsim import lazy
-
-if TYPE_CHECKING:
-    from swapsim.site.report.current import MARK as MARK
-    from swapsim.site.report.writing import write as write
-else:
-    lazy.export(__name__)
+from swapsim.site.report.current import MARK as MARK
+from swapsim.site.report.writing import write as write

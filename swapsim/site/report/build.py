@@ -25,9 +25,8 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from swapsim import interrupt
 from swapsim.errors import InputError
-from swapsim.io.paths import notebooks_root
+from swapsim.io import notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, pages, reference, shell
 from swapsim.site.report.cells import Kernels, make_all, run
@@ -137,9 +136,8 @@ def _complete_folder(output: Path) -> Iterator[Path]:
     try:
         yield folder
         folder.chmod(0o755)
-        with interrupt.delaying():  # or Ctrl-C between the two would leave neither
-            if output.exists():
-                shutil.rmtree(output)
-            folder.replace(output)
+        if output.exists():
+            shutil.rmtree(output)
+        folder.replace(output)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -25,12 +25,12 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
-from swapsim import interrupt, live
+from swapsim import live
 from swapsim.charts.theme import MIME, of_version, png
 from swapsim.errors import SwapsimError
 from swapsim.live.drawing import NARROW, ROOM
 from swapsim.live.script import packed
-from swapsim.progress import TextBar
+from swapsim.progress import TextBar, check_interrupted
 from swapsim.site.notebooks import pictures, results_of, specification
 from swapsim.site.report.shell import TEMPLATES, Lead, as_html, fill
 
@@ -109,7 +109,7 @@ def make_all(make: Make, paths: Sequence[Path]) -> None:
             done, left = wait(left, timeout=_WAIT_SECONDS, return_when="FIRST_COMPLETED")
             for future in done:
                 future.result()
-            interrupt.check()
+            check_interrupted()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         while any(not future.done() for future in left):

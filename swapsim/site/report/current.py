@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from swapsim.io.paths import PACKAGE, data_root, laboratory_root, notebooks_root, patches_root
+from swapsim.io import PACKAGE, data_root, laboratory_root, notebooks_root, patches_root
 
 MARK: Final = "swapsim-report"
 """The file that distinguishes a report's folder, which may be replaced, from any other.

@@ -14,9 +14,7 @@ from markupsafe import Markup
 from swapsim import claims, live, published
 from swapsim.charts import mails
 from swapsim.errors import InputError
-from swapsim.frames import glossary
-from swapsim.io import read_text, write_atomically
-from swapsim.io.paths import laboratory_root, patches_root
+from swapsim.io import laboratory_root, patches_root, read_text, write_atomically
 from swapsim.site import links
 from swapsim.site.notebooks import lead_of
 from swapsim.site.patches import PATCHES
@@ -83,7 +81,6 @@ def pages(
         *stored,
         *(articles.page(mail_page(mail), _title(mail), "The mails' tables") for mail in patches()),
         *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
-        _words(),
     ]
 
 
@@ -175,20 +172,3 @@ def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> P
         **{name: Markup(line_as_html(card[name])) for name in ("outcome", "before", "after")},
     )
     return Page(_card_page(patch), card["title"], "Cards", article)
-
-
-def _words() -> Page:
-    """Return the page of all tables and vocabularies, from their declarations."""
-    title = "What the columns and metrics mean"
-    groups = glossary.groups()
-    columns = (column for table in glossary.tables() for column in table.columns)
-    article = fill(
-        "words",
-        title=title,
-        groups=groups,
-        packages=dict.fromkeys(group.name.rpartition(".")[0] for group in groups),
-        units=dict.fromkeys(sorted({column.unit for column in columns} - {""})),
-        line=lambda text: Markup(line_as_html(text)),
-        block=lambda text: Markup(as_html(text)),
-    )
-    return Page("words", title, "Reference", article)

@@ -3,7 +3,7 @@
 
 A page describes a package, by what its ``__all__`` exports, or a module that it exports; the guide
 and the help of all commands are pages too. One search finds all of them, the sections of the
-notebooks and of the rules, the claims, and the columns. The name of a table leads to its columns. A
+notebooks and of the rules. A
 second report reuses the pages if the package and the sections are the same.
 """
 
@@ -26,7 +26,6 @@ import pdoc.search
 from pdoc.doc import Class, Doc, Function, Module, Namespace, Variable
 from pdoc.docstrings import convert
 
-from swapsim.frames import glossary
 from swapsim.site.report.shell import TEMPLATES, as_html, heading_name, plain
 
 FOLDER: Final = "api"  # the folder of the reference in a report
@@ -224,7 +223,7 @@ def _is_literal(value: object) -> bool:
 
 
 def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
-    """Return the script that searches pages, terms, sections, and columns of tables.
+    """Return the script that searches pages, terms, and sections.
 
     What has no text, and what a package exports of a module once more, is left out.
     """
@@ -237,7 +236,6 @@ def _search(found: Mapping[str, Module], texts: Mapping[str, str]) -> str:
     if TERMS in found:
         documents += _terms(found[TERMS].docstring)
     documents += (each for name, text in texts.items() for each in _sections(name, text))
-    documents += _columns()
     template = pdoc.render.env.get_template("search.js.jinja2")
     return template.render(search_index=json.dumps(documents))
 
@@ -248,17 +246,6 @@ def _terms(text: str) -> Iterator[dict[str, Any]]:
         for term, meaning in re.findall(r"(?ms)^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", body):
             found = _document(f"Term: {term}", TERMS, heading_name(heading), meaning)
             yield found | {"first": True}
-
-
-def _columns() -> Iterator[dict[str, Any]]:
-    """Yield the columns and metrics of all tables, each once with its meaning in each table."""
-    found: dict[str, dict[str, str]] = {}
-    for table in glossary.tables():
-        for column in table.columns:
-            found.setdefault(column.name, {})[table.name] = column.meaning
-    for name, meanings in found.items():
-        text = "; ".join(f"`{table}`: {meaning}" for table, meaning in meanings.items())
-        yield _document(f"{name} (column)", "words", next(iter(meanings)), text)
 
 
 def _sections(page: str, text: str) -> Iterator[dict[str, Any]]:
@@ -279,17 +266,16 @@ def _document(name: str, page: str, part: str, text: str) -> dict[str, Any]:
 
 
 def _links(found: Mapping[str, Module]) -> dict[str, str]:
-    """Return where a name leads to: a table to its columns, a class to its description.
+    """Return where a name leads to: a class to its description.
 
     Left out are names that are a plain word (``Row``).
     """
-    classes = {
+    return {
         member.name: f"{FOLDER}/{name.replace('.', '/')}.html#{member.name}"
         for name, module in found.items()
         for member in module.own_members
         if isinstance(member, Class) and re.search("[a-z][A-Z]", member.name)
     }
-    return classes | {table.name: f"words.html#{table.name}" for table in glossary.tables()}
 
 
 def _page(module: Module, found: Mapping[str, Module], links: Mapping[str, str]) -> str:

@@ -3,12 +3,10 @@
 
 from pathlib import Path
 
-from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.site.report.current import MARK, made_of
 
 
-@checked
 def write(output: Path, *, progress: bool = False) -> Path:
     """Run all notebooks and write the report: notebooks, cards, tables; return its front page.
 

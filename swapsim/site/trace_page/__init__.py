@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from swapsim import stall, traces
-from swapsim.checks import checked
 from swapsim.errors import InputError
 from swapsim.io import write_atomically
 from swapsim.progress import TextBar
@@ -20,7 +19,6 @@ from swapsim.site.trace_page import blocks, clusters, contents, reclaim, swap_ou
 _Section = Callable[[Path], blocks.Blocks]
 
 
-@checked
 def write_trace_page(trace: Path | str, output: Path, *, progress: bool = False) -> Path:
     """Write the page of a trace folder, or of a shipped trace, and return its path.
 
@@ -75,10 +73,10 @@ def _section(title: str, section: _Section, folder: Path) -> blocks.Blocks:
 
 _SECTIONS: Final[Mapping[str, tuple[str, _Section]]] = {
     "clusters": ("Clusters of swap slots", clusters.section),
-    "generations": ("Choices of reclaim with generations", reclaim.of_generations),
-    "writeback-tags": ("Lock acquisitions with tags and without", swap_out.of_tags),
-    "batched-removal": ("Removals one by one and in lists", swap_out.of_removal),
-    "cluster-next": ("Swap slots under other scan bases", swap_out.of_slots),
-    "stall-decisions": ("Decisions to stall under other rules", reclaim.of_decisions),
+    "mglru": ("Choices of reclaim with generations", reclaim.of_generations),
+    "mapping": ("Lock acquisitions with tags and without", swap_out.of_tags),
+    "removal": ("Removals one by one and in lists", swap_out.of_removal),
+    "slots": ("Swap slots under other scan bases", swap_out.of_slots),
+    "stall": ("Decisions to stall under other rules", reclaim.of_decisions),
 }
 """Replay -> the heading and the blocks of its section."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from swapsim import frames
 from swapsim.charts.theme import MIME, png
-from swapsim.frames.table import RATIO, Column, Table, unit_in_name
 from swapsim.site.report.cells import figure
+from swapsim.tables import Table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -61,8 +60,8 @@ _KINDS: Final = {
 def table(frame: pl.DataFrame, meanings: Table | Mapping[str, str], *, fold: str = "") -> str:
     """Return a table with a folded list of what its columns mean, both in a fold if it has one."""
     if isinstance(meanings, Table):
-        meanings = {column.name: _meaning(column) for column in meanings.columns}
-    shown = frames.show(frame)._repr_html_()
+        meanings = {column.name: column.meaning for column in meanings.columns}
+    shown = frame._repr_html_()
     entries = "".join(
         f"<dt><code>{escape(name)}</code></dt><dd>{escape(meanings[name])}</dd>"
         for name in frame.columns
@@ -80,11 +79,6 @@ def table(frame: pl.DataFrame, meanings: Table | Mapping[str, str], *, fold: str
 
 
 _COLUMNS: Final = "What the columns mean"
-
-
-def _meaning(column: Column) -> str:
-    unit = column.head or unit_in_name(column.name)
-    return f"{column.meaning}, {unit}" if unit not in ("", RATIO) else column.meaning
 
 
 def chart(drawn: "alt.TopLevelMixin") -> str:

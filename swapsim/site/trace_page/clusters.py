@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import charts, clusters
+from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.events import opened
 from swapsim.clusters.replay import calls
 from swapsim.site.trace_page import blocks
@@ -76,7 +77,7 @@ def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
     yield blocks.table(replayed.grants, clusters.tables.CLUSTER_GRANTS, fold="Requests by order")
     work = replayed.work.select(_WORK)
     yield blocks.table(work, clusters.tables.CLUSTER_WORK, fold="Locks and list moves a grant")
-    yield blocks.chart(clusters.charts.lists_over_time(replayed.lists, title="Clusters by list"))
+    yield blocks.chart(clusters_charts.lists_over_time(replayed.lists, title="Clusters by list"))
 
 
 def _split_by_rules(large: pl.DataFrame) -> str:

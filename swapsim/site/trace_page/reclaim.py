@@ -6,8 +6,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import charts, generations, stall, traces
-from swapsim.ffi import GENERATION_RULES
+from swapsim import charts, mglru, stall, traces
+from swapsim.ffi import MGLRU_RULES
 from swapsim.patches import stall_decisions
 from swapsim.site.trace_page import blocks
 
@@ -20,8 +20,8 @@ _PARTS: Final = 20
 
 def of_generations(folder: Path) -> blocks.Blocks:
     """Yield what decides the type of pages, and which choices other rules turn."""
-    rows = generations.generation_rows(folder)
-    replayed = generations.replay(rows, GENERATION_RULES, parts=_PARTS)
+    rows = mglru.generation_rows(folder)
+    replayed = mglru.replay(rows, MGLRU_RULES, parts=_PARTS)
     flips = replayed.flips.filter(pl.col("rules") != pl.col("base").cast(pl.String))
     yield blocks.text(
         "Reclaim of a set of lists (lruvec) begins with anonymous pages or with file pages. What "
@@ -37,7 +37,7 @@ def of_generations(folder: Path) -> blocks.Blocks:
             f"The rules of {rules} would turn {turned:,} of the {total:,} choices of {base} "
             f"({100 * turned / total:.0f} %)."
         )
-    yield blocks.verdict(generations.verify_generations(rows))
+    yield blocks.verdict(mglru.verify_generations(rows))
     named = replayed.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
     yield blocks.chart(
         charts.general.lines(
@@ -64,9 +64,9 @@ def of_generations(folder: Path) -> blocks.Blocks:
             words={"choices": "choices", "seen": "the choice is"},
         )
     )
-    yield blocks.table(flips, generations.tables.GENERATION_FLIPS, fold="Choices by both rule sets")
+    yield blocks.table(flips, mglru.tables.MGLRU_FLIPS, fold="Choices by both rule sets")
     changed = replayed.switches.filter((pl.col("flips") > 0) | (pl.col("tiers") > 0))
-    switched = generations.tables.GENERATION_SWITCHED
+    switched = mglru.tables.MGLRU_SWITCHED
     yield blocks.table(changed, switched, fold="Which rule flips how many choices")
 
 

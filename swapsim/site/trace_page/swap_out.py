@@ -10,7 +10,9 @@ import polars as pl
 from swapsim import charts, mapping, removal, slots
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
+from swapsim.mapping import charts as mapping_charts
 from swapsim.site.trace_page import blocks
+from swapsim.slots import charts as slots_charts
 from swapsim.slots.metrics import in_words
 from swapsim.slots.workbench import ranked_metrics, require_later_requests, same_rows
 from swapsim.study.ranking import confidence_of, statistics
@@ -47,7 +49,7 @@ def of_tags(folder: Path) -> blocks.Blocks:
             "These are counts: the guide's page on a machine of your own simulates times."
         )
     yield from map(blocks.text, (f"{line}." for line in mapping.doubts(sites, folder)))
-    yield blocks.chart(mapping.charts.work_by_site(mapping.per_page(sites)))
+    yield blocks.chart(mapping_charts.work_by_site(mapping.per_page(sites)))
     yield blocks.table(totals, mapping.tables.LOCK_SITES_PER_PAGE)
 
 
@@ -105,12 +107,12 @@ def of_slots(folder: Path) -> blocks.Blocks:
     except InputError as error:  # a trace of one's own may not say how its kernel was set up
         yield blocks.text(f"Not compared with the kernel: {error}")
     yield blocks.text(
-        f"The trace's requests under each scan base, as 'swapsim replay cluster-next': medians "
+        f"The trace's requests under each scan base, as 'swapsim replay slots': medians "
         f"over {_SEEDS} seeds, and their {confidence_of(_SEEDS)} intervals. Ranks compare rules "
         "seed by seed, so the intervals of two that are not tied may overlap."
     )
     yield blocks.chart(
-        slots.charts.moves_against_locality(
+        slots_charts.moves_against_locality(
             measured, title="Moved lines against locality", subtitle=statistics(_SEEDS)
         )
     )

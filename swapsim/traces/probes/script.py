@@ -8,10 +8,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from swapsim.checks import checked
 from swapsim.errors import InputError
-from swapsim.io import read_text, read_toml, translate_errors
-from swapsim.io.paths import data_root
+from swapsim.io import data_root, read_text, read_toml, translate_errors
 from swapsim.traces.probes.btf import ARGUMENTS, DAMAGED, Btf, Parameter, read_btf
 from swapsim.traces.replays import ALL_REPLAYS, REPLAYS, missing_events
 from swapsim.traces.subjects import no_such_replay
@@ -19,18 +17,18 @@ from swapsim.traces.subjects import no_such_replay
 RUNNING_KERNEL: Final = Path("/sys/kernel/btf/vmlinux")
 
 _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "writeback-tags": (("swap-pages", "writeback", "file-pages"),),
-    "batched-removal": (("swap-pages", "file-pages", "batches"),),
+    "mapping": (("swap-pages", "writeback", "file-pages"),),
+    "removal": (("swap-pages", "file-pages", "batches"),),
     "clusters": (("clusters-6_12",), ("clusters-7_3", "swap-devices-7_3")),
-    "generations": (("generations-6_12",), ("generations-7_3",)),
-    "stall-decisions": (("throttles-7_3",),),
+    "mglru": (("generations-6_12",), ("generations-7_3",)),
+    "stall": (("throttles-7_3",),),
 }
 """Groups of _FILES for an unmodified kernel, or several to choose from; other replays need the lab
 kernel."""
 
 _FILES: Final = tuple(
     f"capture/{name}events.toml"
-    for name in ("", "clusters/", "clusters/device-", "generations/", "throttles/")
+    for name in ("", "clusters/", "clusters/device-", "mglru/", "throttles/")
 )
 
 _SIZES: Final = {"cluster_bytes": "swap_cluster_info", "device_bytes": "swap_info_struct"}
@@ -39,12 +37,12 @@ _SIZES: Final = {"cluster_bytes": "swap_cluster_info", "device_bytes": "swap_inf
 _COUNTED: Final = "clusters"
 """The replay that needs the clock counter, and swapon within the recording."""
 
-_TIMED: Final = ("generations", "stall-decisions")
+_TIMED: Final = ("mglru", "stall")
 """Replays that need a clock of times."""
 
 _BY_NAME: Final = {
-    **dict.fromkeys((_COUNTED, "generations"), "6.12 or 7.3"),
-    "stall-decisions": "7.3, or the lab kernel of data/capture/README.md",
+    **dict.fromkeys((_COUNTED, "mglru"), "6.12 or 7.3"),
+    "stall": "7.3, or the lab kernel of data/capture/README.md",
 }
 """Replays that need all probes of their groups, and are chosen by their names only: the kernels
 that have them."""
@@ -56,7 +54,6 @@ _INSIDE: Final = re.compile(r"\+(after|before):")
 _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?P<register>\w+)")
 
 
-@checked
 def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()) -> str:
     """Return a script that sets probes, records a command's events and removes the probes.
 
