@@ -14,6 +14,8 @@ from swapsim.policies.lists import list_policy as list_policy
 from swapsim.policies.page_types import type_policy as type_policy
 from swapsim.policies.policy import policy as policy
 from swapsim.traces.folder import Trace as Trace
-from swapsim.traces.folder import open_trace as open  # noqa: A004
+from swapsim.traces.folder import open_trace
 from swapsim.traces.importing import import_text as import_text
 from swapsim.traces.replays import shipped as shipped
+
+open = open_trace  # noqa: A001 # swapsim.open(...), as wave.open
