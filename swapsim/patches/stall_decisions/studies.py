@@ -57,11 +57,6 @@ tables: Final = _of_the_mail(
 )
 """Both tests of the mail by its three kernels (RESULTS)."""
 
-open_constants: Final = _of_the_mail(
-    name="stall-decisions-open-constants", points=what_if.open_points, run=what_if.run_open
-)
-"""Each constant at the ends of its range."""
-
 machines: Final = _study(
     name="stall-decisions-what-if",
     points=what_if.machine_points,

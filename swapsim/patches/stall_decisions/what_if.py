@@ -19,40 +19,10 @@ from swapsim.patches.stall_decisions.runs import (
     mails_constants,
 )
 from swapsim.reclaim.parallelio import MIB_PAGES
-from swapsim.study.constants import Moved, ends
 
 _OF_RUN: Final = {"rules": pl.String, "seed": pl.UInt64, "metric": pl.String, "value": pl.Float64}
 _OF_MACHINE: Final = {"factor": pl.String, "setting": pl.Float64, **_OF_RUN}
-_OF_CONSTANT: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "constant": pl.String,
-    "end": pl.Enum(("low", "high")),
-    "rules": pl.String,
-    "metric": pl.String,
-    "value": pl.Float64,
-}
-"""The columns of each study's rows."""
-
-# Open constants: each at the ends of its range, the others at their values, no new fit.
-
-OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
-"""Constants that are moved in the second test, all others in the first."""
-
-_NOT_MODELLED: Final = r"Elapsed|Minor Faults|disk: \w+ sda-r_await"
-
-
-def open_points() -> list[tuple[Moved, str]]:
-    """Return each constant at both ends of its range, by each kernel of the mail."""
-    return list(product(ends(reclaim.constants()), RULES))
-
-
-def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
-    """Run the mail's test with a constant at an end of its range: its rows that are modelled."""
-    moved, rules = point
-    target = "nfs" if moved.constant in OF_THE_SERVER else "disk"
-    run = Run(rules=rules, target=target, iterations=1, constants={moved.constant: moved.value})
-    rows = mail_rows(run).filter(~pl.col("metric").str.contains(_NOT_MODELLED))
-    return labelled(rows, _OF_CONSTANT, moved.constant, moved.end, rules)
-
+"""The columns of the rows of other machines."""
 
 # Other machines in one round of the mail's first test; the grids were chosen before any run.
 
