@@ -14,5 +14,4 @@ from swapsim.clusters.events import cluster_rows as cluster_rows
 from swapsim.clusters.joining import JOINED_EVENTS as JOINED_EVENTS
 from swapsim.clusters.replay import ClusterReplay as ClusterReplay
 from swapsim.clusters.replay import replay as replay
-from swapsim.clusters.verify import verified_clusters as verified_clusters
 from swapsim.clusters.verify import verify_clusters as verify_clusters

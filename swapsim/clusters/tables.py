@@ -67,28 +67,6 @@ CLUSTER_DEVICES: Final = Table(
     Column("rules", CLUSTER_RULES.dtype, "rules of the kernel that was recorded"),
 )
 
-
-VERIFIED_CLUSTERS: Final = Table(
-    "VERIFIED_CLUSTERS",
-    "One row per trace of a cluster allocator: its events, and how many are the model's.",
-    columns.TRACE,
-    Column("rules", CLUSTER_RULES.dtype, "rules of the kernel that was recorded"),
-    Column("cpus", pl.UInt32, "CPUs of the machine, by the highest that occurs"),
-    Column("devices", pl.UInt32, "swap devices"),
-    Column("calls", pl.UInt64, "calls of the allocator that ended"),
-    Column("calls_equal", pl.UInt64, "calls in which nothing differs"),
-    Column("grants", pl.UInt64, "runs of slots that were granted"),
-    Column("grants_equal", pl.UInt64, "granted runs that are the model's, too"),
-    Column("visits", pl.UInt64, "visits of clusters"),
-    Column("visits_equal", pl.UInt64, "visits that are the model's, too"),
-    Column("moves", pl.UInt64, "clusters that went to a list"),
-    Column("moves_equal", pl.UInt64, "list moves that are the model's, too"),
-    Column("picks", pl.UInt64, "clusters that lists yielded, or full ones taken for reclaim"),
-    Column("picks_equal", pl.UInt64, "picked clusters that are the model's, too"),
-    Column("taken", pl.UInt64, "facts taken from the trace, which are no agreement"),
-    Column("holds", pl.Boolean, "whether nothing differs"),
-)
-
 _RULES: Final = Column("rules", CLUSTER_RULES.dtype, "rules under which the requests are served")
 
 CLUSTER_GRANTS: Final = Table(

@@ -8,11 +8,10 @@ from typing import Final
 import polars as pl
 
 from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
-from swapsim.clusters.events import ClusterRows, cluster_rows, opened
-from swapsim.clusters.tables import VERIFIED_CLUSTERS
+from swapsim.clusters.events import ClusterRows, opened
 from swapsim.errors import InputError
 from swapsim.progress import bar
-from swapsim.traces.verification import Verdict, mismatch, verified
+from swapsim.traces.verification import Verdict, mismatch
 
 SHOWN: Final = 8  # events of a cluster before the first mismatch that are shown
 
@@ -147,25 +146,3 @@ def _last_events(rows: ClusterRows, found: Mismatch) -> pl.DataFrame:
     own = (pl.col("device") == found["device"]) & of_cluster | locks
     before = pl.col("seq") < found["seq"]
     return rows.events.filter((before & own) | (pl.col("seq") == found["seq"])).tail(SHOWN)
-
-
-def verified_clusters(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Verify traces by name (VERIFIED_CLUSTERS), each by the rules of its kernel.
-
-    InputError as for `verify_clusters`.
-    """
-    return verified(folders, _verified, VERIFIED_CLUSTERS)
-
-
-def _verified(folder: Path) -> dict[str, object]:
-    rows = cluster_rows(folder)
-    found = verify_clusters(rows)
-    counted = (f"{name}{suffix}" for name in _COMPARED for suffix in ("", "_equal"))
-    return {
-        "rules": rows.rules,
-        "cpus": rows.cpus,
-        "devices": rows.devices.height,
-        **{column: found.figures[column] for column in counted},
-        "taken": sum(taken(found.figures).values()),
-        "holds": found.agrees,
-    }
