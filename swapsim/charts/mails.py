@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A mail's table next to models and a real kernel (`published.compare`): as text, HTML, chart."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -13,57 +14,91 @@ from swapsim import published
 from swapsim.published import ALIKE, CHANGED, NOTHING, SAME, UNCHANGED, short
 
 _STYLE: Final = (
-    ".mail{overflow-x:auto}.mail table{font-variant-numeric:tabular-nums;border-collapse:collapse}"
-    ".mail td,.mail th{text-align:right;white-space:nowrap;padding:1px 8px}"
-    ".mail .left{text-align:left}.mail .agrees,.mail .stays{color:#1a9850}"
-    ".mail .differs,.mail .moves{color:#e5534b}.mail .other{color:#b7791f}"
-    ".mail .blank,.mail .unclear{color:#8c959f}"
+    ".mail{overflow-x:auto}.mail table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    ".mail :is(td,th){text-align:right;vertical-align:baseline;white-space:nowrap;padding:2px 7px}"
+    ".mail .of{text-align:center;font-weight:400}.mail .left{text-align:left}"
+    ".mail .count td:first-child{padding-left:2em}"
+    ".mail .first{border-left:1px solid #8886}.mail .ratio{font-weight:600}"
+    ".mail :is(.range,.blank,.same td,.count td){color:#7d868f;font-weight:400}"
+    ".mail .agrees{background:#1a985030}.mail .other{background:#d2992240}"
+    ".mail .differs{background:#e5534b38}.mail .unclear{background:#8882}"
+    ".mail .same .left{background:none}.mail .far,.mail .same .moves{color:#e5534b}"
+    ".mail p{margin:.3em 0;color:#7d868f;font-size:.9em}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A table for a terminal (text) and for a page (HTML): columns of words are on the left."""
+    """A table for a terminal (text) and for a page (HTML): groups of columns, each with its name.
+
+    A row has its name and a cell for each column; its kind is "same", "count" or none.
+    """
 
     title: str
-    heads: Sequence[str]
+    groups: Mapping[str, Sequence[str]]
     rows: Sequence[Sequence[str]]
-    words: Sequence[int]
+    kinds: Sequence[str]
     notes: Sequence[str]
+
+    @property
+    def _heads(self) -> list[str]:
+        return ["", *(head for heads in self.groups.values() for head in heads)]
 
     def __str__(self) -> str:
         """Return the table as text, with its score."""
-        cells = [self.heads, *self.rows]
-        widths = [max(len(row[column]) for row in cells) for column in range(len(self.heads))]
+        heads = self._heads
+        widths = [max(map(len, column)) for column in zip(heads, *self.rows, strict=True)]
+        above, at = " " * widths[0], 1
+        for group, inside in self.groups.items():
+            width = sum(widths[at : at + len(inside)]) + 2 * (len(inside) - 1)
+            above, at = f"{above}  {group.center(width)}", at + len(inside)
         lines = [
             "  ".join(
-                text.ljust(width) if column in self.words else text.rjust(width)
-                for column, (text, width) in enumerate(zip(row, widths, strict=True))
+                text.rjust(width) if head else text.ljust(width)
+                for head, text, width in zip(heads, row, widths, strict=True)
             ).rstrip()
-            for row in cells
+            for row in (heads, *self.rows)
         ]
-        return "\n".join([self.title, *lines, *self.notes])
+        return "\n".join([self.title, above.rstrip(), *lines, *self.notes])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        marks = {*CHANGED, *UNCHANGED}
+        groups, heads = self.groups, self._heads
+        firsts = {1 + sum(map(len, [*groups.values()][:at])): of for at, of in enumerate(groups)}
 
-        def cell(text: str, column: int, kind: str) -> str:
-            named = text if text in marks else "blank" if column else ""
-            of_words = f' class="left {named}"' if column in self.words else ""
-            return f"<{kind}{of_words}>{escape(text)}</{kind}>"
+        def cell(at: int, text: str, kind: str) -> str:
+            mark = text.partition(" ")[0] if text in _MARKED else "blank" if at else ""
+            names = f"left {mark}" if not heads[at] else heads[at] * (heads[at] in _NAMED)
+            if heads[at] == "base" and text[:1] == "x" and not 0.5 <= float(text[1:]) <= 2:
+                names = "far"
+            of = f' data-of="{firsts[at]}"' if at in firsts and kind == "td" else ""
+            classes = f"{names} {'first' * (at in firsts)}".strip()
+            named = f' class="{classes}"' if classes else ""
+            return f"<{kind}{named}{of}>{escape(text)}</{kind}>"
 
         def line(row: Sequence[str], kind: str) -> str:
-            return "".join(cell(text, column, kind) for column, text in enumerate(row))
+            return "".join(cell(at, text, kind) for at, text in enumerate(row))
 
-        body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in self.rows)
+        above = "".join(
+            f'<th class="of first" colspan="{len(inside)}">{of}</th>'
+            for of, inside in groups.items()
+        )
+        body = "".join(
+            f"<tr{kind and f' class={kind}'}>{line(row, 'td')}</tr>"
+            for row, kind in zip(self.rows, self.kinds, strict=True)
+        )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return (
             f'<style>{_STYLE}</style><div class="mail"><b>{escape(self.title)}</b><table>'
-            f"<thead><tr>{line(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>"
-            f"{notes}</div>"
+            f"<thead><tr><th></th>{above}</tr><tr>{line(heads, 'th')}</tr></thead>"
+            f"<tbody>{body}</tbody></table>{notes}</div>"
         )
+
+
+_MARKED: Final = {*CHANGED, *UNCHANGED}
+_NAMED: Final = ("ratio", "range")
+"""Columns of figures that have a style."""
 
 
 def show(compared: pl.DataFrame) -> Shown:
@@ -75,35 +110,59 @@ def show(compared: pl.DataFrame) -> Shown:
     mail, name = compared.select("mail", "table").row(0)
     kernels = published.table(mail, name).columns[2:-2]
     figures = ("first", "base", "patched")[-len(kernels) :]
-    heads, words = ["", *kernels, "ratio"], [0]
-    for source in published.sources(compared):
-        heads += ["base"] * (source == "simulated") + [source, "range", ""]
-        words.append(len(heads) - 1)
-    rows = []
+    sources = published.sources(compared)
+    groups = {"published": [*kernels, "ratio"]}
+    groups |= {each: ["base"] * (each == "simulated") + ["ratio", "range", ""] for each in sources}
+    rows, kinds = [], []
     for row in compared.iter_rows(named=True):
-        cells = [short(row["metric"]), *(_figure(row[each]) for each in figures)]
+        cells = [_name(row["metric"]), *(_figure(row[each]) for each in figures)]
         cells.append(_ratio(row, "") + " ·" * bool(row["unchanged"]))
-        for source in published.sources(compared):
+        for source in sources:
             cells += [_base(row)] * (source == "simulated")
             word = row[f"{source}_mark"] or row[f"{source}_blank"] or ""
             cells += [_ratio(row, f"{source}_"), _range(row, source), word]
         rows.append(cells)
-    return Shown(f"{mail}: {published.title(mail)} - {name}", heads, rows, words, _notes(compared))
+        is_count = row["unit"] is None and row["ratio"] is None
+        kinds.append("count" if is_count else "same" if row["unchanged"] else "")
+    notes = _notes(compared, {cell for row in rows for cell in row[1:]})
+    return Shown(f"{mail}: {published.title(mail)} - {name}", groups, rows, kinds, notes)
 
 
-def _notes(compared: pl.DataFrame) -> list[str]:
-    """Return a line on each score, and what is counted in place of a time."""
+def _name(metric: str) -> str:
+    """Return a row's short name; of a count, which stands below its row, what is counted."""
+    row, _, count = short(metric).partition(": ")
+    return f"  {count.removesuffix(' a page')}" if count else row
+
+
+_KEYS: Final = {
+    "·": "unchanged in the mail",
+    "fit": "by a constant that is fitted to this cell",
+    "~0": "at most a twentieth of the first kernel's",
+    "=": "0 on both kernels",
+    "new": "from 0",
+    "gone": "not listed with the patch",
+}
+"""What short words in cells mean."""
+
+
+def _notes(compared: pl.DataFrame, cells: set[str]) -> list[str]:
+    """Return a line on each score, what is counted in place of a time, and the words in cells."""
     notes = []
     for row in published.score(compared).iter_rows(named=True):
+        marks = {each: row[each] for each in (*CHANGED, *UNCHANGED) if row.get(each)}
         counts = ", ".join(
-            f"{row[each]} {each}" for each in dict.fromkeys((*CHANGED, *UNCHANGED)) if row.get(each)
+            f"{n} {each.rstrip('s') if n > 1 else each}" for each, n in marks.items()
         )
         notes.append(
-            f"{row['source']}: of {row['printed']} {row['rows']} rows {row['answered']} answered: "
+            f"{row['source']}: {row['answered']} of {row['printed']} {row['rows']} rows answered: "
             f"{counts}; a model of nothing has {row['nothing']}"
         )
     what = ", ".join(compared["measured_what"].drop_nulls().unique(maintain_order=True))
-    return notes + [f"measured: {what}"] * bool(what)
+    seen = {part for cell in cells for part in cell.split()}
+    keys = [f"{word}: {meaning}" for word, meaning in _KEYS.items() if word in seen]
+    keys += ["base: times the mail's"] * any(re.match(r"x\d", each) for each in seen)
+    notes += [f"counted in place of measured times: {what}"] * bool(what)
+    return notes + ["; ".join(keys)] * bool(keys)
 
 
 def _figure(value: float | None) -> str:
@@ -127,7 +186,9 @@ def _range(row: Mapping[str, Any], source: str) -> str:
     low, high = row[f"{source}_low"], row[f"{source}_high"]
     if low is None or low == high:
         return ""
-    return "-".join(f"{each:.{2 if each < 9.95 else 0}f}" for each in (low, high))
+    below, above = "≤" * (low <= NOTHING), "≥" * (high >= 1 / NOTHING)
+    low, high = (f"{each:.{2 if each < 9.95 else 0}f}" for each in (low, high))
+    return f"{below}{low}-{above}{high}"
 
 
 def _base(row: Mapping[str, Any]) -> str:
@@ -177,7 +238,8 @@ def chart(compared: pl.DataFrame) -> alt.HConcatChart:
     def x(column: str) -> alt.X:
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
-    names = [short(metric) for metric in compared["metric"]]
+    # Of a lock's rows, its callers: names have to leave some of a phone's width.
+    names = [re.sub(r"^_raw_spin_\w+\.", "", _name(metric)) for metric in compared["metric"]]
     label = alt.Axis(
         labelExpr=f"{names}[datum.value]", title=None, labelLimit=330, ticks=False, domain=False
     )

@@ -32,6 +32,9 @@ function lines(text, most) {
 function stacked(spec, room) {
   const fit = (width) => Math.max(1, Math.floor(room / (width + 70)));
   if (spec.hconcat) {
+    // Words next to a view's rows say nothing below it.
+    spec.hconcat = spec.hconcat.filter(({ mark, encoding }) =>
+      (mark?.type ?? mark) != "text" || encoding.y?.axis !== null);
     spec.concat = spec.hconcat;
     spec.columns = spec.concat.length;
     delete spec.hconcat;
