@@ -102,11 +102,7 @@ _NAMED: Final = ("ratio", "range")
 
 
 def show(compared: pl.DataFrame) -> Shown:
-    """Return a table for reading, with its score below it.
-
-    ``base`` is the model's figure without the patch divided by the mail's, or "fit" where a
-    constant was fitted to that cell; a dot follows a ratio that is unchanged in the mail.
-    """
+    """Return a table for reading, with its score and the meaning of short words below it."""
     mail, name = compared.select("mail", "table").row(0)
     kernels = published.table(mail, name).columns[2:-2]
     figures = ("first", "base", "patched")[-len(kernels) :]

@@ -76,7 +76,11 @@ def _as_html(compared: Sequence[pl.DataFrame]) -> str:
     from swapsim.charts import mails
 
     shown = "".join(mails.show(each)._repr_html_() for each in compared)
-    return f'<!DOCTYPE html><meta charset="utf-8"><title>The mails\' tables</title>{shown}\n'
+    style = "html{color-scheme:light dark;font:14px/1.4 system-ui,sans-serif}.mail{margin:2em 0}"
+    return (
+        '<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>The mails' tables</title><style>{style}</style>{shown}\n"
+    )
 
 
 _WRITTEN: Final[Mapping[str, Callable[[Sequence[pl.DataFrame]], str]]] = {
