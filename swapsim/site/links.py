@@ -19,13 +19,6 @@ def commits() -> frozenset[str]:
     return frozenset(commit[:SHORT] for commit in named)
 
 
-def addresses() -> frozenset[str]:
-    """Return all addresses that a text may link to."""
-    rows = claims.links().drop_nulls("target").select("kind", "target")
-    cited = {address(kind, target) for kind, target in rows.iter_rows()}
-    return frozenset(cited | {address("commit", commit) for commit in commits()})
-
-
 def mails_of(patch: str) -> pl.DataFrame:
     """Return the rows of links.csv of the mails of a patch, each mail once."""
     own = claims.mails().filter(patch=patch).select(name="mail")
