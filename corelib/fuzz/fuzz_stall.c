@@ -115,8 +115,7 @@ static void decide(const struct sws_stall_context *context, struct input *input)
 		}
 		MUST(sleeps || !decision.acts);
 	}
-	if (sws_stall_decide_round(context, &round, &decision) == SWS_OK)
-		(void)sws_stall_explain_round(context, &round, &reason);
+	(void)sws_stall_decide_round(context, &round, &decision);
 }
 
 static void go_to_sleep(struct input *input)

@@ -96,19 +96,13 @@ def test_each_patch_changes_what_its_diff_changes_and_nothing_else(patch: int) -
 
 
 @pytest.mark.parametrize("seen", [*product((False, True), repeat=4)])
-def test_buffer_heads_and_nfs_say_whether_a_page_is_dirty(seen: tuple[bool, ...]) -> None:
-    """A locked buffer head, and a commit, are writeback of a clean page, but not of NFS's swap.
-
-    Without a commit private data of NFS means that the page is dirty.
-    """
-    first, writeback, third, fourth = seen
-    by_buffers = (fourth, writeback or third) if first else (False, False)
-    swap, commits, private = seen[1:]
-    by_nfs = (first, False) if swap else (first or (private and not commits), commits)
-    asked = lib.sws_stall_ask_buffers(*seen), lib.sws_stall_ask_nfs(first, False, *seen[1:])
-    for bits, (dirty, writing) in zip(asked, (by_buffers, by_nfs), strict=True):
-        assert bool(bits & lib.SWS_STALL_PAGE_FS_DIRTY) == dirty
-        assert bool(bits & lib.SWS_STALL_PAGE_FS_WRITEBACK) == writing
+def test_nfs_says_whether_a_page_is_dirty(seen: tuple[bool, ...]) -> None:
+    """A commit is writeback of a clean page, but not of the swap cache's; private data is dirty."""
+    dirty, swap, commits, private = seen
+    expected = (dirty, False) if swap else (dirty or (private and not commits), commits)
+    bits = lib.sws_stall_ask_nfs(dirty, False, swap, commits, private)
+    flags = lib.SWS_STALL_PAGE_FS_DIRTY, lib.SWS_STALL_PAGE_FS_WRITEBACK
+    assert tuple(bool(bits & flag) for flag in flags) == expected
 
 
 # In words, and what is refused.

@@ -18,6 +18,7 @@ from swapsim._core import ffi, lib
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.ffi import SUMS_FLAGS, SUMS_RULES
+from swapsim.stall._native import PLACES
 from swapsim.stall.sums import flags_left, shipped_sums
 from swapsim.traces.verification import Verdict
 
@@ -111,8 +112,10 @@ def test_decisions_are_those_of_the_oracle(
     given_counts = ffi.new("struct sws_stall_counts *", {**state, "file_taken": 0})
     found = ffi.new("struct sws_sums_decision *")
     before = sum(1 << SUMS_FLAGS.index(flag) for flag in flags)
-    after = {"list": lib.sws_sums_after_list, "pass": lib.sws_sums_after_pass}[place]
-    after(SUMS_RULES.index(rules), bits, before, given_counts, found)
+    bytes_of = {name: ffi.new("uint8_t *", n) for name, n in (("caller", bits), ("flags", before))}
+    row = ffi.new("struct sws_stall_summed *", bytes_of | {"counts": given_counts})
+    by_rules = SUMS_RULES.index(rules), PLACES[place], 1
+    assert lib.sws_sums_decide(*by_rules, row, found, ffi.new("uint64_t *")) == lib.SWS_OK
     wakes, sets, sleeps = decide(rules, caller, place, flags, state)
     numbers = {
         "writeback": lib.SWS_STALL_SLEEP_WRITEBACK,

@@ -9,7 +9,7 @@
  *   end of a pass     shrink_node of 6.1
  *   end of a round    do_try_to_free_pages, consider_reclaim_throttle of 6.1
  *   throttles         reclaim_throttle; congestion_wait, wait_iff_congested (mm/backing-dev.c)
- *   callbacks         buffer_check_dirty_writeback, nfs_check_dirty_writeback
+ *   callback          nfs_check_dirty_writeback
  *
  *      isolated from the tail, T pages
  *        |
@@ -309,13 +309,6 @@ struct sws_stall_list {
 };
 
 /*
- * The callback of patch 7: the state of a page with private data, from its buffer heads. Models:
- * buffer_check_dirty_writeback. Complexity: O(1). Returns the FS bits of enum sws_stall_page.
- */
-uint16_t sws_stall_ask_buffers(bool has_buffers, bool page_writeback, bool any_locked,
-			       bool any_dirty);
-
-/*
  * The callback of patch 8: the page's own flags, except that a page of an inode with a commit under
  * way counts as under writeback, and any other page with private data as dirty. Models:
  * nfs_check_dirty_writeback. Complexity: O(1). Returns the FS bits of enum sws_stall_page.
@@ -426,13 +419,6 @@ struct sws_stall_reason {
 int sws_stall_explain(const struct sws_stall_context *context, enum sws_stall_place place,
 		      const struct sws_stall_counts *counts, uint32_t i,
 		      struct sws_stall_reason *reason);
-
-/*
- * Writes the reason of the only act at the end of a round. Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT
- * or SWS_ERROR_NOT_FOUND as sws_stall_explain.
- */
-int sws_stall_explain_round(const struct sws_stall_context *context,
-			    const struct sws_stall_round *round, struct sws_stall_reason *reason);
 
 /* The task that is requested to throttle, and the state that the throttling function reads. */
 struct sws_stall_sleeper {

@@ -28,7 +28,7 @@
  * a decision for all of memory, though their lists are counted and wake the flushers.
  *
  *   operation          lock   work
- *   both functions     none   flags are changed one by one; other tasks read and clear them
+ *   sws_sums_decide    none   flags are changed one by one; other tasks read and clear them
  *
  * Left out: the counting of folios; who skips a requested sleep, and how long it takes (stall.h has
  * 6.1's, which are the same); reclaim of the root cgroup by memory.reclaim.
@@ -78,22 +78,9 @@ struct sws_sums_decision {
 };
 
 /*
- * Decides after a list. Models: handle_reclaim_writeback. Complexity: O(1). Locks: none. caller has
- * bits of enum sws_stall_caller, flags those before the list. An unknown set decides nothing.
- */
-void sws_sums_after_list(enum sws_sums_set set, uint8_t caller, uint8_t flags,
-			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision);
-
-/*
- * Decides after a pass by the sums over its lists. Models: shrink_node. Complexity: O(1). Locks:
- * none. Arguments as above.
- */
-void sws_sums_after_pass(enum sws_sums_set set, uint8_t caller, uint8_t flags,
-			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision);
-
-/*
- * Decides at AT_LIST or AT_PASS for each of n rows, whose priorities are not read. Complexity: O(n).
- * Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for an unknown set or place, or with the row that has
+ * Decides at AT_LIST, by each row's counts, or at AT_PASS, by the sums over its lists. A row's caller
+ * has bits of enum sws_stall_caller, its flags are those before; its priority is not read. Models:
+ * handle_reclaim_writeback, shrink_node. Complexity: O(n). Locks: none. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for an unknown set or place, or with the row that has
  * unknown bits, more unqueued dirty or congested pages than dirty ones, or more of any than taken.
  */
 int sws_sums_decide(enum sws_sums_set set, enum sws_stall_place place, uint64_t n,

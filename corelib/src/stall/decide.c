@@ -126,26 +126,6 @@ static void run(const struct sws_stall_act *acts, struct numbers *numbers,
 	decision->flags_after = numbers->flags;
 }
 
-/* Writes the reason of an act, after carrying out the acts before it. */
-static int explain(const struct sws_stall_act *acts, uint32_t i, struct numbers *numbers,
-		   struct sws_stall_reason *reason)
-{
-	struct sws_stall_decision before = { 0 };
-
-	if (i >= SWS_STALL_ACTS_MAX || !acts[i].does)
-		return SWS_ERROR_NOT_FOUND;
-	for (uint32_t earlier = 0; earlier < i; earlier++)
-		carry_out(&acts[earlier], earlier, numbers, &before);
-	*reason = (struct sws_stall_reason){
-		.act = acts[i],
-		.in_scope = acts[i].scope & numbers->scopes,
-		.holds = test_holds(&acts[i], numbers),
-		.number = numbers->of[acts[i].number],
-		.of = numbers->of[acts[i].of],
-	};
-	return SWS_OK;
-}
-
 void sws_stall__decide(const struct sws_stall_context *context, enum sws_stall_place place,
 		       const struct sws_stall_counts *counts, struct sws_stall_decision *decision)
 {
@@ -174,21 +154,26 @@ int sws_stall_explain(const struct sws_stall_context *context, enum sws_stall_pl
 		      const struct sws_stall_counts *counts, uint32_t i,
 		      struct sws_stall_reason *reason)
 {
+	const struct sws_stall_act *acts;
+	struct sws_stall_decision before = { 0 };
 	struct numbers numbers;
 
 	if (!counts_fit(context, place, counts))
 		return SWS_ERROR_BAD_ARGUMENT;
+	acts = sws_stall_rules_of(context->set)->acts[place];
+	if (i >= SWS_STALL_ACTS_MAX || !acts[i].does)
+		return SWS_ERROR_NOT_FOUND;
 	numbers = numbers_of(context, counts);
-	return explain(sws_stall_rules_of(context->set)->acts[place], i, &numbers, reason);
-}
-
-static struct numbers numbers_of_round(const struct sws_stall_context *context,
-				       const struct sws_stall_round *round)
-{
-	struct numbers numbers = numbers_of(context, &(struct sws_stall_counts){ 0 });
-
-	numbers.round = *round;
-	return numbers;
+	for (uint32_t earlier = 0; earlier < i; earlier++)
+		carry_out(&acts[earlier], earlier, &numbers, &before);
+	*reason = (struct sws_stall_reason){
+		.act = acts[i],
+		.in_scope = acts[i].scope & numbers.scopes,
+		.holds = test_holds(&acts[i], &numbers),
+		.number = numbers.of[acts[i].number],
+		.of = numbers.of[acts[i].of],
+	};
+	return SWS_OK;
 }
 
 int sws_stall_decide_round(const struct sws_stall_context *context,
@@ -198,19 +183,8 @@ int sws_stall_decide_round(const struct sws_stall_context *context,
 
 	if (sws_stall_check(context))
 		return SWS_ERROR_BAD_ARGUMENT;
-	numbers = numbers_of_round(context, round);
+	numbers = numbers_of(context, &(struct sws_stall_counts){ 0 });
+	numbers.round = *round;
 	run(sws_stall_rules_of(context->set)->acts[SWS_STALL_AT_ROUND], &numbers, decision);
 	return SWS_OK;
-}
-
-int sws_stall_explain_round(const struct sws_stall_context *context,
-			    const struct sws_stall_round *round, struct sws_stall_reason *reason)
-{
-	struct numbers numbers;
-
-	if (sws_stall_check(context))
-		return SWS_ERROR_BAD_ARGUMENT;
-	numbers = numbers_of_round(context, round);
-	return explain(sws_stall_rules_of(context->set)->acts[SWS_STALL_AT_ROUND], 0, &numbers,
-		       reason);
 }

@@ -67,16 +67,6 @@ int sws_stall_sleep_length(enum sws_stall_sleep sleep, const struct sws_stall_sl
 	return SWS_OK;
 }
 
-uint16_t sws_stall_ask_buffers(bool has_buffers, bool page_writeback, bool any_locked,
-			       bool any_dirty)
-{
-	/* Without buffers both answers are no, whatever the flags of the page are. */
-	if (!has_buffers)
-		return 0;
-	return (uint16_t)((any_dirty ? SWS_STALL_PAGE_FS_DIRTY : 0) |
-			  (page_writeback || any_locked ? SWS_STALL_PAGE_FS_WRITEBACK : 0));
-}
-
 uint16_t sws_stall_ask_nfs(bool page_dirty, bool page_writeback, bool swap_cache, bool committing,
 			   bool has_private)
 {

@@ -34,7 +34,7 @@ static uint8_t congested_by(uint8_t caller)
 			 (caller & SWS_STALL_KSWAPD ? SWS_SUMS_NODE_CONGESTED : 0));
 }
 
-/* Sets flags and requests throttles by sums. */
+/* Models: shrink_node. Sets flags and requests throttles by sums. */
 static void decide(enum sws_sums_set set, uint8_t caller, uint8_t flags,
 		   const struct sws_stall_counts *sums, struct sws_sums_decision *decision)
 {
@@ -55,24 +55,14 @@ static void decide(enum sws_sums_set set, uint8_t caller, uint8_t flags,
 		decision->sleeps |= 1U << SWS_STALL_SLEEP_CONGESTED;
 }
 
-void sws_sums_after_list(enum sws_sums_set set, uint8_t caller, uint8_t flags,
-			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision)
+/* Models: handle_reclaim_writeback. */
+static void after_list(enum sws_sums_set set, uint8_t caller, uint8_t flags,
+		       const struct sws_stall_counts *counts, struct sws_sums_decision *decision)
 {
-	*decision = (struct sws_sums_decision){ 0 };
-	if (!known(set))
-		return;
 	decision->wakes = counts->unqueued_dirty == counts->taken;
 	if (decision->wakes && (caller & SWS_STALL_LEGACY))
 		decision->sleeps |= 1U << SWS_STALL_SLEEP_WRITEBACK;
 	if (sets[set].each_list)
-		decide(set, caller, flags, counts, decision);
-}
-
-void sws_sums_after_pass(enum sws_sums_set set, uint8_t caller, uint8_t flags,
-			 const struct sws_stall_counts *counts, struct sws_sums_decision *decision)
-{
-	*decision = (struct sws_sums_decision){ 0 };
-	if (known(set) && !sets[set].each_list)
 		decide(set, caller, flags, counts, decision);
 }
 
@@ -105,10 +95,11 @@ int sws_sums_decide(enum sws_sums_set set, enum sws_stall_place place, uint64_t 
 
 		if (!possible(caller, flags, counts))
 			return SWS_ERROR_BAD_ARGUMENT;
+		decisions[*row] = (struct sws_sums_decision){ 0 };
 		if (place == SWS_STALL_AT_LIST)
-			sws_sums_after_list(set, caller, flags, counts, &decisions[*row]);
-		else
-			sws_sums_after_pass(set, caller, flags, counts, &decisions[*row]);
+			after_list(set, caller, flags, counts, &decisions[*row]);
+		else if (!sets[set].each_list)
+			decide(set, caller, flags, counts, &decisions[*row]);
 	}
 	return SWS_OK;
 }
