@@ -148,9 +148,6 @@ const struct sws_clusters *sws_cluster_what_if_clusters(const struct sws_cluster
 void sws_cluster_what_if_neighbours(const struct sws_cluster_what_if *self,
 				    struct sws_cluster_what_if_neighbours *out);
 
-/* Returns the bytes of memory that the replay takes, without its tasks. */
-uint64_t sws_cluster_what_if_bytes(const struct sws_cluster_what_if *self);
-
 /*
  * Recomputes every invariant. Complexity: O(slots). Returns SWS_OK, or SWS_ERROR_BROKEN and the
  * *reason, a constant string.

@@ -88,8 +88,6 @@ enum {
 	SWS_CLUSTERS_OWNERS_MAX = 65535,
 	/* Maximum of trunk_shift. */
 	SWS_CLUSTERS_TRUNK_SHIFT_MAX = 31,
-	/* Maximum number of bytes of memory for each slot, of this header and of cluster_replay.h. */
-	SWS_CLUSTERS_BYTES_A_SLOT = 30,
 };
 
 /* The slots of the largest device, whose number plus a cluster still fits into 32 bits. */
@@ -433,10 +431,6 @@ int sws_clusters_discard(struct sws_clusters *self, uint32_t device);
 uint32_t sws_clusters_in_use(const struct sws_clusters *self, uint32_t device);
 /* Returns the free slots of all devices minus the credit of open calls (nr_swap_pages). */
 int64_t sws_clusters_available(const struct sws_clusters *self);
-/* Returns true if less than half of all slots are free (vm_swap_full). */
-bool sws_clusters_swap_full(const struct sws_clusters *self);
-/* Returns whether a slot is in use; false past the end. */
-bool sws_clusters_used(const struct sws_clusters *self, uint32_t device, uint32_t slot);
 /* Returns the number of clusters on a list; 0 for an unknown one. */
 uint32_t sws_clusters_list_length(const struct sws_clusters *self, uint32_t device, uint32_t list);
 /*
@@ -453,8 +447,6 @@ uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t owner, uint
 			   uint32_t device);
 /* Copies the counts of the work done. */
 void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work *out);
-/* Returns the bytes of memory that the devices take. */
-uint64_t sws_clusters_bytes(const struct sws_clusters *self);
 
 /*
  * Recomputes every invariant. Complexity: O(slots). Returns SWS_OK, or SWS_ERROR_BROKEN and the

@@ -210,15 +210,6 @@ int64_t sws_clusters_available(const struct sws_clusters *self)
 	return self->available;
 }
 
-bool sws_clusters_used(const struct sws_clusters *self, uint32_t device, uint32_t slot)
-{
-	uint8_t byte = SLOT_FREE;
-
-	if (device < self->n_devices && slot < self->devices[device].config.slots)
-		byte = self->devices[device].map[slot];
-	return byte == SLOT_USED || byte == SLOT_CACHED;
-}
-
 uint32_t sws_clusters_list_length(const struct sws_clusters *self, uint32_t device, uint32_t list)
 {
 	if (device >= self->n_devices || list >= SWS_CLUSTER_LISTS)
@@ -257,16 +248,6 @@ uint32_t sws_clusters_cluster(const struct sws_clusters *self, uint32_t device, 
 void sws_clusters_work(const struct sws_clusters *self, struct sws_clusters_work *out)
 {
 	*out = self->work;
-}
-
-uint64_t sws_clusters_bytes(const struct sws_clusters *self)
-{
-	const uint64_t cells = (uint64_t)self->owners * SWS_CLUSTERS_ORDERS;
-	const uint64_t per_cell = self->rules.shared_next ? 1 : self->n_devices;
-
-	return sizeof(*self) + self->n_devices * sizeof(*self->devices) +
-	       self->n_clusters * ((uint64_t)self->size + sizeof(*self->clusters)) +
-	       cells * (per_cell * sizeof(*self->own) + sizeof(*self->own_device));
 }
 
 bool sws_clusters_can_apply(const struct sws_clusters *self, const struct sws_clusters_point *point)

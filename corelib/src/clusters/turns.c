@@ -10,17 +10,12 @@
 /* Models: vm_swap_full. A trace may know better, because other CPUs change the counter (hint). */
 bool sws_clusters__full(struct sws_clusters *self)
 {
-	const bool ours = sws_clusters_swap_full(self);
+	const bool ours = self->available * 2 < (int64_t)self->total;
 
 	if (self->hint < 0 || (self->hint == 1) == ours)
 		return ours;
 	self->hinted++;
 	return self->hint == 1;
-}
-
-bool sws_clusters_swap_full(const struct sws_clusters *self)
-{
-	return self->available * 2 < (int64_t)self->total;
 }
 
 /* Adds a device behind the others of its priority. Models: plist_add, and half of plist_requeue. */

@@ -105,13 +105,6 @@ const struct sws_clusters *sws_cluster_what_if_clusters(const struct sws_cluster
 	return self->clusters;
 }
 
-uint64_t sws_cluster_what_if_bytes(const struct sws_cluster_what_if *self)
-{
-	return sizeof(*self) + sws_clusters_bytes(self->clusters) +
-	       self->n_trace_slots * sizeof(*self->slots) + self->n_slots * sizeof(*self->tasks) +
-	       self->clusters->cpus * (sizeof(*self->caches.cpus) + sizeof(*self->surplus));
-}
-
 /* Counts the neighbours among n slots of one cluster. */
 static void count_neighbours(const uint32_t *tasks, uint32_t n,
 			     struct sws_cluster_what_if_neighbours *out)
