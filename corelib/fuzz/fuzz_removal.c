@@ -75,7 +75,6 @@ static void act(struct bench *self)
 {
 	struct sws_removal_page *page = &self->pages[input_below(self->input, PAGES)];
 	struct sws_removal_hold hold = { 0 };
-	bool removed = false;
 
 	switch (input_byte(self->input) % 8) {
 	case 0:
@@ -91,9 +90,6 @@ static void act(struct bench *self)
 	case 3:
 		page = sws_removal_take_kept(self->removal);
 		MUST(!page || page->state == SWS_REMOVAL_ISOLATED);
-		break;
-	case 4:
-		(void)sws_removal_single(self->removal, page, &removed, &hold);
 		break;
 	default:
 		if (page->state == SWS_REMOVAL_ISOLATED)

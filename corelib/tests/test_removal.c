@@ -251,36 +251,6 @@ static void a_filesystem_hears_of_its_pages_after_the_swap_pages_are_settled(voi
 	end(&bench);
 }
 
-static void a_single_removal_leaves_one_reference_and_the_page_locked(void)
-{
-	for (int mode = SWS_REMOVAL_PAGE_BY_PAGE; mode <= SWS_REMOVAL_BATCHED; mode++) {
-		struct bench bench;
-		struct sws_removal_page swap;
-		struct sws_removal_page file;
-		struct sws_removal_hold done;
-		bool removed = false;
-
-		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_mode)mode, NULL) == SWS_OK);
-		swap = page_at(&bench, 1, 20000);
-		file = page_at(&bench, bench.callback_file, 9);
-		CHECK(sws_removal_single(bench.removal, &swap, &removed, &done) == SWS_OK);
-		CHECK(removed && swap.references == 1 && swap.locked && !swap.entry);
-		CHECK(swap.mapping == SWS_REMOVAL_NO_MAPPING && done.removed == 1);
-		CHECK(sws_mapping_lookup(bench.mappings, 1, 20000) == 0);
-		file.references = 3;
-		CHECK(sws_removal_single(bench.removal, &file, &removed, &done) == SWS_OK);
-		CHECK(!removed && file.references == 3 && file.locked && done.failed == 1);
-		file.references = 2;
-		CHECK(sws_removal_single(bench.removal, &file, &removed, &done) == SWS_OK);
-		CHECK(removed && sws_mapping_lookup(bench.mappings, file.mapping, 9) == 0);
-		CHECK(sws_removal_counts(bench.removal).freepages == 1);
-		CHECK(sws_removal_single(bench.removal, &file, &removed, &done) ==
-		      SWS_ERROR_BAD_ARGUMENT);
-		verify(&bench);
-		end(&bench);
-	}
-}
-
 static void a_page_that_cannot_be_removed_is_refused(void)
 {
 	struct bench bench;
@@ -330,7 +300,6 @@ static void a_page_is_queued_or_kept_by_one_record_only(void)
 		struct sws_removal_page page;
 		struct sws_removal_page again;
 		struct sws_removal_hold done;
-		bool removed = true;
 
 		CHECK(make(&bench, SWS_KERNEL_4_8, (enum sws_removal_mode)mode, NULL) == SWS_OK);
 		page = page_at(&bench, 0, 7);
@@ -340,8 +309,6 @@ static void a_page_is_queued_or_kept_by_one_record_only(void)
 		queue(&bench, &page);
 		CHECK(sws_removal_check(bench.removal, &again) == SWS_REMOVAL_TWICE);
 		CHECK(sws_removal_queue(bench.removal, &again) == SWS_ERROR_BAD_ARGUMENT);
-		CHECK(sws_removal_single(bench.removal, &again, &removed, &done) ==
-		      SWS_ERROR_BAD_ARGUMENT);
 		done = hold(&bench, 0);
 		CHECK(done.removed == 0 && done.failed == 1);
 		CHECK(sws_removal_queue(bench.removal, &again) == SWS_ERROR_BAD_ARGUMENT);
@@ -583,7 +550,6 @@ int main(void)
 	RUN(a_page_in_use_or_dirty_is_unlocked_and_given_back);
 	RUN(a_lazily_freed_page_counts_when_queued_once_removals_are_batched);
 	RUN(a_filesystem_hears_of_its_pages_after_the_swap_pages_are_settled);
-	RUN(a_single_removal_leaves_one_reference_and_the_page_locked);
 	RUN(a_page_that_cannot_be_removed_is_refused);
 	RUN(a_page_is_queued_or_kept_by_one_record_only);
 	RUN(a_page_that_left_its_mapping_is_not_counted);

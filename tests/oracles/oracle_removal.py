@@ -109,7 +109,7 @@ class Reclaim:
             tree.insert(index, PAGE)
         return Page(mapping, index, entry=index if swap else 0, **state)  # type: ignore[arg-type]
 
-    def take_out(self, page: Page, hold: Hold, *, shadow: bool) -> bool:
+    def take_out(self, page: Page, hold: Hold) -> bool:
         """Remove a clean page without other users. Stands for sws_mapping_remove (mapping.c)."""
         assert page.locked
         assert page.mapping is not None
@@ -118,10 +118,10 @@ class Reclaim:
             return False
         tree = self.trees[page.mapping]
         if page.mapping[0] == SWAP:
-            leaves = shadow and self.kernel == "6.1"
+            leaves = self.kernel == "6.1"
         else:
             # 4.8 counts a shadow in its node: a page that is alone at index 0 has none.
-            leaves = shadow and not (self.kernel == "4.8" and set(tree.items) == {0})
+            leaves = not (self.kernel == "4.8" and set(tree.items) == {0})
         if leaves and page.mapping[0] != SWAP:
             hold.add(tree.tag_update(page.index, set(), {0, 1, 2})[1])
             tree.replace(page.index, SHADOW)
@@ -147,7 +147,7 @@ class Reclaim:
         for page in pages:
             assert page.mapping is not None
             self.holds.append(hold := Hold(page.mapping))
-            removed = self.take_out(page, hold, shadow=True)
+            removed = self.take_out(page, hold)
             page.locked = False
             if not removed:
                 self.kept.insert(0, page)
@@ -170,7 +170,7 @@ class Reclaim:
             swapcache: list[Page] = []
             filecache: list[Page] = []
             for page in ours:
-                removed = self.take_out(page, hold, shadow=True)
+                removed = self.take_out(page, hold)
                 page.locked = False
                 if not removed:
                     self.kept.insert(0, page)
@@ -191,16 +191,6 @@ class Reclaim:
         for page in pages:
             removed = page.mapping is None
             self.results.append((removed, (self.freed if removed else self.kept).index(page)))
-
-    def single(self, page: Page) -> bool:
-        """Remove a page outside of reclaim. Stands for sws_removal_single (removal.c)."""
-        assert page.mapping is not None
-        self.holds.append(hold := Hold(page.mapping))
-        removed = self.take_out(page, hold, shadow=False)
-        if removed:
-            page.references = 1
-            self.finish(page)
-        return removed
 
     def counts(self) -> dict[str, int]:
         """Return the counters. Stands for sws_removal_counts (removal.c)."""

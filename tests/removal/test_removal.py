@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES
-from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal import _native as removal
 
@@ -121,64 +119,6 @@ def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> Non
     assert whole.holds.equals(parts.holds)
     assert whole.counts == parts.counts
     assert ticks == [8] * 40
-
-
-def single(
-    row: Row, kernel: str, mode: str
-) -> tuple[bool, tuple[int, bool, int], tuple[int, ...], int]:
-    """Remove one page as remove_mapping does, and return the outcome, the page, work and entry."""
-    swap, _, index, references, dirty, freepage, lazyfree = row
-    out = ffi.new("struct sws_mappings **")
-    assert lib.sws_mappings_new(settings(config(kernel)), out) == lib.SWS_OK
-    mappings = ffi.gc(out[0], lib.sws_mappings_free)
-    mapping = ffi.new("uint32_t *")
-    if swap:
-        lib.sws_mapping_of_swap(mappings, index, mapping)
-    else:
-        lib.sws_mapping_add_file(mappings, mapping)
-    work = ffi.new("struct sws_mapping_work *")
-    lib.sws_mapping_add(mappings, mapping[0], index, oracle_removal.PAGE, work)
-    reclaimer_config = ffi.new("struct sws_removal_config *")
-    lib.sws_removal_config_init(reclaimer_config)
-    reclaimer_config.mode = REMOVAL_MODES.index(mode)
-    made = ffi.new("struct sws_removal **")
-    assert lib.sws_removal_new(reclaimer_config, mappings, made) == lib.SWS_OK
-    reclaimer = ffi.gc(made[0], lib.sws_removal_free)
-    page = ffi.new("struct sws_removal_page *")
-    page.index, page.entry, page.mapping = index, index if swap else 0, mapping[0]
-    page.references, page.locked, page.dirty = references, True, dirty
-    page.freepage, page.lazyfree = freepage, lazyfree
-    removed, hold = ffi.new("bool *"), ffi.new("struct sws_removal_hold *")
-    assert lib.sws_removal_single(reclaimer, page, removed, hold) == lib.SWS_OK
-    done = (hold.removed, hold.failed, hold.passed_over)
-    tree = (hold.tree.descents, hold.tree.nodes_touched, hold.tree.tag_words_touched)
-    return (
-        removed[0],
-        (page.references, page.locked, page.entry),
-        (*done, *tree, hold.tree.nodes_freed),
-        lib.sws_mapping_lookup(mappings, mapping[0], index),
-    )
-
-
-@given(row=PAGE, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(REMOVAL_MODES))
-def test_a_single_removal_gives_what_it_gave_before_the_patch(
-    row: Row, kernel: str, mode: str
-) -> None:
-    """A single page leaves no shadow and stays referenced and locked, in both configurations."""
-    swap, key, index, references, dirty, *_ = row
-    reclaim = oracle_removal.Reclaim(
-        kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
-    )
-    page = reclaim.bring(swap, key, index, references=references, dirty=dirty)
-    mapping = page.mapping
-    assert mapping is not None
-    removed = reclaim.single(page)
-    assert single(row, kernel, mode) == (
-        removed,
-        (page.references, page.locked, page.entry),
-        reclaim.holds[0].figures(),
-        reclaim.trees[mapping].items.get(index, 0),
-    )
 
 
 GOOD: Row = (True, 0, 5, 2, False, False, False)

@@ -8,7 +8,6 @@
  *                  the tree work is that of shrink_folio_list
  *   batched        patch B (RFC of 9 September 2016, never merged):
  *                  remove_mapping_list and finalise_remove_mapping_list
- *   single         remove_mapping, for callers outside of reclaim
  *
  * shrink_page_list processes A1 B1 A2 C1 A3, where A, B and C are mappings. Page by page that is
  * five holds with one removal each. Batched, the pages wait, still locked, at the head of a list,
@@ -31,7 +30,6 @@
  *   settle, a slot   no mapping's              drops the swap cache's reference of the slot
  *                                              (si->lock in 4.8: slots.h)
  *   settle, a file   none                      the filesystem's freepage
- *   single           the mapping's, once       one removal
  *
  * A removal is one descent of the tree (mapping.h). It fails without changing the tree if the page
  * is dirty or has references other than the mapping's and reclaim's. A page that failed is unlocked
@@ -245,15 +243,6 @@ int sws_removal_settle(struct sws_removal *self);
 struct sws_removal_page *sws_removal_take_freed(struct sws_removal *self);
 /* Takes a page from the head of the kept pages; returns NULL if there is none. */
 struct sws_removal_page *sws_removal_take_kept(struct sws_removal *self);
-
-/*
- * Removes one page for a caller that holds a reference of it and retains that reference: no list,
- * no shadow, and the page stays locked. Patch B does not change it. Models: remove_mapping.
- * Complexity: O(1) and one descent. Locks: the mapping's, once. *removed is false for a page that
- * is dirty or in use. Returns the codes of sws_removal_queue.
- */
-int sws_removal_single(struct sws_removal *self, struct sws_removal_page *page, bool *removed,
-		       struct sws_removal_hold *hold);
 
 /* Returns the counts since the creation. */
 struct sws_removal_counts sws_removal_counts(const struct sws_removal *self);

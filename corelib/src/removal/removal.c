@@ -19,7 +19,7 @@
 #include "removal/parts.h"
 
 /* Items have no meaning to the tree: a shadow is odd. */
-enum { A_SHADOW = 1, NO_SHADOW = 0 };
+enum { A_SHADOW = 1 };
 
 static const struct removal_rules rules_of[] = {
 	[SWS_REMOVAL_PAGE_BY_PAGE] = { .newest_first = false,
@@ -219,12 +219,12 @@ bool sws_removal_next(const struct sws_removal *self, uint32_t *mapping)
  * one finds no page. The dirty flag has to be tested after the freeze, because a writer may have
  * had the third reference and dropped it: dirty, 2.
  */
-static bool remove_page(struct sws_removal *self, struct sws_removal_page *page, uint64_t shadow,
+static bool remove_page(struct sws_removal *self, struct sws_removal_page *page,
 			struct sws_removal_hold *hold)
 {
 	/* The last test fails only if another one took the page out of its mapping meanwhile. */
 	if (page->references != SWS_REMOVAL_REFERENCES || page->dirty ||
-	    sws_mapping_remove(self->mappings, page->mapping, page->index, shadow, &hold->tree)) {
+	    sws_mapping_remove(self->mappings, page->mapping, page->index, A_SHADOW, &hold->tree)) {
 		hold->failed++;
 		return false;
 	}
@@ -262,7 +262,7 @@ static void remove_or_keep(struct sws_removal *self, struct sws_removal_page *pa
 {
 	struct sws_removal_page **link = removal_link(self, page);
 
-	if (remove_page(self, page, A_SHADOW, hold)) {
+	if (remove_page(self, page, hold)) {
 		*link = page->same_hash;
 		put_aside(self, page);
 	} else {
@@ -371,26 +371,6 @@ struct sws_removal_page *sws_removal_take_kept(struct sws_removal *self)
 	if (page)
 		sws_removal__let_go(self, page);
 	return page;
-}
-
-int sws_removal_single(struct sws_removal *self, struct sws_removal_page *page, bool *removed,
-		       struct sws_removal_hold *hold)
-{
-	if (sws_removal_check(self, page))
-		return SWS_ERROR_BAD_ARGUMENT;
-	*hold = (struct sws_removal_hold){ .mapping = page->mapping };
-	*removed = remove_page(self, page, NO_SHADOW, hold);
-	self->counts.holds++;
-	self->counts.failed += hold->failed;
-	/*
-	 * remove_mapping unfreezes to 1, its caller's reference; reclaim has no reference and
-	 * leaves 0.
-	 */
-	if (*removed) {
-		page->references = 1;
-		finish_page(self, page);
-	}
-	return SWS_OK;
 }
 
 struct sws_removal_counts sws_removal_counts(const struct sws_removal *self)
