@@ -93,8 +93,6 @@ def compare(machine: Any, oracle: Machine) -> None:
     """Check that both have the same counts of every site, CPU and device."""
     assert lib.sws_machine_now(machine) == oracle.des.now
     assert lib.sws_machine_stuck(machine) == oracle.stuck
-    assert lib.sws_machine_life_of(machine) == oracle.life
-    assert lib.sws_machine_requests_done(machine) == oracle.requests_done
     assert lib.sws_machine_longest_ended(machine) == oracle.longest_ended
     assert sites_of(machine) == [
         {name: site[name] for name in SITE_FIELDS} for site in oracle.des.sites
@@ -105,8 +103,6 @@ def compare(machine: Any, oracle: Machine) -> None:
         times["idle_ns"] += actor.slept_ns
         counts = {name: actor.count[name] for name in COUNT_FIELDS}
         assert cpu_of(machine, actor.cpu) == times | counts
-    for number, swap in enumerate(oracle.swaps):
-        assert lib.sws_machine_slots_in_use(machine, number) == swap.slots.in_use
     assert lib.sws_machine_shared_slots(machine) == oracle.shared_slots
     work = lib.sws_machine_slots_work(machine)
     for name in ("calls", "given", "freed", "tested_scan", "tested_quick", "reclaims", "stores"):
@@ -381,7 +377,8 @@ def test_c_and_oracle_agree_on_complete_lives(config: Config, stride: int) -> No
     assert oracle.life == EXIT
     assert total(machine, "touched") == config.writers * config.accesses
     held = sum(len(place.ready) + len(place.returned) for place in oracle.places)
-    assert lib.sws_machine_slots_in_use(machine, 0) == held
+    work = lib.sws_machine_slots_work(machine)
+    assert work.given - work.freed == held
 
 
 def test_a_run_stops_where_its_phase_ends() -> None:

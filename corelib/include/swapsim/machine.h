@@ -598,11 +598,6 @@ enum sws_machine_life {
 int sws_machine_run_life(struct sws_machine *self, enum sws_machine_life until, uint64_t max_events,
 			 bool *more, uint64_t *events);
 
-/* Returns the phase of a machine; SWS_LIFE_EXIT is the last one that it reaches. */
-enum sws_machine_life sws_machine_life_of(const struct sws_machine *self);
-
-/* Returns the number of requests done. */
-uint64_t sws_machine_requests_done(const struct sws_machine *self);
 /* Returns the requests of the longest stream that has ended; 0 if no stream has ended. */
 uint32_t sws_machine_longest_ended(const struct sws_machine *self);
 
@@ -641,9 +636,6 @@ struct sws_slots_work sws_machine_slots_work(const struct sws_machine *self);
  * another actor, so that two CPUs use one mapping.
  */
 uint64_t sws_machine_shared_slots(const struct sws_machine *self);
-
-/* Returns the slots in use of a device; 0 for an unknown device. */
-uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t device);
 
 /*
  * Recomputes every invariant of clocks, pages, lists, slots and trees, for tests. A machine with a

@@ -2,19 +2,9 @@
 /* machine/report.c - the results of a machine so far. */
 #include "machine/layout.h"
 
-uint64_t sws_machine_requests_done(const struct sws_machine *self)
-{
-	return self->requests_done;
-}
-
 uint32_t sws_machine_longest_ended(const struct sws_machine *self)
 {
 	return self->longest_ended;
-}
-
-enum sws_machine_life sws_machine_life_of(const struct sws_machine *self)
-{
-	return self->life;
 }
 
 uint64_t sws_machine_now(const struct sws_machine *self)
@@ -81,9 +71,4 @@ uint64_t sws_machine_shared_slots(const struct sws_machine *self)
 	for (uint32_t n = 0; n < self->config.devices; n++)
 		sum += self->devices[n].shared_slots;
 	return sum;
-}
-
-uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t device)
-{
-	return device < self->config.devices ? sws_slots_in_use(self->devices[device].slots) : 0;
 }
