@@ -121,4 +121,13 @@ int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room
 /* Frees a block of this allocator; accepts NULL. */
 void sws_release(const struct sws_allocator *allocator, void *pointer);
 
+/*
+ * Allocates an object, which the caller owns: its first member is its struct sws_allocator, the
+ * given one or for NULL that of libc, and all other bytes are zero. Returns NULL on failure.
+ */
+void *sws_create(const struct sws_allocator *allocator, size_t size);
+
+/* Frees such an object, whose blocks are released, by its own allocator. */
+void sws_destroy(void *object);
+
 #endif

@@ -162,19 +162,16 @@ static int start(struct sws_clusters *self, const struct sws_clusters_config *co
 
 int sws_clusters_new(const struct sws_clusters_config *config, struct sws_clusters **out)
 {
-	const struct sws_allocator *allocator = NULL;
 	struct sws_clusters *self = NULL;
 	int error = SWS_ERROR_BAD_CONFIG;
 
 	*out = NULL;
 	if (!is_valid(config))
 		goto out;
-	allocator = config->allocator ? config->allocator : &sws_libc_allocator;
 	error = SWS_ERROR_NO_MEMORY;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		goto out;
-	self->allocator = *allocator;
 	error = start(self, config);
 	if (error)
 		goto out;
@@ -187,17 +184,14 @@ out:
 
 void sws_clusters_free(struct sws_clusters *self)
 {
-	struct sws_allocator allocator = { 0 };
-
 	if (!self)
 		return;
-	allocator = self->allocator;
-	sws_release(&allocator, self->devices);
-	sws_release(&allocator, self->map);
-	sws_release(&allocator, self->clusters);
-	sws_release(&allocator, self->own);
-	sws_release(&allocator, self->own_device);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->devices);
+	sws_release(&self->allocator, self->map);
+	sws_release(&self->allocator, self->clusters);
+	sws_release(&self->allocator, self->own);
+	sws_release(&self->allocator, self->own_device);
+	sws_destroy(self);
 }
 
 uint32_t sws_clusters_in_use(const struct sws_clusters *self, uint32_t device)

@@ -59,6 +59,26 @@ void sws_release(const struct sws_allocator *allocator, void *pointer)
 		allocator->resize(allocator->context, pointer, 0);
 }
 
+void *sws_create(const struct sws_allocator *allocator, size_t size)
+{
+	void *object = NULL;
+
+	if (!allocator)
+		allocator = &sws_libc_allocator;
+	object = sws_allocate_zeroed(allocator, 1, size);
+	if (object)
+		memcpy(object, allocator, sizeof(*allocator));
+	return object;
+}
+
+void sws_destroy(void *object)
+{
+	struct sws_allocator allocator;
+
+	memcpy(&allocator, object, sizeof(allocator));
+	sws_release(&allocator, object);
+}
+
 /*
  * The capacity doubles, so that adding n items one by one copies fewer than 2 n items in total:
  *

@@ -35,25 +35,22 @@ static bool config_fits(const struct sws_des_config *config)
 
 int sws_des_new(const struct sws_des_config *config, struct sws_des **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_des *self = NULL;
 	int error = SWS_ERROR_NO_MEMORY;
 
 	*out = NULL;
 	if (!config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->config = *config;
 	self->travel_ns[0] = config->travel_same_core_ns;
 	self->travel_ns[1] = config->travel_same_socket_ns;
 	self->travel_ns[2] = config->travel_other_socket_ns;
-	self->cpus = sws_allocate_zeroed(allocator, config->cpus, sizeof(*self->cpus));
-	self->sites = sws_allocate_zeroed(allocator, config->sites, sizeof(*self->sites));
-	self->queue = sws_allocate_zeroed(allocator, config->cpus, sizeof(*self->queue));
+	self->cpus = sws_allocate_zeroed(&self->allocator, config->cpus, sizeof(*self->cpus));
+	self->sites = sws_allocate_zeroed(&self->allocator, config->sites, sizeof(*self->sites));
+	self->queue = sws_allocate_zeroed(&self->allocator, config->cpus, sizeof(*self->queue));
 	if (!self->cpus || !self->sites || !self->queue)
 		goto out;
 	for (uint32_t cpu = 0; cpu < config->cpus; cpu++) {
@@ -72,16 +69,13 @@ out:
 
 void sws_des_free(struct sws_des *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
-	sws_release(&allocator, self->queue);
-	sws_release(&allocator, self->sites);
-	sws_release(&allocator, self->locks);
-	sws_release(&allocator, self->cpus);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->queue);
+	sws_release(&self->allocator, self->sites);
+	sws_release(&self->allocator, self->locks);
+	sws_release(&self->allocator, self->cpus);
+	sws_destroy(self);
 }
 
 uint64_t sws_des_now(const struct sws_des *self)

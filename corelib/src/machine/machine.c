@@ -5,8 +5,6 @@
 
 int sws_machine_new(const struct sws_machine_config *config, struct sws_machine **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_machine *self = NULL;
 	const char *reason = NULL;
 	uint32_t row = 0;
@@ -18,10 +16,9 @@ int sws_machine_new(const struct sws_machine_config *config, struct sws_machine 
 	error = sws_machine_check_requests(config, &row, &reason);
 	if (error)
 		return error;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->config = *config;
 	error = sws_machine__assemble(self);
 	if (error)
@@ -35,35 +32,32 @@ out:
 
 void sws_machine_free(struct sws_machine *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	for (uint32_t n = 0; n < self->n_actors && self->cpus; n++) {
 		sws_removal_free(self->cpus[n].aside.removal);
-		sws_release(&allocator, self->cpus[n].aside.pages);
+		sws_release(&self->allocator, self->cpus[n].aside.pages);
 	}
 	for (uint32_t n = 0; n < self->config.devices && self->devices; n++) {
 		sws_slots_free(self->devices[n].slots);
 		sws_mappings_free(self->devices[n].mappings);
-		sws_release(&allocator, self->devices[n].last_in_trunk);
-		sws_release(&allocator, self->devices[n].line_holds);
-		sws_release(&allocator, self->devices[n].channels);
-		sws_release(&allocator, self->devices[n].requests);
+		sws_release(&self->allocator, self->devices[n].last_in_trunk);
+		sws_release(&self->allocator, self->devices[n].line_holds);
+		sws_release(&self->allocator, self->devices[n].channels);
+		sws_release(&self->allocator, self->devices[n].requests);
 	}
 	for (uint32_t n = 0; n < self->config.nodes && self->nodes; n++)
-		sws_release(&allocator, self->nodes[n].free_pages);
+		sws_release(&self->allocator, self->nodes[n].free_pages);
 	sws_des_free(self->engine.des);
-	sws_release(&allocator, self->nodes);
-	sws_release(&allocator, self->devices);
-	sws_release(&allocator, self->actors);
-	sws_release(&allocator, self->slot_cpus);
-	sws_release(&allocator, self->cpus);
-	sws_release(&allocator, self->pages);
-	sws_release(&allocator, self->pte_values);
-	sws_release(&allocator, self->pte_states);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->nodes);
+	sws_release(&self->allocator, self->devices);
+	sws_release(&self->allocator, self->actors);
+	sws_release(&self->allocator, self->slot_cpus);
+	sws_release(&self->allocator, self->cpus);
+	sws_release(&self->allocator, self->pages);
+	sws_release(&self->allocator, self->pte_values);
+	sws_release(&self->allocator, self->pte_states);
+	sws_destroy(self);
 }
 
 /* A call returns after so many tests of slots and bases, as scans and policies may test many. */

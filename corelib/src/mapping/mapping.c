@@ -119,11 +119,9 @@ int sws_mappings_new(const struct sws_mapping_config *config, struct sws_mapping
 	*out = NULL;
 	if (!config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(config->allocator ? config->allocator : &sws_libc_allocator, 1,
-				   sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = config->allocator ? *config->allocator : sws_libc_allocator;
 	self->rules = rules_of(config->kernel);
 	self->swap_slots = config->swap_slots;
 	self->trunk_shift = config->trunk_shift;
@@ -147,13 +145,10 @@ out:
 
 void sws_mappings_free(struct sws_mappings *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_forest_free(self->forest);
-	sws_release(&allocator, self);
+	sws_destroy(self);
 }
 
 /*

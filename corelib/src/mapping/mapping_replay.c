@@ -346,15 +346,12 @@ static int feed_row(struct sws_mapping_replay *self, const struct sws_mapping_re
 
 int sws_mapping_replay_new(const struct sws_mapping_config *config, struct sws_mapping_replay **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
-	struct sws_mapping_replay *self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	struct sws_mapping_replay *self = sws_create(config->allocator, sizeof(*self));
 	int error = SWS_OK;
 
 	*out = NULL;
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	error = sws_mappings_new(config, &self->mappings);
 	if (error)
 		goto out;
@@ -374,15 +371,12 @@ out:
 
 void sws_mapping_replay_free(struct sws_mapping_replay *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_stays__clear(&self->stays);
 	sws_index_map__clear(&self->files);
 	sws_mappings_free(self->mappings);
-	sws_release(&allocator, self);
+	sws_destroy(self);
 }
 
 int sws_mapping_replay_feed(struct sws_mapping_replay *self,

@@ -164,18 +164,15 @@ static int assemble(struct sws_reclaim *self)
 
 int sws_reclaim_new(const struct sws_reclaim_config *config, struct sws_reclaim **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_reclaim *self = NULL;
 	int error = SWS_OK;
 
 	*out = NULL;
 	if (sws_reclaim_check(config) != SWS_RECLAIM_NO_PROBLEM)
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->config = *config;
 	error = assemble(self);
 	if (error)
@@ -189,27 +186,24 @@ out:
 
 void sws_reclaim_free(struct sws_reclaim *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_des_free(self->engine.des);
-	sws_release(&allocator, self->server.committing);
-	sws_release(&allocator, self->server.unstable);
-	sws_release(&allocator, self->server.disk.ring);
-	sws_release(&allocator, self->server.net.ring);
-	sws_release(&allocator, self->file_pages);
+	sws_release(&self->allocator, self->server.committing);
+	sws_release(&self->allocator, self->server.unstable);
+	sws_release(&self->allocator, self->server.disk.ring);
+	sws_release(&self->allocator, self->server.net.ring);
+	sws_release(&self->allocator, self->file_pages);
 	for (uint32_t i = 0; i < NR_QUEUES; i++)
-		sws_release(&allocator, self->disk.queues[i].requests);
-	sws_release(&allocator, self->swap.frames);
-	sws_release(&allocator, self->swap.owners);
-	sws_release(&allocator, self->swap.free_bits);
-	sws_release(&allocator, self->file.dirty_bits);
-	sws_release(&allocator, self->file.frames);
-	sws_release(&allocator, self->ptes);
-	sws_release(&allocator, self->pages);
-	sws_release(&allocator, self);
+		sws_release(&self->allocator, self->disk.queues[i].requests);
+	sws_release(&self->allocator, self->swap.frames);
+	sws_release(&self->allocator, self->swap.owners);
+	sws_release(&self->allocator, self->swap.free_bits);
+	sws_release(&self->allocator, self->file.dirty_bits);
+	sws_release(&self->allocator, self->file.frames);
+	sws_release(&self->allocator, self->ptes);
+	sws_release(&self->allocator, self->pages);
+	sws_destroy(self);
 }
 
 int sws_reclaim_run(struct sws_reclaim *self, uint64_t until_ns, uint64_t work, bool *more)

@@ -100,24 +100,22 @@ static uint32_t buckets_of(uint32_t list_pages)
 int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings *mappings,
 		    struct sws_removal **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_removal *self = NULL;
 
 	*out = NULL;
 	if (!config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->mappings = mappings;
 	self->rules = &rules_of[config->mode];
 	self->brings_pages = config->brings_pages;
 	self->list_pages = config->list_pages;
-	self->pages = sws_allocate_array(allocator, config->list_pages, sizeof(*self->pages));
+	self->pages =
+		sws_allocate_array(&self->allocator, config->list_pages, sizeof(*self->pages));
 	self->buckets_mask = buckets_of(config->list_pages) - 1;
-	self->buckets = sws_allocate_zeroed(allocator, (size_t)self->buckets_mask + 1,
+	self->buckets = sws_allocate_zeroed(&self->allocator, (size_t)self->buckets_mask + 1,
 					    sizeof(struct sws_removal_page *));
 	if (!self->pages || !self->buckets) {
 		sws_removal_free(self);
@@ -129,14 +127,11 @@ int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings
 
 void sws_removal_free(struct sws_removal *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
-	sws_release(&allocator, self->buckets);
-	sws_release(&allocator, self->pages);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->buckets);
+	sws_release(&self->allocator, self->pages);
+	sws_destroy(self);
 }
 
 enum sws_removal_problem sws_removal_check(const struct sws_removal *self,

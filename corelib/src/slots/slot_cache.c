@@ -30,16 +30,13 @@ void sws_slot_cache_config_init(struct sws_slot_cache_config *config)
 
 int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_slot_cache **out)
 {
-	const struct sws_allocator *allocator =
-		config->device.allocator ? config->device.allocator : &sws_libc_allocator;
 	struct sws_slot_cache *self = NULL;
 	int error = SWS_OK;
 
 	*out = NULL;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->device.allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->online_cpus = config->device.online_cpus;
 	self->address_spaces = config->device.address_spaces;
 	self->enabled = config->enabled;
@@ -47,9 +44,10 @@ int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_sl
 	error = sws_slots_new(&config->device, &self->device);
 	if (error)
 		goto out;
-	self->cpus = sws_allocate_zeroed(allocator, self->online_cpus, sizeof(*self->cpus));
+	self->cpus = sws_allocate_zeroed(&self->allocator, self->online_cpus, sizeof(*self->cpus));
 	self->n_words = config->device.slots / 64 + 1;
-	self->in_cache = sws_allocate_zeroed(allocator, self->n_words, sizeof(*self->in_cache));
+	self->in_cache =
+		sws_allocate_zeroed(&self->allocator, self->n_words, sizeof(*self->in_cache));
 	if (!self->cpus || !self->in_cache) {
 		error = SWS_ERROR_NO_MEMORY;
 		goto out;
@@ -63,15 +61,12 @@ out:
 
 void sws_slot_cache_free(struct sws_slot_cache *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_slots_free(self->device);
-	sws_release(&allocator, self->cpus);
-	sws_release(&allocator, self->in_cache);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->cpus);
+	sws_release(&self->allocator, self->in_cache);
+	sws_destroy(self);
 }
 
 struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self)

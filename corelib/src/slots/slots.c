@@ -169,18 +169,15 @@ static int start(struct sws_slots *self, const struct sws_slots_config *config)
 
 int sws_slots_new(const struct sws_slots_config *config, struct sws_slots **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_slots *self = NULL;
 	int error = SWS_OK;
 
 	*out = NULL;
 	if (!config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->rules = rules_of(config->kernel);
 	self->reader = config->reader;
 	self->ops =
@@ -204,17 +201,14 @@ out:
 
 void sws_slots_free(struct sws_slots *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
-	sws_release(&allocator, self->clusters);
-	sws_release(&allocator, self->cpu_clusters);
-	sws_release(&allocator, self->generators);
-	sws_release(&allocator, self->bases);
-	sws_release(&allocator, self->map);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->clusters);
+	sws_release(&self->allocator, self->cpu_clusters);
+	sws_release(&self->allocator, self->generators);
+	sws_release(&self->allocator, self->bases);
+	sws_release(&self->allocator, self->map);
+	sws_destroy(self);
 }
 
 uint8_t sws_slots_usage(const struct sws_slots *self, uint32_t offset)

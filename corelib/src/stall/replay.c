@@ -13,21 +13,19 @@ void sws_stall_replay_config_init(struct sws_stall_replay_config *config)
 int sws_stall_replay_new(const struct sws_stall_replay_config *config,
 			 struct sws_stall_replay **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_stall_replay *self = NULL;
 
 	*out = NULL;
 	if (!sws_stall_rules_of(config->set))
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->set = config->set;
 	self->rules = sws_stall_rules_of(config->set);
-	self->accounts = sws_allocate_array(allocator, STALL_ACCOUNTS, sizeof(*self->accounts));
-	self->paths = sws_allocate_array(allocator, (size_t)STALL_CALLERS * STALL_PATHS,
+	self->accounts =
+		sws_allocate_array(&self->allocator, STALL_ACCOUNTS, sizeof(*self->accounts));
+	self->paths = sws_allocate_array(&self->allocator, (size_t)STALL_CALLERS * STALL_PATHS,
 					 sizeof(*self->paths));
 	if (!self->accounts || !self->paths) {
 		sws_stall_replay_free(self);
@@ -40,14 +38,11 @@ int sws_stall_replay_new(const struct sws_stall_replay_config *config,
 
 void sws_stall_replay_free(struct sws_stall_replay *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
-	sws_release(&allocator, self->accounts);
-	sws_release(&allocator, self->paths);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->accounts);
+	sws_release(&self->allocator, self->paths);
+	sws_destroy(self);
 }
 
 /* The state that is carried from row to row of a list. */

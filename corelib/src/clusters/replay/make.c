@@ -5,8 +5,6 @@
 int sws_cluster_replay_new(const struct sws_clusters_config *config,
 			   struct sws_cluster_replay **out)
 {
-	const struct sws_allocator *allocator =
-		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_cluster_replay *self = NULL;
 	struct sws_clusters *clusters = NULL;
 	int error = sws_clusters_new(config, &clusters);
@@ -15,15 +13,14 @@ int sws_cluster_replay_new(const struct sws_clusters_config *config,
 	if (error)
 		goto out;
 	error = SWS_ERROR_NO_MEMORY;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->allocator, sizeof(*self));
 	if (!self)
 		goto out;
-	self->allocator = *allocator;
 	self->freeing = INT64_MIN;
 	self->clusters = clusters;
 	clusters = NULL;
 	error = SWS_ERROR_NO_MEMORY;
-	self->heads = sws_allocate_zeroed(allocator, self->clusters->n_clusters,
+	self->heads = sws_allocate_zeroed(&self->allocator, self->clusters->n_clusters,
 					  PLACE_KINDS * sizeof(*self->heads));
 	if (!self->heads)
 		goto out;
@@ -40,17 +37,14 @@ out:
 
 void sws_cluster_replay_free(struct sws_cluster_replay *self)
 {
-	struct sws_allocator allocator = { 0 };
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_clusters_free(self->clusters);
 	if (self->by_pid.allocator)
 		sws_index_map__clear(&self->by_pid);
-	sws_release(&allocator, self->tasks);
-	sws_release(&allocator, self->heads);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->tasks);
+	sws_release(&self->allocator, self->heads);
+	sws_destroy(self);
 }
 
 static uint64_t key_of(int32_t pid)

@@ -92,8 +92,8 @@ struct task {
 _Static_assert(sizeof(struct task) <= 256, "cluster_replay.h says how much memory a task takes");
 
 struct sws_cluster_replay {
-	struct sws_clusters *clusters;
 	struct sws_allocator allocator;
+	struct sws_clusters *clusters;
 	struct task *tasks;
 	size_t room;
 	uint32_t n_tasks;

@@ -42,7 +42,6 @@ static int start(struct sws_cluster_what_if *self, const struct sws_cluster_what
 int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
 			    struct sws_cluster_what_if **out)
 {
-	const struct sws_allocator *allocator = config->clusters.allocator;
 	struct sws_cluster_what_if *self = NULL;
 	struct sws_clusters *clusters = NULL;
 	int error = sws_clusters_new(&config->clusters, &clusters);
@@ -50,13 +49,10 @@ int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
 	*out = NULL;
 	if (error)
 		goto out;
-	if (!allocator)
-		allocator = &sws_libc_allocator;
 	error = SWS_ERROR_NO_MEMORY;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->clusters.allocator, sizeof(*self));
 	if (!self)
 		goto out;
-	self->allocator = *allocator;
 	self->clusters = clusters;
 	clusters = NULL;
 	error = start(self, config);
@@ -72,20 +68,17 @@ out:
 
 void sws_cluster_what_if_free(struct sws_cluster_what_if *self)
 {
-	struct sws_allocator allocator = { 0 };
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_cluster_caches__clear(&self->caches);
 	sws_clusters_free(self->clusters);
 	if (self->by_pid.allocator)
 		sws_index_map__clear(&self->by_pid);
-	sws_release(&allocator, self->slots);
-	sws_release(&allocator, self->tasks);
-	sws_release(&allocator, self->surplus);
-	sws_release(&allocator, self->requests);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->slots);
+	sws_release(&self->allocator, self->tasks);
+	sws_release(&self->allocator, self->surplus);
+	sws_release(&self->allocator, self->requests);
+	sws_destroy(self);
 }
 
 uint32_t sws_cluster_what_if_problem(const struct sws_cluster_what_if *self, uint64_t *seq)

@@ -18,18 +18,15 @@ static bool config_fits(const struct sws_slot_replay_config *config)
 
 int sws_slot_replay_new(const struct sws_slot_replay_config *config, struct sws_slot_replay **out)
 {
-	const struct sws_allocator *allocator =
-		config->device.allocator ? config->device.allocator : &sws_libc_allocator;
 	struct sws_slot_replay *self = NULL;
 	int error = SWS_OK;
 
 	*out = NULL;
 	if (!config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->device.allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	sws_slot_replay__start_calls(self);
 	self->cpus = config->cpus;
 	self->slots = config->device.slots;
@@ -60,19 +57,16 @@ out:
 
 void sws_slot_replay_free(struct sws_slot_replay *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
 	sws_slots_free(self->device);
 	sws_index_map__clear(&self->tasks);
-	sws_release(&allocator, self->base_known);
-	sws_release(&allocator, self->before);
-	sws_release(&allocator, self->calls);
-	sws_release(&allocator, self->log.changes);
-	sws_release(&allocator, self->log.sorted);
-	sws_release(&allocator, self);
+	sws_release(&self->allocator, self->base_known);
+	sws_release(&self->allocator, self->before);
+	sws_release(&self->allocator, self->calls);
+	sws_release(&self->allocator, self->log.changes);
+	sws_release(&self->allocator, self->log.sorted);
+	sws_destroy(self);
 }
 
 uint32_t sws_slot_replay_problem(const struct sws_slot_replay *self, uint64_t *seq)

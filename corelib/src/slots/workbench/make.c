@@ -118,19 +118,15 @@ static int start(struct sws_workbench *self, const struct sws_workbench_config *
 
 int sws_workbench_new(const struct sws_workbench_config *config, struct sws_workbench **out)
 {
-	const struct sws_allocator *allocator = config->cache.device.allocator;
 	struct sws_workbench *self = NULL;
 	int error = SWS_OK;
 
 	*out = NULL;
 	if (!config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
-	if (!allocator)
-		allocator = &sws_libc_allocator;
-	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	self = sws_create(config->cache.device.allocator, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
-	self->allocator = *allocator;
 	self->asynchronous = config->asynchronous;
 	self->pages_a_cpu = config->pages_a_cpu;
 	self->has_clusters = !config->cache.device.rotational;
@@ -147,20 +143,17 @@ out:
 
 void sws_workbench_free(struct sws_workbench *self)
 {
-	struct sws_allocator allocator;
-
 	if (!self)
 		return;
-	allocator = self->allocator;
-	sws_release(&allocator, self->got);
-	sws_workbench__pages_free(&allocator, &self->pages);
-	sws_workbench__meter_free(&allocator, &self->meter);
-	sws_release(&allocator, self->first_task);
-	sws_release(&allocator, self->tasks_on);
-	sws_release(&allocator, self->order);
-	sws_release(&allocator, self->tasks);
+	sws_release(&self->allocator, self->got);
+	sws_workbench__pages_free(&self->allocator, &self->pages);
+	sws_workbench__meter_free(&self->allocator, &self->meter);
+	sws_release(&self->allocator, self->first_task);
+	sws_release(&self->allocator, self->tasks_on);
+	sws_release(&self->allocator, self->order);
+	sws_release(&self->allocator, self->tasks);
 	sws_slot_cache_free(self->cache);
-	sws_release(&allocator, self);
+	sws_destroy(self);
 }
 
 struct sws_slot_cache *sws_workbench_cache(struct sws_workbench *self)
