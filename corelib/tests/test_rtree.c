@@ -59,7 +59,7 @@ static void heights_are_those_of_the_index_bits(void)
 			check_verified(forest);
 			CHECK(sws_rtree_delete(forest, 0, index, NULL) == 7);
 			CHECK(sws_rtree_height(forest, 0) == 0);
-			CHECK(sws_forest_node_count(forest) == 0);
+			CHECK(forest->node_count == 0);
 		}
 		sws_forest_free(forest);
 	}
@@ -101,7 +101,7 @@ static void a_trunk_takes_the_nodes_of_the_kernel(void)
 		CHECK(sws_rtree_node_count(forest, trunk) == trunks[trunk].nodes);
 	}
 	CHECK(forest->node_bytes == 576);
-	CHECK(sws_forest_node_count(forest) == 2 * (261 + 262));
+	CHECK(forest->node_count == 2 * (261 + 262));
 	check_verified(forest);
 	sws_forest_free(forest);
 }
@@ -316,7 +316,7 @@ static void thrash(uint32_t shift, uint64_t base, uint32_t reach, uint64_t seed)
 		CHECK(sws_rtree_delete(forest, 0, base + slot, NULL) == shadow.items[slot]);
 		check_verified(forest);
 	}
-	CHECK(sws_forest_node_count(forest) == 0);
+	CHECK(forest->node_count == 0);
 	sws_forest_free(forest);
 }
 
@@ -368,12 +368,12 @@ static int calls_scenario(const struct sws_allocator *allocator)
 	CHECK(sws_forest_tree_count(forest) == (error ? 1u : 2u));
 	for (uint64_t step = 0; !error && step < 64; step++) {
 		uint64_t index = UINT64_C(1) << step;
-		uint64_t nodes = sws_forest_node_count(forest);
+		uint64_t nodes = forest->node_count;
 		uint32_t height = sws_rtree_height(forest, tree);
 
 		error = sws_rtree_insert(forest, tree, index, index, NULL);
 		CHECK(sws_rtree_lookup(forest, tree, index, NULL) == (error ? 0 : index));
-		CHECK(!error || sws_forest_node_count(forest) == nodes);
+		CHECK(!error || forest->node_count == nodes);
 		CHECK(!error || sws_rtree_height(forest, tree) == height);
 		check_verified(forest);
 	}

@@ -206,16 +206,12 @@ struct sws_clusters_work {
 	uint64_t slots;
 	/* Slots freed. */
 	uint64_t freed;
-	/* Operations that freed slots. */
-	uint64_t frees;
 	/* Visits of clusters. */
 	uint64_t visits;
 	/* Visits of clusters that another CPU visited last. */
 	uint64_t visits_of_others;
 	/* Searches that ended because of the user's function: no choice, or too many. */
 	uint64_t bad_choices;
-	/* Windows in visits. */
-	uint64_t windows;
 	/* Full clusters taken for reclaim. */
 	uint64_t reclaims;
 	/* Lists that were asked for a cluster (isolates). */

@@ -67,8 +67,6 @@
 enum {
 	/* Tiers of a generation: MAX_NR_TIERS. */
 	SWS_GENERATION_TIERS = 4,
-	/* Counters of each type and tier. */
-	SWS_GENERATION_COUNTERS = 5,
 	/* Generations that remain at least: MIN_NR_GENS. */
 	SWS_GENERATIONS_MIN = 2,
 	/* Generations that there are at most: MAX_NR_GENS. */
@@ -216,10 +214,6 @@ struct sws_generation_choice {
 	enum sws_generation_term term;
 	/* The tier index of each type, if that is scanned now: tiers above it are spared. */
 	uint8_t tier[2];
-	/* The refault rate of file pages over its gain, scaled: the left side of the comparison. */
-	uint64_t file_side;
-	/* That of anonymous pages: the right side. File pages are taken if it is not lower. */
-	uint64_t anon_side;
 };
 
 /*

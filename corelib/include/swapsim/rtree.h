@@ -134,9 +134,6 @@ int sws_forest_add_tree(struct sws_forest *self, uint32_t *tree);
 /* Returns the number of trees. */
 uint32_t sws_forest_tree_count(const struct sws_forest *self);
 
-/* Returns the number of nodes in use in all trees. */
-uint64_t sws_forest_node_count(const struct sws_forest *self);
-
 /*
  * Recomputes every invariant of every tree: parents, counts, tag words, minimum heights, node
  * counts. Complexity: O(nodes). Returns SWS_OK, or SWS_ERROR_BROKEN and the *reason, a constant

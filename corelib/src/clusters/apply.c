@@ -297,7 +297,6 @@ void sws_clusters_call_apply(struct sws_clusters *self, struct sws_clusters_call
 		break;
 	case SWS_CLUSTER_WINDOW:
 		self->clusters[call->visiting].held--;
-		self->work.windows++;
 		self->work.si_lock += !self->rules.isolates;
 		self->work.cluster_lock++;
 		go(call, AFTER_WINDOW);

@@ -33,7 +33,6 @@ static uint32_t freed_to(const struct device *device, const struct cluster *clus
 
 static void count_free(struct sws_clusters *self, bool same_hold, uint32_t n)
 {
-	self->work.frees++;
 	self->work.freed += n;
 	self->work.cluster_lock_free++;
 	self->work.si_lock_free += !self->rules.isolates && !same_hold;

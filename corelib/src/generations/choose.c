@@ -27,20 +27,13 @@ static struct position read_tiers(const struct sws_generation_rules *rules,
 	return found;
 }
 
-/* The two sides of positive_ctrl_err, which wrap as the kernel's unsigned long does. */
-static uint64_t left_side(struct position set, struct position is)
-{
-	return is.refaulted * (set.total + SWS_GENERATION_BATCH) * set.gain;
-}
-
-static uint64_t right_side(struct position set, struct position is)
-{
-	return (set.refaulted + 1) * is.total * is.gain;
-}
-
+/* positive_ctrl_err, whose products wrap as the kernel's unsigned long does. */
 static bool takes(const struct sws_generation_rules *rules, struct position set, struct position is)
 {
-	return is.refaulted < rules->few_refaults || left_side(set, is) <= right_side(set, is);
+	const uint64_t left = is.refaulted * (set.total + SWS_GENERATION_BATCH) * set.gain;
+	const uint64_t right = (set.refaulted + 1) * is.total * is.gain;
+
+	return is.refaulted < rules->few_refaults || left <= right;
 }
 
 /* get_tier_idx, or the second half of 6.12's get_type_to_scan. */
@@ -137,8 +130,6 @@ void sws_generation_choose(const struct sws_generation_rules *rules,
 	for (int type = 0; type < 2; type++)
 		sides[type] = read_tiers(rules, &state->sides[type], 0, last, gains[type]);
 	choose_type(rules, state, sides, choice);
-	choice->file_side = left_side(sides[ANON], sides[FILE_PAGES]);
-	choice->anon_side = right_side(sides[ANON], sides[FILE_PAGES]);
 	for (int type = 0; type < 2; type++) {
 		const bool by_rates = choice->term == SWS_GENERATION_BY_FEW ||
 				      choice->term == SWS_GENERATION_BY_RATES;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rtree/layout.h"
-#include "rtree/nodes.h"
 
 void sws_forest_config_init(struct sws_forest_config *config)
 {
@@ -98,9 +97,4 @@ out:
 uint32_t sws_forest_tree_count(const struct sws_forest *self)
 {
 	return self->tree_count;
-}
-
-uint64_t sws_forest_node_count(const struct sws_forest *self)
-{
-	return self->node_count;
 }
