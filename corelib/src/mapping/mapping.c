@@ -135,11 +135,9 @@ int sws_mappings_new(const struct sws_mapping_config *config, struct sws_mapping
 	forest.allocator = &self->allocator;
 	error = sws_forest_new(&forest, &self->forest);
 	if (error)
-		goto out;
-	*out = self;
-	self = NULL;
-out:
-	sws_mappings_free(self);
+		sws_mappings_free(self);
+	else
+		*out = self;
 	return error;
 }
 

@@ -191,11 +191,9 @@ int sws_slots_new(const struct sws_slots_config *config, struct sws_slots **out)
 	self->n_bases = count_bases(config, self->ops);
 	error = start(self, config);
 	if (error)
-		goto out;
-	*out = self;
-	self = NULL;
-out:
-	sws_slots_free(self);
+		sws_slots_free(self);
+	else
+		*out = self;
 	return error;
 }
 

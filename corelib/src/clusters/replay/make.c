@@ -40,8 +40,7 @@ void sws_cluster_replay_free(struct sws_cluster_replay *self)
 	if (!self)
 		return;
 	sws_clusters_free(self->clusters);
-	if (self->by_pid.allocator)
-		sws_index_map__clear(&self->by_pid);
+	sws_index_map__clear(&self->by_pid);
 	sws_release(&self->allocator, self->tasks);
 	sws_release(&self->allocator, self->heads);
 	sws_destroy(self);

@@ -72,8 +72,7 @@ void sws_cluster_what_if_free(struct sws_cluster_what_if *self)
 		return;
 	sws_cluster_caches__clear(&self->caches);
 	sws_clusters_free(self->clusters);
-	if (self->by_pid.allocator)
-		sws_index_map__clear(&self->by_pid);
+	sws_index_map__clear(&self->by_pid);
 	sws_release(&self->allocator, self->slots);
 	sws_release(&self->allocator, self->tasks);
 	sws_release(&self->allocator, self->surplus);

@@ -133,11 +133,9 @@ int sws_workbench_new(const struct sws_workbench_config *config, struct sws_work
 	self->clears_shadows = config->cache.device.kernel == SWS_KERNEL_6_1;
 	error = start(self, config);
 	if (error)
-		goto out;
-	*out = self;
-	self = NULL;
-out:
-	sws_workbench_free(self);
+		sws_workbench_free(self);
+	else
+		*out = self;
 	return error;
 }
 
