@@ -22,15 +22,14 @@ Which method stands for which function of corelib/src/reclaim (sws_reclaim__NAME
                                            pages.c      the same names
     _submit, _put_write, _service_ns, _disk, _complete, _end_pages, _is_full
                                            disk.c       submit, put, next, serve, complete
-    _measure                               bandwidth.c  measure
+    _measure                               disk.c       measure
     _write_run, _has_work, _flusher, _pause_ns
                                            writeback.c  write_run, has_work, flush, pause_ns
     _send, _commit, _await_commit, _end_writes, _wake_waiters, _net, _server, _end_commit, _ask_nfs
                                            nfs.c        the same names, carry and store
     _sleep, _carry_out, _clear_flags       stalls.c     nap, carry_out, clear_flags
-    _inactive_is_low, _set_targets, _is_enough, _shrink_zone
+    _inactive_is_low, _set_targets, _is_enough, _shrink_zone, _age
                                            scan.c       the same names, adjust, shrink
-    _age                                   age.c        age
     _shrink_list, _go_on, _release, _write_page, List
                                            shrink.c     the same names, meet
     _kswapd, _balance, _shrink_up_to       kswapd.c     live, balance, shrink_next

@@ -13,8 +13,7 @@
  */
 #include "reclaim/disk.h"
 #include "reclaim/pages.h"
-#include "reclaim/report.h"
-#include "reclaim/tasks.h"
+#include "reclaim/reclaim.h"
 
 enum step { BEGIN, START, SERVE, FAULT, PHASE_OVER, DROP, NEXT_ROUND };
 

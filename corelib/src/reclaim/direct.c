@@ -103,7 +103,8 @@ static int reclaim(struct actor *actor, void *frame, uint32_t step)
 	return SWS_ERROR_BROKEN;
 }
 
-int sws_reclaim__reclaim_directly(struct actor *actor)
+/* try_to_free_pages: at least 32 pages. The result is true if another attempt may succeed. */
+static int reclaim_directly(struct actor *actor)
 {
 	const struct reclaim frame = { 0 };
 
@@ -162,7 +163,7 @@ static int allocate(struct actor *actor, void *frame, uint32_t step)
 	}
 	switch ((enum allocate_step)step) {
 	case ATTEMPT:
-		return sws_reclaim__reclaim_directly(actor);
+		return reclaim_directly(actor);
 	case RECLAIMED:
 		engine_go(&actor->thread, ATTEMPT);
 		if (sws_reclaim__decides_by_pass(self))

@@ -14,12 +14,12 @@
  */
 #include "reclaim/disk.h"
 
-#include "reclaim/bandwidth.h"
 #include "reclaim/pages.h"
 
 #include <string.h>
 
-enum { WAVE = 16, SECOND = 1000000000 };
+enum { WAVE = 16 };
+static const uint64_t SECOND_NS = 1000000000;
 static const uint64_t EXPIRE_NS = 250000000;
 /* slice_idle of CFQ. */
 static const uint64_t PATIENCE_NS = 8000000;
@@ -192,7 +192,7 @@ static uint64_t service_ns(const struct sws_reclaim *self, const struct request 
 	const uint64_t span = (uint64_t)config->disk_pages + config->swap_pages;
 	const uint64_t way = request->at > self->disk.head ? request->at - self->disk.head
 							   : self->disk.head - request->at;
-	const uint64_t pages_ns = request->pages * (uint64_t)SECOND / config->disk_rate;
+	const uint64_t pages_ns = request->pages * SECOND_NS / config->disk_rate;
 
 	if (!way)
 		return pages_ns;
@@ -388,4 +388,22 @@ int sws_reclaim__disk(struct actor *actor)
 	const struct serve frame = { 0 };
 
 	return engine_call(&actor->thread, serve, &frame, sizeof(frame));
+}
+
+/* Averages samples of a fifth of a second over about three seconds. */
+void sws_reclaim__measure(struct sws_reclaim *self, uint32_t pages)
+{
+	struct bandwidth *bandwidth = &self->bandwidth;
+	const uint64_t elapsed = time_now(self) - bandwidth->since;
+	const uint64_t over = 3 * SECOND_NS;
+
+	bandwidth->pages += pages;
+	if (elapsed < SECOND_NS / 5)
+		return;
+	/* After more than a second the file was idle; such a sample does not measure the disk. */
+	if (elapsed <= SECOND_NS)
+		bandwidth->rate =
+			(bandwidth->pages * SECOND_NS + bandwidth->rate * (over - elapsed)) / over;
+	bandwidth->pages = 0;
+	bandwidth->since = time_now(self);
 }

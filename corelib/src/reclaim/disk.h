@@ -29,6 +29,12 @@ bool sws_reclaim__is_full(const struct sws_reclaim *self, enum disk_queue queue)
 /* Returns true if the disk serves a request, or a queue has one. */
 bool sws_reclaim__has_requests(const struct sws_reclaim *self);
 
+/*
+ * Counts pages of the file whose write has completed, for the rate from which the writers'
+ * throttling follows. Models: bdi_update_write_bandwidth.
+ */
+void sws_reclaim__measure(struct sws_reclaim *self, uint32_t pages);
+
 /* Wakes all actors that wait for an event. */
 int sws_reclaim__wake(struct sws_reclaim *self, enum wait_for what);
 

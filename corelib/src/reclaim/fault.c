@@ -12,7 +12,6 @@
 #include "reclaim/lists.h"
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/tasks.h"
 #include "reclaim/zones.h"
 
 enum step { LOOK, FRESH, READ };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reclaim/limits.c - the defaults and the checks of a configuration. */
-#include "reclaim/limits.h"
+#include "reclaim/reclaim.h"
 
 #include <stddef.h>
 #include <string.h>

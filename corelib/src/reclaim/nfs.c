@@ -26,7 +26,6 @@
  */
 #include "reclaim/nfs.h"
 
-#include "reclaim/bandwidth.h"
 #include "reclaim/disk.h"
 #include "reclaim/pages.h"
 

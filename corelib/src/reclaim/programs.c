@@ -13,7 +13,6 @@
  * read for another one, or reads the missing pages of the window. The pages of a part whose interval
  * is 0 are touched at each look of reclaim, and no task runs for them.
  */
-#include "reclaim/programs.h"
 
 #include "reclaim/disk.h"
 #include "reclaim/lists.h"

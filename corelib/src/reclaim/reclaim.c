@@ -2,11 +2,8 @@
 /* reclaim/reclaim.c - construction and run of a simulation. */
 #include "reclaim/reclaim.h"
 #include "reclaim/disk.h"
-#include "reclaim/limits.h"
 #include "reclaim/lists.h"
 #include "reclaim/nfs.h"
-#include "reclaim/programs.h"
-#include "reclaim/tasks.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
 
@@ -176,11 +173,9 @@ int sws_reclaim_new(const struct sws_reclaim_config *config, struct sws_reclaim 
 	self->config = *config;
 	error = assemble(self);
 	if (error)
-		goto out;
-	*out = self;
-	self = NULL;
-out:
-	sws_reclaim_free(self);
+		sws_reclaim_free(self);
+	else
+		*out = self;
 	return error;
 }
 

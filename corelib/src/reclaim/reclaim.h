@@ -14,9 +14,6 @@ int sws_reclaim__allocate(struct actor *actor, bool dirties);
 /* Wakes kswapd if a zone is below its low mark. */
 int sws_reclaim__wake_kswapd(struct sws_reclaim *self);
 
-/* try_to_free_pages: at least 32 pages. The result is true if another attempt may succeed. */
-int sws_reclaim__reclaim_directly(struct actor *actor);
-
 /* Runs kswapd. */
 int sws_reclaim__kswapd(struct actor *actor);
 
@@ -28,9 +25,6 @@ int sws_reclaim__balance(struct actor *actor);
 
 /* shrink_lruvec of a zone: adds to reclaimed and scanned of the actor's scan. */
 int sws_reclaim__shrink_zone(struct actor *actor, uint32_t zone);
-
-/* get_scan_count: sets the number of pages of each list that are to be scanned. */
-void sws_reclaim__set_targets(struct actor *actor, uint32_t zone);
 
 /* shrink_active_list: deactivates pages from the tail and returns the time of that work. */
 uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, uint32_t pages);
@@ -59,5 +53,39 @@ uint16_t sws_reclaim__bits_of(const struct sws_reclaim *self, const struct page 
 
 /* Clears flags of a zone by the rules. */
 void sws_reclaim__clear_flags(struct sws_reclaim *self, uint32_t zone, enum sws_stall_clear why);
+
+/* programs.c: the pages of programs and libraries, which their tasks touch by a clock. */
+
+/* Fills memory with the pages of both parts; returns false if they have no room. */
+bool sws_reclaim__fill_programs(struct sws_reclaim *self);
+
+/* Runs one part of the programs, by the kind of its actor. */
+int sws_reclaim__programs(struct actor *actor);
+
+/* client.c, writer.c: the client with its pool, and the writer with its file. */
+
+/*
+ * Runs the client: fills its pool, serves it, waits for the writer, and frees all for the next
+ * round.
+ */
+int sws_reclaim__client(struct actor *actor);
+
+/* Runs the writer: waits for its start in each round, then writes its file. */
+int sws_reclaim__writer(struct actor *actor);
+
+/* Handles a touch that missed: brings in the page. */
+int sws_reclaim__fault(struct actor *actor, uint32_t index, bool writes);
+
+/*
+ * At the beginning of a round stores the counts; at its end stores their increase. Each call
+ * computes the counts minus the stored values, so one function does both.
+ */
+void sws_reclaim__count_round(const struct sws_reclaim *self, struct sws_reclaim_round *round);
+
+/* Returns the pages of the largest file of all rounds. */
+uint32_t sws_reclaim__largest_file(const struct sws_reclaim_config *config);
+
+/* nfs_congestion_kb in pages: with more pages under writeback the server is congested. */
+uint32_t sws_reclaim__nfs_congestion(const struct sws_reclaim_config *config);
 
 #endif

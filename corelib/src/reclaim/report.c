@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reclaim/report.c - the results so far and the current state of memory. */
-#include "reclaim/report.h"
+#include "reclaim/reclaim.h"
 
 #include "reclaim/lists.h"
 

@@ -11,6 +11,7 @@
  * remaining pages is not scanned further, the other one up to the same share.
  */
 #include "reclaim/lists.h"
+#include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/zones.h"
 
@@ -24,6 +25,37 @@ static uint32_t file_pages(const struct sws_reclaim *self, uint32_t zone)
 {
 	return list_pages_of(self, zone, LRU_INACTIVE_FILE) +
 	       list_pages_of(self, zone, LRU_ACTIVE_FILE);
+}
+
+/*
+ * shrink_active_list: pages from the tail of an active list become inactive. A page
+ * that was touched since its last reference test counts as rotated and becomes inactive all the
+ * same: a page is activated again by a touch while it is inactive. Only an executable page of a file
+ * stays on the active list, if it was touched.
+ */
+uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, uint32_t pages)
+{
+	const enum page_place from = file ? LRU_ACTIVE_FILE : LRU_ACTIVE_ANON;
+	const enum page_place to = file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
+	struct lru *lru = &self->lrus[zone];
+	const uint32_t most = pages < lru->lists[from].n ? pages : lru->lists[from].n;
+	uint32_t aged = 0;
+
+	for (; aged < most; aged++) {
+		const uint32_t frame = lru->lists[from].tail;
+		struct page *page = &self->pages[frame];
+		const bool touched = sws_reclaim__was_touched(self, page);
+		const bool stays = touched && page_is(page, PAGE_EXECUTABLE);
+
+		lru->recent_rotated[file] += touched;
+		sws_reclaim__list_remove(self, frame);
+		sws_reclaim__list_add(self, frame, stays ? from : to);
+	}
+	lru->recent_scanned[file] += aged;
+	self->zones[zone].pages_scanned += aged;
+	self->zones[zone].count.aged += aged;
+	self->work += aged;
+	return aged * self->config.costs.age_ns;
 }
 
 /* Halves the scanned and rotated counts, so that older counts weigh less. */
@@ -70,7 +102,8 @@ static struct scan_balance balance_of(struct sws_reclaim *self, const struct sca
 	return found;
 }
 
-void sws_reclaim__set_targets(struct actor *actor, uint32_t zone)
+/* get_scan_count: sets the number of pages of each list that are to be scanned. */
+static void set_targets(struct actor *actor, uint32_t zone)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	struct scan *scan = &actor->scan;
@@ -220,6 +253,6 @@ int sws_reclaim__shrink_zone(struct actor *actor, uint32_t zone)
 	const struct shrink frame = { .zone = zone, .reclaimed = actor->scan.reclaimed };
 
 	actor->scan.pass = (struct sws_stall_counts){ 0 };
-	sws_reclaim__set_targets(actor, zone);
+	set_targets(actor, zone);
 	return engine_call(&actor->thread, shrink, &frame, sizeof(frame));
 }

@@ -10,7 +10,6 @@
 #include "reclaim/nfs.h"
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/tasks.h"
 #include "reclaim/writeback.h"
 #include "reclaim/zones.h"
 
