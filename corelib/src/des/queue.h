@@ -3,7 +3,27 @@
 #ifndef SWAPSIM_DES_QUEUE_H
 #define SWAPSIM_DES_QUEUE_H
 
-#include "des/blocks.h"
+#include "des/layout.h"
+
+#include <string.h>
+
+/* Events that are shifted at once. */
+#define BLOCK 32U
+
+/*
+ * Shifts blocks of events that are not later than a time, for one more at the end; returns the free
+ * place, from which less than a block is left to be shifted.
+ */
+static inline uint32_t des_shift_blocks(struct sws_des *self, uint32_t end, uint64_t time)
+{
+	uint32_t *queue = self->queue;
+	uint32_t at = end;
+
+	while (at >= BLOCK && self->cpus[queue[at - BLOCK]].until <= time)
+		at -= BLOCK;
+	memmove(&queue[at + 1], &queue[at], (end - at) * sizeof(*queue));
+	return at;
+}
 
 /*
  * Creates the event of a CPU at a time. The queue of CPUs, with the times of their events, when CPU
@@ -26,7 +46,7 @@ static inline void des_push(struct sws_des *self, uint32_t cpu, uint64_t time)
 	self->cpus[cpu].state = CPU_PENDING;
 	self->cpus[cpu].until = time;
 	if (at >= BLOCK)
-		at = sws_des__shift_blocks(self, at, time);
+		at = des_shift_blocks(self, at, time);
 	for (; at > 0 && cpus[queue[at - 1]].until <= time; at--)
 		queue[at] = queue[at - 1];
 	queue[at] = cpu;

@@ -3,9 +3,6 @@
 #include "machine/build.h"
 
 #include "machine/device.h"
-#include "machine/limits.h"
-#include "machine/place.h"
-#include "machine/sites.h"
 #include "machine/tasks.h"
 
 /* Walkers come first, so that the number of a walker is that of its pages. */

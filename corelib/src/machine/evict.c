@@ -14,7 +14,6 @@
  * The page is dirty because the copy in its slot is given up: the next time it goes out, it is
  * written. While it is locked, a scan of its list leaves it as it is.
  */
-#include "machine/slots.h"
 #include "machine/swap_cache.h"
 
 bool sws_machine__may_evict(const struct sws_machine *self, uint32_t index)

@@ -15,7 +15,6 @@
  * list, which no other CPU would ever add to their list.
  */
 #include "machine/pages.h"
-#include "machine/slots.h"
 #include "machine/swap_cache.h"
 #include "machine/tasks.h"
 

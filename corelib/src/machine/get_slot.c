@@ -29,9 +29,8 @@
  * initial list of free clusters has such strides (SWAP_CLUSTER_COLS of mm/swapfile.c); its first
  * cluster depends on the device's seed.
  */
-#include "machine/place.h"
-#include "machine/slots.h"
 #include "machine/swap_cache.h"
+#include "machine/tasks.h"
 
 struct get_slots {
 	struct sws_slots_call call;

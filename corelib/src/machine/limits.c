@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "machine/limits.h"
-
-#include "machine/requests.h"
+#include "machine/build.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* machine/machine.c - creation and run of a machine. */
 #include "machine/build.h"
-#include "machine/limits.h"
 
 int sws_machine_new(const struct sws_machine_config *config, struct sws_machine **out)
 {
@@ -22,11 +21,9 @@ int sws_machine_new(const struct sws_machine_config *config, struct sws_machine 
 	self->config = *config;
 	error = sws_machine__assemble(self);
 	if (error)
-		goto out;
-	*out = self;
-	self = NULL;
-out:
-	sws_machine_free(self);
+		sws_machine_free(self);
+	else
+		*out = self;
 	return error;
 }
 

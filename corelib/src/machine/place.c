@@ -8,7 +8,7 @@
  *      actor         0      1        -    -        -    3        -      2
  *      node          0      0        0    0        1    1        1      1
  */
-#include "machine/place.h"
+#include "machine/tasks.h"
 
 static uint32_t cpus_of_node(const struct sws_machine *self)
 {

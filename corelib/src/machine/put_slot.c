@@ -17,7 +17,6 @@
  * So 64 of 65 puts take only a lock of their own CPU, and one pays for 64: as si->lock is held
  * throughout, a CPU that wants to refill waits for the complete flush.
  */
-#include "machine/slots.h"
 #include "machine/swap_cache.h"
 
 struct flush {

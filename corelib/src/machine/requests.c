@@ -10,7 +10,7 @@
  *
  * A page has at most one waiter, because it comes in only once.
  */
-#include "machine/requests.h"
+#include "machine/build.h"
 
 enum { GOES_OUT = 1, COMES_IN = 2, IS_OUT = 4 };
 

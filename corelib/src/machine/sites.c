@@ -6,7 +6,7 @@
  * them; otherwise an interrupt could deadlock with its own CPU. zone->lock is taken with interrupts
  * already off, for the CPU's free pages.
  */
-#include "machine/sites.h"
+#include "machine/build.h"
 
 #include "swapsim/machine.h"
 

@@ -325,7 +325,7 @@ int sws_machine__count(struct actor *actor, uint32_t slot, enum sws_machine_site
 
 /*
  * Returns the time of a hold that drops a reference of a slot. If the slot has no reference left,
- * 4.8 frees it here; later kernels leave that to the caller (machine/slots.h, put).
+ * 4.8 frees it here; later kernels leave that to the caller (sws_machine__put_slot).
  *
  *      4.8    si->lock [ 41 -> 01 ]        si->lock [ 01 -> c0 -> 0 ]
  *      5.7    cluster  [ 41 -> 01 ]        cluster  [ 01 -> c0 ]   ...   flush [ c0 -> 0 ]

@@ -40,7 +40,6 @@
 #include "machine/device.h"
 #include "machine/pages.h"
 #include "machine/reclaim.h"
-#include "machine/slots.h"
 #include "machine/swap_cache.h"
 #include "machine/tasks.h"
 

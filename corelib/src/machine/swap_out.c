@@ -31,7 +31,6 @@
 #include "machine/device.h"
 #include "machine/pages.h"
 #include "machine/reclaim.h"
-#include "machine/slots.h"
 #include "machine/swap_cache.h"
 
 struct swap_out {

@@ -32,4 +32,12 @@ int sws_machine__swap_in(struct actor *actor, uint32_t pte, bool write);
 /* Models exit_mmap: unmap_vmas, free_swap_and_cache, release_pages. The actor does not continue. */
 int sws_machine__exit(struct actor *actor);
 
+/* place.c: the slot CPU of an actor, as the devices see it. */
+
+/* Places an actor on its own CPU, when the machine is built. */
+void sws_machine__place(struct actor *actor);
+
+/* Moves an actor that requests a slot to another CPU if it has been on this one for long enough. */
+void sws_machine__change_cpu(struct actor *actor);
+
 #endif

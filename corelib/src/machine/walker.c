@@ -3,7 +3,7 @@
  * machine/walker.c - reads and writes at random or in sweeps; after a number of accesses the walker
  * stops.
  */
-#include "machine/slots.h"
+#include "machine/swap_cache.h"
 #include "machine/tasks.h"
 
 /* Accesses that are drawn in one event. */

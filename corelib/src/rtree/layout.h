@@ -4,8 +4,8 @@
  * the walk down to a leaf.
  *
  *      layout.h                    structs, offset, walk, find
- *      nodes.h      nodes.c        nodes in use, free and fresh; slabs
- *      slow.h       slow.c         changes beyond a leaf: grow, shrink
+ *                   nodes.c        nodes in use, free and fresh; slabs
+ *                   slow.c         changes beyond a leaf: grow, shrink
  *      steps.h                     an operation at its leaf, propagation of a tag
  *      rtree.c                     the public calls; also forest.c and verify.c
  *
@@ -180,5 +180,43 @@ SWS_RTREE__STEP uint64_t sws_rtree__item(const struct sws_forest *self,
 		return leaf->slots[index & self->mask];
 	return tree->height == 0 && index == 0 ? tree->item : 0;
 }
+
+/* slow.c: the effects of a row beyond its leaf; they are rare, so these are function calls. */
+
+/* Inserts an item without a leaf: the tree grows, nodes are missing, or its height is 0. */
+int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *tree,
+			       uint64_t index, uint64_t item, struct sws_rtree_work *work);
+
+/* Settles a leaf that has lost an item: frees empty nodes, then shrinks the tree from its top. */
+void sws_rtree__settle(struct sws_forest *self, struct sws_rtree__tree *tree,
+		       struct sws_rtree__node *leaf, uint64_t index, struct sws_rtree_work *work);
+
+/*
+ * nodes.c: allocation and freeing of nodes.
+ *
+ *      slab  [ head | used | used | used | fresh fresh fresh fresh ]
+ *                      |      ^
+ *                 give v      | take
+ *                   free nodes, all zero, linked by parent
+ *
+ * An operation first reserves the maximum number of nodes that it may need, which is the only place
+ * where memory can run out; then it takes them, and cannot fail midway.
+ */
+
+/* Sets the size of a node and of the first slab from the forest's shift. */
+void sws_forest__init_nodes(struct sws_forest *self);
+
+/* Frees all slabs. */
+void sws_forest__free_nodes(struct sws_forest *self);
+
+/* Ensures that the next count nodes can be taken. Returns SWS_OK or SWS_ERROR_NO_MEMORY. */
+int sws_forest__reserve(struct sws_forest *self, uint64_t count);
+
+/* Takes a zeroed node that was reserved. */
+struct sws_rtree__node *sws_forest__take(struct sws_forest *self, struct sws_rtree__tree *tree);
+
+/* Frees a node whose slots and tag words are all zero. */
+void sws_forest__give(struct sws_forest *self, struct sws_rtree__tree *tree,
+		      struct sws_rtree__node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rtree/nodes.h"
+#include "rtree/layout.h"
 
 #include <string.h>
 

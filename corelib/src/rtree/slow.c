@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rtree/slow.h"
-
-#include "rtree/nodes.h"
+#include "rtree/layout.h"
 
 /*
  * The history of a tree of shift 2. The shift is printed before each node, and * is a child:

@@ -25,7 +25,6 @@
 #define SWAPSIM_RTREE_STEPS_H
 
 #include "rtree/layout.h"
-#include "rtree/slow.h"
 
 /* Sets the tag in the ancestors and the root after a leaf's first item got it. */
 SWS_RTREE__SELDOM void sws_rtree__tag_climb(struct sws_rtree__tree *tree,

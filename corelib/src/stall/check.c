@@ -3,7 +3,7 @@
  * stall/check.c - checks of contexts, counts and pages, in the order in which a caller would need
  * them.
  */
-#include "stall/parts.h"
+#include "stall/page.h"
 
 enum sws_stall_problem sws_stall__check_caller(uint8_t caller, uint8_t priority, uint8_t flags)
 {

@@ -11,7 +11,7 @@
  *      cw    U == T or I > 0         1, I 0     no
  *      wic   always, direct          -          not for kswapd
  */
-#include "stall/parts.h"
+#include "stall/page.h"
 
 /* The numbers that the tests of one program read. */
 struct numbers {

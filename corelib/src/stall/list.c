@@ -15,7 +15,7 @@
  *
  * With the rules of mmotm the first page would go on after its sleep even if it is not written yet.
  */
-#include "stall/parts.h"
+#include "stall/page.h"
 
 static struct stall_masks masks_of(const struct sws_stall_list *list)
 {

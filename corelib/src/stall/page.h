@@ -135,4 +135,14 @@ static inline enum sws_stall_branch stall_may_write(const struct stall_masks *ma
 	return writes ? SWS_STALL_BRANCH_WRITE : SWS_STALL_BRANCH_NOT_WRITTEN;
 }
 
+/* check.c: returns the problem of a page's bits. */
+enum sws_stall_problem sws_stall__check_page(uint32_t page);
+
+/* check.c: as sws_stall_check, for a known rule set. */
+enum sws_stall_problem sws_stall__check_caller(uint8_t caller, uint8_t priority, uint8_t flags);
+
+/* decide.c: runs the program of a place; the context and the counts have been checked. */
+void sws_stall__decide(const struct sws_stall_context *context, enum sws_stall_place place,
+		       const struct sws_stall_counts *counts, struct sws_stall_decision *decision);
+
 #endif

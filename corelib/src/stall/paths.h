@@ -18,7 +18,7 @@
 #ifndef SWAPSIM_STALL_PATHS_H
 #define SWAPSIM_STALL_PATHS_H
 
-#include "stall/parts.h"
+#include "stall/page.h"
 #include "swapsim/stall_replay.h"
 
 enum {

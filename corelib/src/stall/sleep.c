@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stall/sleep.c - the tests inside the functions that throttle. */
-#include "stall/parts.h"
+#include "stall/page.h"
 
 enum { US_PER_S = 1000000 };
 
