@@ -273,19 +273,19 @@ CLUSTER_SIZE_MAX: Final[int] = lib.SWS_CLUSTERS_SIZE_MAX  # slots of a cluster
 CLUSTER_SLOTS_MAX: Final[int] = lib.SWS_CLUSTERS_SLOTS_MAX
 
 # Generations; a switch of the rules is yes or no (True), or a number.
-MGLRU_RULES: Final = _names(lib.sws_generation_set_name)
-MGLRU_TYPES: Final = _names(lib.sws_generation_type_name)  # the last one is neither
-MGLRU_TERMS: Final = _names(lib.sws_generation_term_name)
-MGLRU_EQUALS: Final = _words("enum sws_generation_equal", "SWS_GENERATION_")
+MGLRU_RULES: Final = _names(lib.sws_mglru_set_name)
+MGLRU_TYPES: Final = _names(lib.sws_mglru_type_name)  # the last one is neither
+MGLRU_TERMS: Final = _names(lib.sws_mglru_term_name)
+MGLRU_EQUALS: Final = _words("enum sws_mglru_equal", "SWS_MGLRU_")
 MGLRU_SWITCHES: Final = {
     name: field.type.cname == "_Bool"
-    for name, field in ffi.typeof("struct sws_generation_rules").fields
+    for name, field in ffi.typeof("struct sws_mglru_rules").fields
     if field.type.kind == "primitive"
 }
-MGLRU_TIERS: Final[int] = lib.SWS_GENERATION_TIERS
-MGLRU_FEW: Final[int] = lib.SWS_GENERATION_BATCH  # refaults that are few by both kernels
-MGLRU_SWAPPINESS_MAX: Final[int] = lib.SWS_GENERATION_SWAPPINESS_MAX
-GENERATIONS_MAX: Final[int] = lib.SWS_GENERATIONS_MAX
+MGLRU_TIERS: Final[int] = lib.SWS_MGLRU_TIERS
+MGLRU_FEW: Final[int] = lib.SWS_MGLRU_BATCH  # refaults that are few by both kernels
+MGLRU_SWAPPINESS_MAX: Final[int] = lib.SWS_MGLRU_SWAPPINESS_MAX
+GENERATIONS_MAX: Final[int] = lib.SWS_MGLRU_GENS_MAX
 
 # Code paths that may take a mapping's lock; how pages of reclaim's lists are removed.
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generations of the C library (``generations.h``): rules, and decisions of columns."""
+"""The generations of the C library (``mglru.h``): rules, and decisions of columns."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,15 +25,15 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
     "min_seq": _COLUMNS["min_seq"],
     "pages": tuple(f"pages_{each}_{gen}" for each in TYPES for gen in GENERATIONS),
 }
-_NEITHER: Final = lib.SWS_GENERATION_NEITHER
+_NEITHER: Final = lib.SWS_MGLRU_NEITHER
 _NOT_ASKED: Final = 2
-_CHOOSE: Final = ffi.typeof(ffi.new("struct sws_generation_rules *").choose)
+_CHOOSE: Final = ffi.typeof(ffi.new("struct sws_mglru_rules *").choose)
 
 
 def rules_struct(rules: str, switches: Mapping[str, bool | int] | None = None) -> Any:
-    """Return a rule set, some switches changed, as ``struct sws_generation_rules *``."""
-    made = ffi.new("struct sws_generation_rules *")
-    check(lib.sws_generation_rules_init(MGLRU_RULES.index(rules), made))
+    """Return a rule set, some switches changed, as ``struct sws_mglru_rules *``."""
+    made = ffi.new("struct sws_mglru_rules *")
+    check(lib.sws_mglru_rules_init(MGLRU_RULES.index(rules), made))
     for name, value in (switches or {}).items():
         setattr(made, name, value)
     return made
@@ -48,12 +48,12 @@ def switches_of(rules: str) -> dict[str, bool | int]:
 def chooses_file(
     rules: str, state: Mapping[str, Any], switches: Mapping[str, bool | int] | None = None
 ) -> bool:
-    """Return whether file pages are scanned first in a state: ``struct sws_generation_state``."""
-    choice = ffi.new("struct sws_generation_choice *")
-    lib.sws_generation_choose(
-        rules_struct(rules, switches), ffi.new("struct sws_generation_state *", state), choice
+    """Return whether file pages are scanned first in a state: ``struct sws_mglru_state``."""
+    choice = ffi.new("struct sws_mglru_choice *")
+    lib.sws_mglru_choose(
+        rules_struct(rules, switches), ffi.new("struct sws_mglru_state *", state), choice
     )
-    return bool(choice.type == lib.SWS_GENERATION_FILE)
+    return bool(choice.type == lib.SWS_MGLRU_FILE)
 
 
 def choices(
@@ -63,10 +63,10 @@ def choices(
     made_rules = rules_struct(rules if isinstance(rules, str) else rules.rules, switches)
     if isinstance(rules, TypePolicy):
         made_rules.choose = ffi.cast(_CHOOSE, rules.address)
-    array, out = records("struct sws_generation_chosen", rows.height)
+    array, out = records("struct sws_mglru_chosen", rows.height)
     made = choice_rows(rows)
     at = ffi.new("uint64_t *")
-    code = lib.sws_generation_choices(made_rules, rows.height, made, out, at)
+    code = lib.sws_mglru_choices(made_rules, rows.height, made, out, at)
     if code == lib.SWS_ERROR_BAD_CONFIG and isinstance(rules, TypePolicy):
         observe(rows.slice(at[0], 1), rules, switches)
     _check(code, rows, at[0], "generation_choices")
@@ -78,12 +78,12 @@ def choices(
 
 
 def choice_rows(rows: pl.DataFrame) -> Any:
-    """Return rows of MGLRU_CHOICES as ``struct sws_generation_choice_rows *``."""
+    """Return rows of MGLRU_CHOICES as ``struct sws_mglru_choice_rows *``."""
     filled = rows.with_columns(
         pl.col("scan_1", "scan_2").to_physical().cast(pl.UInt8).fill_null(_NEITHER),
         pl.col("pages_1", "pages_2", "taken_1", "taken_2").fill_null(0),
     )
-    return _columns("struct sws_generation_choice_rows", filled, _COLUMNS)
+    return _columns("struct sws_mglru_choice_rows", filled, _COLUMNS)
 
 
 def observe(
@@ -97,10 +97,10 @@ def observe(
 
 def steps(rows: pl.DataFrame, rules: str) -> pl.DataFrame:
     """Return what rules decide in rows of MGLRU_STEPS, whose calls are not interleaved."""
-    array, out = records("struct sws_generation_stepped", rows.height)
+    array, out = records("struct sws_mglru_stepped", rows.height)
     made = step_rows(rows)
     at = ffi.new("uint64_t *")
-    code = lib.sws_generation_steps(rules_struct(rules), rows.height, made, out, at)
+    code = lib.sws_mglru_steps(rules_struct(rules), rows.height, made, out, at)
     _check(code, rows, at[0], "generation_steps")
     return frame_of(array).with_columns(
         pl.col("age_equal", "size_equal").cat.to(pl.Enum(MGLRU_EQUAL.words))
@@ -108,17 +108,17 @@ def steps(rows: pl.DataFrame, rules: str) -> pl.DataFrame:
 
 
 def step_rows(rows: pl.DataFrame) -> Any:
-    """Return rows of MGLRU_STEPS as ``struct sws_generation_step_rows *``."""
+    """Return rows of MGLRU_STEPS as ``struct sws_mglru_step_rows *``."""
     acts = [name for name in rows.columns if name.endswith("_acts")]
     filled = rows.with_columns(
         *(pl.col(name).fill_null(pl.col(name.removesuffix("_acts"))) for name in acts),
         pl.col("batch", "freed", "wanted", "order").fill_null(0),
         stop=pl.col("stop").cast(pl.UInt8).fill_null(_NOT_ASKED),
     )
-    kind = "struct sws_generation_size_rows"
+    kind = "struct sws_mglru_size_rows"
     then = filled.select(pl.col(acts).name.map(lambda name: name.removesuffix("_acts")))
     sizes = {"before": _columns(kind, filled, _SIZES), "acts": _columns(kind, then, _SIZES)}
-    return _columns("struct sws_generation_step_rows", filled, sizes)
+    return _columns("struct sws_mglru_step_rows", filled, sizes)
 
 
 def _check(code: int, rows: pl.DataFrame, at: int, table: str) -> None:

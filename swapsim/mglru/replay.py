@@ -64,7 +64,7 @@ def chosen(
     rules : str or TypePolicy
         One of MGLRU_RULES, or a rule of your own.
     switches : mapping of str to bool or int, optional
-        Switches of ``generations.h`` to change in these rules.
+        Switches of ``mglru.h`` to change in these rules.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def replay(
     rules : sequence of str or TypePolicy
         Of MGLRU_RULES, and rules of your own; default: those of both kernels.
     switches : mapping of str to bool or int, optional
-        Switches of ``generations.h`` to change in each of them.
+        Switches of ``mglru.h`` to change in each of them.
     parts : int
         Parts of equal time in ``when`` and in the timeline, 1 to 10,000.
 

@@ -11,7 +11,7 @@ from swapsim.tables import Column, Table, Vocabulary
 
 MGLRU_RULES: Final = Vocabulary(
     "MGLRU_RULES",
-    "Rules of reclaim with generations, by the names of ``generations.h``: those of a kernel.",
+    "Rules of reclaim with generations, by the names of ``mglru.h``: those of a kernel.",
     ffi.MGLRU_RULES,
 )
 MGLRU_TYPE: Final = Vocabulary(
@@ -20,7 +20,7 @@ MGLRU_TYPE: Final = Vocabulary(
     ffi.MGLRU_TYPES[:2],
 )
 MGLRU_TERM: Final = Vocabulary(
-    "MGLRU_TERM", "What decides a type, by the names of ``generations.h``.", ffi.MGLRU_TERMS
+    "MGLRU_TERM", "What decides a type, by the names of ``mglru.h``.", ffi.MGLRU_TERMS
 )
 MGLRU_EQUAL: Final = Vocabulary(
     "MGLRU_EQUAL",
@@ -178,7 +178,7 @@ MGLRU_SWITCHED: Final = Table(
     "all of them, and one per rule that no kernel has: what it turns of a recording's choices, "
     "open loop.",
     Column("rules", pl.String, "rules of which the switch is taken, or none"),
-    Column("switch", pl.String, "switch of generations.h, all, or a rule that no kernel has"),
+    Column("switch", pl.String, "switch of mglru.h, all, or a rule that no kernel has"),
     Column("choices", pl.UInt64, "number of choices"),
     Column("flips", pl.UInt64, "choices that scan another type first, or neither"),
     Column("to_anon", pl.UInt64, "choices among these that scan anonymous pages"),

@@ -172,7 +172,7 @@ _KINDS: Final[Mapping[type, _Kind]] = {
         _no_choice,
     ),
     TypePolicy: _Kind(
-        ffi.typeof(ffi.new("struct sws_generation_rules *").choose),
+        ffi.typeof(ffi.new("struct sws_mglru_rules *").choose),
         TYPE_PARAMETERS,
         lambda _: FILE,
         _no_type,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From which type of pages reclaim takes some first: a user's own policy (``generations.h``).
+"""From which type of pages reclaim takes some first: a user's own policy (``mglru.h``).
 
 It is a small Python function, which numba compiles and C calls in place of the rules that a kernel
 has.

@@ -42,15 +42,15 @@ def spent(rules: str, rows: Any, n: int, run: Any, result: str) -> float:
 def replay(rows: GenerationRows) -> float:
     """Return the choices that C makes a second by other rules."""
     n, made = rows.choices.height, _native.choice_rows(rows.choices)
-    return n / spent(OTHER, made, n, lib.sws_generation_choices, "sws_generation_chosen")
+    return n / spent(OTHER, made, n, lib.sws_mglru_choices, "sws_mglru_chosen")
 
 
 def verify(rows: GenerationRows) -> float:
     """Return the rows of both tables that C compares a second."""
     sides = (
-        (rows.choices, _native.choice_rows, lib.sws_generation_choices, "sws_generation_chosen"),
-        (rows.steps.sort("call", "seq"), _native.step_rows, lib.sws_generation_steps,
-         "sws_generation_stepped"),
+        (rows.choices, _native.choice_rows, lib.sws_mglru_choices, "sws_mglru_chosen"),
+        (rows.steps.sort("call", "seq"), _native.step_rows, lib.sws_mglru_steps,
+         "sws_mglru_stepped"),
     )  # fmt: skip
     total = sum(
         spent(rows.rules, make(frame), frame.height, run, result)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plain model of generations.h: the two kernels' functions in the order of mm/vmscan.c.
+"""A plain model of mglru.h: the two kernels' functions in the order of mm/vmscan.c.
 
 It is written from the facts about the kernels, without code of C. A state is a dictionary; types
 are 0 (anon) and 1 (file).

@@ -3,12 +3,12 @@
  * stall_sums.h - how reclaim of 7.3 stalls, by the counts of each list and their sums over a pass.
  *
  * Models, in mm/vmscan.c of 7.3
- *   lists    handle_reclaim_writeback, of generations (MGLRU) and of the two lists alike
+ *   lists    handle_reclaim_writeback, of MGLRU and of the two lists alike
  *   passes   shrink_node
  *
  *      list   list   list       U == T: the flushers are woken; cgroup v1: throttle for writeback
  *         \    |    /
- *        sums of a pass         with generations and for all of memory the pass ends here
+ *        sums of a pass         with MGLRU and for all of memory the pass ends here
  *              |
  *      W > 0 and W == T         kswapd: the node gets WRITEBACK
  *      I > 0                    kswapd: throttle for writeback
@@ -24,8 +24,8 @@
  *   each-list         a cgroup, all of memory   a list   no kernel: the list's counts are the sums
  *
  * They differ from 6.1 (stall_rules.h) in that: reclaim writes no dirty file page, so the flag for
- * it is gone; the flag of congestion has a bit for each that sets it; and generations return before
- * a decision for all of memory, though their lists are counted and wake the flushers.
+ * it is gone; the flag of congestion has a bit for each that sets it; and MGLRU returns before a
+ * decision for all of memory, though its lists are counted and wake the flushers.
  *
  *   operation          lock   work
  *   sws_sums_decide    none   flags are changed one by one; other tasks read and clear them
@@ -42,7 +42,7 @@
 
 /* The rule sets. The numbers may change between versions; store the names. */
 enum sws_sums_set {
-	/* 7.3 with generations. */
+	/* 7.3 with MGLRU. */
 	SWS_SUMS_7_3_GENERATIONS = 0,
 	/* 7.3 with its two lists. */
 	SWS_SUMS_7_3_LISTS = 1,

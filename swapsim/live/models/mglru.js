@@ -5,17 +5,17 @@
 
   // Return a function that says whether file pages are taken, by the refaulted pages of both.
   function chooser(core, setting, rules) {
-    const set = core.indexOf(core.names("sws_generation_set_name"), rules);
-    const switches = core.alloc("sws_generation_rules");
-    core.call("sws_generation_rules_init", set, switches);
-    core.write("sws_generation_rules", switches, { few_refaults: setting.few_refaults });
-    const state = core.alloc("sws_generation_state");
-    const choice = core.alloc("sws_generation_choice");
+    const set = core.indexOf(core.names("sws_mglru_set_name"), rules);
+    const switches = core.alloc("sws_mglru_rules");
+    core.call("sws_mglru_rules_init", set, switches);
+    core.write("sws_mglru_rules", switches, { few_refaults: setting.few_refaults });
+    const state = core.alloc("sws_mglru_state");
+    const choice = core.alloc("sws_mglru_choice");
     const side = (refaulted, upper) => ({
       refaulted: [refaulted - upper, upper, 0, 0], evicted: [setting.evicted, 0, 0, 0],
     });
     const newest = Math.max(setting.anon_generations, setting.file_generations);
-    core.write("sws_generation_state", state, {
+    core.write("sws_mglru_state", state, {
       max_seq: newest,
       min_seq: [newest + 1 - setting.anon_generations, newest + 1 - setting.file_generations],
       swappiness: setting.swappiness,
@@ -23,9 +23,9 @@
     });
     return (anon, file) => {
       const upper = Math.floor((file * setting.upper_percent) / 100);
-      core.write("sws_generation_state", state, { sides: [side(anon, 0), side(file, upper)] });
-      core.call("sws_generation_choose", switches, state, choice);
-      return core.field("sws_generation_choice", choice, "type") === core.constants.SWS_GENERATION_FILE;
+      core.write("sws_mglru_state", state, { sides: [side(anon, 0), side(file, upper)] });
+      core.call("sws_mglru_choose", switches, state, choice);
+      return core.field("sws_mglru_choice", choice, "type") === core.constants.SWS_MGLRU_FILE;
     };
   }
 

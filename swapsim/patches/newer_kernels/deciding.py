@@ -123,7 +123,7 @@ def threshold() -> pl.DataFrame:
     """Return what the threshold of few refaults does in each recording, by its kernel's rules.
 
     ``asked`` are the choices that it or refault rates decide, ``settled`` those that it does, and
-    ``turned`` those of them that differ without it (a switch of ``generations.h``). Recordings in
+    ``turned`` those of them that differ without it (a switch of ``mglru.h``). Recordings in
     which swappiness decides all are left out.
     """
     found = []

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* generations/choose.c - one choice of a type with its tier indices, and one aging. */
-#include "swapsim/generations.h"
+/* mglru/choose.c - one choice of a type with its tier indices, and one aging. */
+#include "swapsim/mglru.h"
 
-enum { ANON = SWS_GENERATION_ANON, FILE_PAGES = SWS_GENERATION_FILE };
+enum { ANON = SWS_MGLRU_ANON, FILE_PAGES = SWS_MGLRU_FILE };
 
 /* A position of the controller: struct ctrl_pos. */
 struct position {
@@ -12,8 +12,8 @@ struct position {
 };
 
 /* read_ctrl_pos: tiers first .. last of one type. */
-static struct position read_tiers(const struct sws_generation_rules *rules,
-				  const struct sws_generation_side *side, int first, int last,
+static struct position read_tiers(const struct sws_mglru_rules *rules,
+				  const struct sws_mglru_side *side, int first, int last,
 				  uint64_t gain)
 {
 	struct position found = { .gain = gain };
@@ -28,43 +28,42 @@ static struct position read_tiers(const struct sws_generation_rules *rules,
 }
 
 /* positive_ctrl_err, whose products wrap as the kernel's unsigned long does. */
-static bool takes(const struct sws_generation_rules *rules, struct position set, struct position is)
+static bool takes(const struct sws_mglru_rules *rules, struct position set, struct position is)
 {
-	const uint64_t left = is.refaulted * (set.total + SWS_GENERATION_BATCH) * set.gain;
+	const uint64_t left = is.refaulted * (set.total + SWS_MGLRU_BATCH) * set.gain;
 	const uint64_t right = (set.refaulted + 1) * is.total * is.gain;
 
 	return is.refaulted < rules->few_refaults || left <= right;
 }
 
 /* get_tier_idx, or the second half of 6.12's get_type_to_scan. */
-static uint8_t tier_index(const struct sws_generation_rules *rules,
-			  const struct sws_generation_side *side, struct position set,
-			  uint64_t gain)
+static uint8_t tier_index(const struct sws_mglru_rules *rules, const struct sws_mglru_side *side,
+			  struct position set, uint64_t gain)
 {
 	int tier = 1;
 
-	while (tier < SWS_GENERATION_TIERS &&
+	while (tier < SWS_MGLRU_TIERS &&
 	       takes(rules, set, read_tiers(rules, side, tier, tier, gain)))
 		tier++;
 	return (uint8_t)(tier - 1);
 }
 
 /* The type by a user's function. */
-static enum sws_generation_type ask(const struct sws_generation_rules *rules,
-				    const struct sws_generation_state *state)
+static enum sws_mglru_type ask(const struct sws_mglru_rules *rules,
+			       const struct sws_mglru_state *state)
 {
 	/* Protected pages of the first tier count, then they do not. */
-	const struct sws_generation_rules all = { .protects_first = true };
-	const struct sws_generation_rules first = { .protects_first = false };
+	const struct sws_mglru_rules all = { .protects_first = true };
+	const struct sws_mglru_rules first = { .protects_first = false };
 	struct position sums[2];
 	struct position firsts[2];
 	int64_t left[2];
 	int64_t answer = 0;
 
 	for (int type = 0; type < 2; type++) {
-		const struct sws_generation_side *side = &state->sides[type];
+		const struct sws_mglru_side *side = &state->sides[type];
 
-		sums[type] = read_tiers(&all, side, 0, SWS_GENERATION_TIERS - 1, 0);
+		sums[type] = read_tiers(&all, side, 0, SWS_MGLRU_TIERS - 1, 0);
 		firsts[type] = read_tiers(&first, side, 0, 0, 0);
 		left[type] = (int64_t)(state->max_seq - state->min_seq[type]) + 1;
 	}
@@ -75,55 +74,52 @@ static enum sws_generation_type ask(const struct sws_generation_rules *rules,
 			       (int64_t)firsts[FILE_PAGES].refaulted,
 			       (int64_t)firsts[FILE_PAGES].total);
 	if (answer != ANON && answer != FILE_PAGES)
-		return SWS_GENERATION_NEITHER;
-	return (enum sws_generation_type)answer;
+		return SWS_MGLRU_NEITHER;
+	return (enum sws_mglru_type)answer;
 }
 
-static void choose_type(const struct sws_generation_rules *rules,
-			const struct sws_generation_state *state, const struct position *sides,
-			struct sws_generation_choice *choice)
+static void choose_type(const struct sws_mglru_rules *rules, const struct sws_mglru_state *state,
+			const struct position *sides, struct sws_mglru_choice *choice)
 {
 	const int32_t swappiness = state->swappiness;
 	bool file = true;
 
 	if (rules->choose) {
-		choice->term = SWS_GENERATION_BY_USER;
+		choice->term = SWS_MGLRU_BY_USER;
 		choice->type = ask(rules, state);
 		return;
 	}
-	choice->term = SWS_GENERATION_BY_SWAPPINESS;
+	choice->term = SWS_MGLRU_BY_SWAPPINESS;
 	if (swappiness == 0) {
 		/* File pages are all that may be taken. */
 	} else if (rules->older_first && state->min_seq[ANON] < state->min_seq[FILE_PAGES]) {
-		choice->term = SWS_GENERATION_BY_AGE;
+		choice->term = SWS_MGLRU_BY_AGE;
 		file = false;
-	} else if (swappiness == 1 || swappiness >= SWS_GENERATION_SWAPPINESS_MAX) {
+	} else if (swappiness == 1 || swappiness >= SWS_MGLRU_SWAPPINESS_MAX) {
 		file = swappiness == 1;
 	} else if (rules->io_first && !state->io) {
-		choice->term = SWS_GENERATION_BY_IO;
+		choice->term = SWS_MGLRU_BY_IO;
 	} else if (!rules->controller) {
 		file = sides[ANON].gain <= sides[FILE_PAGES].gain;
 	} else {
 		choice->term = sides[FILE_PAGES].refaulted < rules->few_refaults
-				       ? SWS_GENERATION_BY_FEW
-				       : SWS_GENERATION_BY_RATES;
+				       ? SWS_MGLRU_BY_FEW
+				       : SWS_MGLRU_BY_RATES;
 		file = takes(rules, sides[ANON], sides[FILE_PAGES]);
 	}
-	choice->type = file ? SWS_GENERATION_FILE : SWS_GENERATION_ANON;
+	choice->type = file ? SWS_MGLRU_FILE : SWS_MGLRU_ANON;
 }
 
-void sws_generation_choose(const struct sws_generation_rules *rules,
-			   const struct sws_generation_state *state,
-			   struct sws_generation_choice *choice)
+void sws_mglru_choose(const struct sws_mglru_rules *rules, const struct sws_mglru_state *state,
+		      struct sws_mglru_choice *choice)
 {
-	const int last = rules->all_tiers ? SWS_GENERATION_TIERS - 1 : 0;
-	const uint64_t swappiness = (uint64_t)(state->swappiness < SWS_GENERATION_SWAPPINESS_MAX
-						       ? state->swappiness
-						       : SWS_GENERATION_SWAPPINESS_MAX);
+	const int last = rules->all_tiers ? SWS_MGLRU_TIERS - 1 : 0;
+	const uint64_t swappiness =
+		(uint64_t)(state->swappiness < SWS_MGLRU_SWAPPINESS_MAX ? state->swappiness
+									: SWS_MGLRU_SWAPPINESS_MAX);
 	const uint64_t gains[2] = {
 		rules->anon_gain != 0 ? rules->anon_gain : swappiness,
-		rules->file_gain != 0 ? rules->file_gain
-				      : SWS_GENERATION_SWAPPINESS_MAX - swappiness,
+		rules->file_gain != 0 ? rules->file_gain : SWS_MGLRU_SWAPPINESS_MAX - swappiness,
 	};
 	struct position sides[2];
 
@@ -131,9 +127,9 @@ void sws_generation_choose(const struct sws_generation_rules *rules,
 		sides[type] = read_tiers(rules, &state->sides[type], 0, last, gains[type]);
 	choose_type(rules, state, sides, choice);
 	for (int type = 0; type < 2; type++) {
-		const bool by_rates = choice->term == SWS_GENERATION_BY_FEW ||
-				      choice->term == SWS_GENERATION_BY_RATES;
-		const struct sws_generation_side *side = &state->sides[type];
+		const bool by_rates =
+			choice->term == SWS_MGLRU_BY_FEW || choice->term == SWS_MGLRU_BY_RATES;
+		const struct sws_mglru_side *side = &state->sides[type];
 
 		if (rules->other_first_tier && by_rates && type == (int)choice->type)
 			choice->tier[type] = tier_index(
@@ -155,15 +151,15 @@ static int first_type(int32_t swappiness)
 
 static int last_type(int32_t swappiness)
 {
-	return swappiness < SWS_GENERATION_ANON_ONLY ? FILE_PAGES : ANON;
+	return swappiness < SWS_MGLRU_ANON_ONLY ? FILE_PAGES : ANON;
 }
 
 /* The generations of a type; never more than there may be, whatever the numbers are. */
-static uint64_t generations(const struct sws_generation_sizes *sizes, int type)
+static uint64_t generations(const struct sws_mglru_sizes *sizes, int type)
 {
 	const uint64_t number = sizes->max_seq - sizes->min_seq[type] + 1;
 
-	return number < SWS_GENERATIONS_MAX ? number : SWS_GENERATIONS_MAX;
+	return number < SWS_MGLRU_GENS_MAX ? number : SWS_MGLRU_GENS_MAX;
 }
 
 /*
@@ -172,7 +168,7 @@ static uint64_t generations(const struct sws_generation_sizes *sizes, int type)
  *      max_seq        5    young    ages if young * 2 > total
  *      max_seq - 2    3    old      ages if old * 4 < total
  */
-static bool badly_spread(const struct sws_generation_sizes *sizes, int32_t swappiness)
+static bool badly_spread(const struct sws_mglru_sizes *sizes, int32_t swappiness)
 {
 	uint64_t young = 0;
 	uint64_t old = 0;
@@ -181,21 +177,20 @@ static bool badly_spread(const struct sws_generation_sizes *sizes, int32_t swapp
 	for (int type = first_type(swappiness); type <= FILE_PAGES; type++)
 		for (uint64_t nth = 0; nth < generations(sizes, type); nth++) {
 			const uint64_t seq = sizes->min_seq[type] + nth;
-			const uint64_t pages = sizes->pages[type][seq % SWS_GENERATIONS_MAX];
+			const uint64_t pages = sizes->pages[type][seq % SWS_MGLRU_GENS_MAX];
 
 			total += pages;
 			if (seq == sizes->max_seq)
 				young += pages;
-			else if (seq + SWS_GENERATIONS_MIN == sizes->max_seq)
+			else if (seq + SWS_MGLRU_GENS_MIN == sizes->max_seq)
 				old += pages;
 		}
-	return young * SWS_GENERATIONS_MIN > total || old * (SWS_GENERATIONS_MIN + 2) < total;
+	return young * SWS_MGLRU_GENS_MIN > total || old * (SWS_MGLRU_GENS_MIN + 2) < total;
 }
 
 /* Whether the oldest generation that a swappiness allows cannot be scanned any more. */
-static bool out_of_cold(const struct sws_generation_rules *rules,
-			const struct sws_generation_sizes *sizes, int32_t swappiness,
-			uint64_t *left)
+static bool out_of_cold(const struct sws_mglru_rules *rules, const struct sws_mglru_sizes *sizes,
+			int32_t swappiness, uint64_t *left)
 {
 	uint64_t oldest = sizes->min_seq[first_type(swappiness)];
 	const uint64_t other = sizes->min_seq[last_type(swappiness)];
@@ -204,26 +199,25 @@ static bool out_of_cold(const struct sws_generation_rules *rules,
 	if (!rules->ages_by_spread && other < oldest)
 		oldest = other;
 	*left = sizes->max_seq - oldest;
-	return *left < SWS_GENERATIONS_MIN;
+	return *left < SWS_MGLRU_GENS_MIN;
 }
 
-bool sws_generation_ages(const struct sws_generation_rules *rules,
-			 const struct sws_generation_sizes *sizes, int32_t swappiness,
-			 uint32_t priority)
+bool sws_mglru_ages(const struct sws_mglru_rules *rules, const struct sws_mglru_sizes *sizes,
+		    int32_t swappiness, uint32_t priority)
 {
-	const bool gentle = priority == SWS_GENERATION_PRIORITY_MAX;
+	const bool gentle = priority == SWS_MGLRU_PRIORITY_MAX;
 	uint64_t left = 0;
 
 	if (out_of_cold(rules, sizes, swappiness, &left))
 		return !rules->ages_by_spread || !gentle;
-	if (gentle || left > SWS_GENERATIONS_MIN)
+	if (gentle || left > SWS_MGLRU_GENS_MIN)
 		return false;
 	return !rules->ages_by_spread || badly_spread(sizes, swappiness);
 }
 
-uint64_t sws_generation_scan_size(const struct sws_generation_rules *rules,
-				  const struct sws_generation_sizes *sizes, int32_t swappiness,
-				  uint32_t priority, bool online)
+uint64_t sws_mglru_scan_size(const struct sws_mglru_rules *rules,
+			     const struct sws_mglru_sizes *sizes, int32_t swappiness,
+			     uint32_t priority, bool online)
 {
 	uint64_t left = 0;
 	uint64_t total = 0;
@@ -233,8 +227,8 @@ uint64_t sws_generation_scan_size(const struct sws_generation_rules *rules,
 	for (int type = first_type(swappiness); type <= last_type(swappiness); type++)
 		for (uint64_t nth = 0; nth < generations(sizes, type); nth++)
 			total += sizes->pages[type]
-					     [(sizes->min_seq[type] + nth) % SWS_GENERATIONS_MAX];
+					     [(sizes->min_seq[type] + nth) % SWS_MGLRU_GENS_MAX];
 	if (!online)
 		return total;
-	return priority <= SWS_GENERATION_PRIORITY_MAX ? total >> priority : 0;
+	return priority <= SWS_MGLRU_PRIORITY_MAX ? total >> priority : 0;
 }

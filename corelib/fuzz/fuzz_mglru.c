@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_generations.c - rows of choices and of turns with any counters, sizes and switches, in
+ * fuzz_mglru.c - rows of choices and of turns with any counters, sizes and switches, in
  * possible and impossible states, with a user's function that answers what it likes.
  */
 #include "input.h"
 
-#include "swapsim/generations.h"
+#include "swapsim/mglru.h"
 
 enum { ROWS = 8, COUNTERS = 40, RISES = 24, SIZES = 8 };
 
@@ -18,9 +18,9 @@ static int64_t choose(int64_t swappiness, int64_t io, int64_t anon_generations,
 		      int64_t anon_first_total, int64_t file_first_refaulted,
 		      int64_t file_first_total)
 {
-	MUST(swappiness >= 0 && swappiness <= SWS_GENERATION_ANON_ONLY && (io == 0 || io == 1));
-	MUST(anon_generations >= SWS_GENERATIONS_MIN && anon_generations <= SWS_GENERATIONS_MAX);
-	MUST(file_generations >= SWS_GENERATIONS_MIN && file_generations <= SWS_GENERATIONS_MAX);
+	MUST(swappiness >= 0 && swappiness <= SWS_MGLRU_ANON_ONLY && (io == 0 || io == 1));
+	MUST(anon_generations >= SWS_MGLRU_GENS_MIN && anon_generations <= SWS_MGLRU_GENS_MAX);
+	MUST(file_generations >= SWS_MGLRU_GENS_MIN && file_generations <= SWS_MGLRU_GENS_MAX);
 	MUST(anon_first_refaulted <= anon_refaulted && anon_first_total <= anon_total);
 	MUST(file_first_refaulted <= file_refaulted && file_first_total <= file_total);
 	return answer;
@@ -45,7 +45,7 @@ static void draw(struct input *input, struct drawn *drawn)
 			drawn->pages[type][row] = input_number(input);
 		}
 		drawn->swappiness[row] =
-			(int32_t)input_or(input, input_below(input, SWS_GENERATION_ANON_ONLY + 1));
+			(int32_t)input_or(input, input_below(input, SWS_MGLRU_ANON_ONLY + 1));
 		for (int at = 0; at < COUNTERS + RISES + 5; at++)
 			drawn->numbers[at][row] = input_bit(input) ? input_number32(input) : 0;
 		for (int at = 0; at < 8; at++)
@@ -53,9 +53,9 @@ static void draw(struct input *input, struct drawn *drawn)
 	}
 }
 
-static void run_choices(const struct sws_generation_rules *rules, const struct drawn *drawn)
+static void run_choices(const struct sws_mglru_rules *rules, const struct drawn *drawn)
 {
-	struct sws_generation_choice_rows rows = {
+	struct sws_mglru_choice_rows rows = {
 		.max_seq = drawn->max_seq,
 		.min_seq = { drawn->min_seq[0], drawn->min_seq[1] },
 		.swappiness = drawn->swappiness,
@@ -63,7 +63,7 @@ static void run_choices(const struct sws_generation_rules *rules, const struct d
 		.scan = { drawn->bytes[1], drawn->bytes[2] },
 		.result = drawn->numbers[COUNTERS + RISES],
 	};
-	struct sws_generation_chosen chosen[ROWS];
+	struct sws_mglru_chosen chosen[ROWS];
 	uint64_t at = 0;
 	int error = SWS_OK;
 
@@ -75,20 +75,20 @@ static void run_choices(const struct sws_generation_rules *rules, const struct d
 		rows.pages[i] = drawn->numbers[COUNTERS + RISES + 1 + i];
 		rows.taken[i] = drawn->numbers[COUNTERS + RISES + 3 + i];
 	}
-	error = sws_generation_choices(rules, ROWS, &rows, chosen, &at);
+	error = sws_mglru_choices(rules, ROWS, &rows, chosen, &at);
 	MUST(error == SWS_OK ? at == ROWS : at < ROWS);
 	MUST(error != SWS_ERROR_BAD_CONFIG || rules->choose);
 	for (uint64_t row = 0; row < at; row++) {
-		MUST(chosen[row].type < SWS_GENERATION_NEITHER);
-		MUST(chosen[row].first <= SWS_GENERATION_NEITHER);
-		MUST(sws_generation_term_name((enum sws_generation_term)chosen[row].term));
-		MUST(chosen[row].tier < SWS_GENERATION_TIERS);
+		MUST(chosen[row].type < SWS_MGLRU_NEITHER);
+		MUST(chosen[row].first <= SWS_MGLRU_NEITHER);
+		MUST(sws_mglru_term_name((enum sws_mglru_term)chosen[row].term));
+		MUST(chosen[row].tier < SWS_MGLRU_TIERS);
 	}
 }
 
-static void run_steps(const struct sws_generation_rules *rules, const struct drawn *drawn)
+static void run_steps(const struct sws_mglru_rules *rules, const struct drawn *drawn)
 {
-	struct sws_generation_step_rows rows = {
+	struct sws_mglru_step_rows rows = {
 		.call = drawn->numbers[SIZES * 2],
 		.swappiness = drawn->swappiness,
 		.priority = drawn->bytes[0],
@@ -104,8 +104,8 @@ static void run_steps(const struct sws_generation_rules *rules, const struct dra
 		.wanted = drawn->pages[1],
 		.order = drawn->bytes[7],
 	};
-	struct sws_generation_size_rows *const states[2] = { &rows.before, &rows.acts };
-	struct sws_generation_stepped stepped[ROWS];
+	struct sws_mglru_size_rows *const states[2] = { &rows.before, &rows.acts };
+	struct sws_mglru_stepped stepped[ROWS];
 	uint64_t at = 0;
 	int error = SWS_OK;
 
@@ -116,7 +116,7 @@ static void run_steps(const struct sws_generation_rules *rules, const struct dra
 		for (int i = 0; i < SIZES; i++)
 			states[state]->pages[i] = drawn->numbers[SIZES * state + i];
 	}
-	error = sws_generation_steps(rules, ROWS, &rows, stepped, &at);
+	error = sws_mglru_steps(rules, ROWS, &rows, stepped, &at);
 	MUST(error == SWS_OK ? at == ROWS : at < ROWS);
 	for (uint64_t row = 0; row < at; row++)
 		MUST(stepped[row].low <= stepped[row].high);
@@ -125,14 +125,14 @@ static void run_steps(const struct sws_generation_rules *rules, const struct dra
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { .bytes = data, .left = size };
-	struct sws_generation_rules rules;
+	struct sws_mglru_rules rules;
 	struct drawn drawn;
 
 	while (input.left) {
-		MUST(sws_generation_rules_init((enum sws_generation_set)input_below(&input, 2),
-					       &rules) == SWS_OK);
+		MUST(sws_mglru_rules_init((enum sws_mglru_set)input_below(&input, 2), &rules) ==
+		     SWS_OK);
 		rules.controller = input_bit(&input);
-		rules.few_refaults = input_or(&input, SWS_GENERATION_BATCH);
+		rules.few_refaults = input_or(&input, SWS_MGLRU_BATCH);
 		rules.anon_gain = input_or(&input, 0);
 		rules.file_gain = input_or(&input, 0);
 		answer = (int64_t)input_or64(&input, input_below(&input, 2));

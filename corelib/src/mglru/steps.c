@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* generations/steps.c - the loop of try_to_shrink_lruvec, compared turn by turn. */
-#include "swapsim/generations.h"
+/* mglru/steps.c - the loop of try_to_shrink_lruvec, compared turn by turn. */
+#include "swapsim/mglru.h"
 
 /* The answers of should_abort_scan. */
 enum { GOES_ON = 0, STOPS = 1, NOT_ASKED = 2 };
@@ -23,15 +23,14 @@ struct loop {
 	bool ended;
 };
 
-static void read_sizes(const struct sws_generation_size_rows *rows, uint64_t row,
-		       struct sws_generation_sizes *sizes)
+static void read_sizes(const struct sws_mglru_size_rows *rows, uint64_t row,
+		       struct sws_mglru_sizes *sizes)
 {
 	sizes->max_seq = rows->max_seq[row];
 	for (int type = 0; type < 2; type++) {
 		sizes->min_seq[type] = rows->min_seq[type][row];
-		for (int gen = 0; gen < SWS_GENERATIONS_MAX; gen++)
-			sizes->pages[type][gen] =
-				rows->pages[type * SWS_GENERATIONS_MAX + gen][row];
+		for (int gen = 0; gen < SWS_MGLRU_GENS_MAX; gen++)
+			sizes->pages[type][gen] = rows->pages[type * SWS_MGLRU_GENS_MAX + gen][row];
 	}
 }
 
@@ -43,8 +42,8 @@ static void widen(uint64_t size, bool first, struct loop *loop)
 }
 
 /* Whether reclaim may stop by what it has freed: should_abort_scan but for kswapd's watermarks. */
-static bool freed_enough(const struct sws_generation_rules *rules,
-			 const struct sws_generation_step_rows *rows, uint64_t row)
+static bool freed_enough(const struct sws_mglru_rules *rules,
+			 const struct sws_mglru_step_rows *rows, uint64_t row)
 {
 	const uint64_t gap = UINT64_C(2) << rows->order[row];
 	const uint64_t wanted = rows->wanted[row] > gap ? rows->wanted[row] : gap;
@@ -53,8 +52,8 @@ static bool freed_enough(const struct sws_generation_rules *rules,
 }
 
 /* Whether the kernel's answer, after a scan, is one that the rules can give. */
-static bool answers(const struct sws_generation_rules *rules,
-		    const struct sws_generation_step_rows *rows, uint64_t row)
+static bool answers(const struct sws_mglru_rules *rules, const struct sws_mglru_step_rows *rows,
+		    uint64_t row)
 {
 	if (rows->stop[row] == NOT_ASKED)
 		return false;
@@ -66,18 +65,18 @@ static bool answers(const struct sws_generation_rules *rules,
 static uint8_t ranked(bool equal, bool unsure)
 {
 	if (unsure)
-		return SWS_GENERATION_AMBIGUOUS;
-	return equal ? SWS_GENERATION_EQUAL : SWS_GENERATION_DIFFERS;
+		return SWS_MGLRU_AMBIGUOUS;
+	return equal ? SWS_MGLRU_EQUAL : SWS_MGLRU_DIFFERS;
 }
 
 static uint64_t batch_of(uint64_t size)
 {
-	return size < SWS_GENERATION_BATCH ? size : SWS_GENERATION_BATCH;
+	return size < SWS_MGLRU_BATCH ? size : SWS_MGLRU_BATCH;
 }
 
 /* The turn of a kernel that computes the size once: what it scans, and whether the loop goes on. */
-static uint8_t compare_batch(const struct sws_generation_rules *rules,
-			     const struct sws_generation_step_rows *rows, uint64_t row,
+static uint8_t compare_batch(const struct sws_mglru_rules *rules,
+			     const struct sws_mglru_step_rows *rows, uint64_t row,
 			     struct loop *loop)
 {
 	const uint64_t batch = rows->evicted[row] != 0 ? rows->batch[row] : 0;
@@ -89,7 +88,7 @@ static uint8_t compare_batch(const struct sws_generation_rules *rules,
 	if (batch != 0 && scanned != 0)
 		equal &= answers(rules, rows, row);
 	/* A batch below the most is all that is left. */
-	if (batch != 0 && batch < SWS_GENERATION_BATCH)
+	if (batch != 0 && batch < SWS_MGLRU_BATCH)
 		loop->low = loop->high = batch;
 	else if (batch != 0 && loop->low < batch)
 		loop->low = batch;
@@ -101,9 +100,8 @@ static uint8_t compare_batch(const struct sws_generation_rules *rules,
 }
 
 /* The turn of a kernel that computes the size each time, and asks whether to stop below it. */
-static uint8_t compare_scan(const struct sws_generation_rules *rules,
-			    const struct sws_generation_step_rows *rows, uint64_t row,
-			    struct loop *loop)
+static uint8_t compare_scan(const struct sws_mglru_rules *rules,
+			    const struct sws_mglru_step_rows *rows, uint64_t row, struct loop *loop)
 {
 	const bool evicted = rows->evicted[row] != 0;
 	const bool asked = rows->stop[row] != NOT_ASKED;
@@ -123,11 +121,10 @@ static uint8_t compare_scan(const struct sws_generation_rules *rules,
 	return ranked(equal, equal && unsure);
 }
 
-static void step_row(const struct sws_generation_rules *rules,
-		     const struct sws_generation_step_rows *rows, uint64_t row, struct loop *loop,
-		     struct sws_generation_stepped *stepped)
+static void step_row(const struct sws_mglru_rules *rules, const struct sws_mglru_step_rows *rows,
+		     uint64_t row, struct loop *loop, struct sws_mglru_stepped *stepped)
 {
-	const struct sws_generation_size_rows *const states[2] = { &rows->before, &rows->acts };
+	const struct sws_mglru_size_rows *const states[2] = { &rows->before, &rows->acts };
 	const int32_t swappiness = rows->swappiness[row];
 	const bool begins = row == 0 || rows->call[row] != rows->call[row - 1];
 	const bool online = rows->online[row] != 0;
@@ -137,13 +134,12 @@ static void step_row(const struct sws_generation_rules *rules,
 	if (begins)
 		*loop = (struct loop){ .unknown = rows->shielded[row] != 0 };
 	for (int at = 0; at < 2; at++) {
-		struct sws_generation_sizes sizes;
+		struct sws_mglru_sizes sizes;
 		uint64_t size = 0;
 
 		read_sizes(states[at], row, &sizes);
-		size = sws_generation_scan_size(rules, &sizes, swappiness, rows->priority[row],
-						online);
-		ages[at] = sws_generation_ages(rules, &sizes, swappiness, rows->priority[row]);
+		size = sws_mglru_scan_size(rules, &sizes, swappiness, rows->priority[row], online);
+		ages[at] = sws_mglru_ages(rules, &sizes, swappiness, rows->priority[row]);
 		if (!rules->sizes_once) {
 			ages[at] &= online || size == 0;
 			/* A new generation ends the loop. */
@@ -152,9 +148,8 @@ static void step_row(const struct sws_generation_rules *rules,
 		if (begins || !rules->sizes_once)
 			widen(size, at == 0, loop);
 	}
-	*stepped = (struct sws_generation_stepped){ .ages = ages[0],
-						    .low = loop->low,
-						    .high = loop->high };
+	*stepped =
+		(struct sws_mglru_stepped){ .ages = ages[0], .low = loop->low, .high = loop->high };
 	if (loop->unknown)
 		return;
 	if (loop->ended || (loop->high == 0 && rules->sizes_once)) {
@@ -169,26 +164,25 @@ static void step_row(const struct sws_generation_rules *rules,
 						: compare_scan(rules, rows, row, loop);
 }
 
-static bool possible(const struct sws_generation_step_rows *rows, uint64_t row)
+static bool possible(const struct sws_mglru_step_rows *rows, uint64_t row)
 {
-	const struct sws_generation_size_rows *const states[2] = { &rows->before, &rows->acts };
-	bool found =
-		rows->swappiness[row] >= 0 && rows->swappiness[row] <= SWS_GENERATION_ANON_ONLY &&
-		rows->priority[row] <= SWS_GENERATION_PRIORITY_MAX && rows->order[row] <= ORDER_MAX;
+	const struct sws_mglru_size_rows *const states[2] = { &rows->before, &rows->acts };
+	bool found = rows->swappiness[row] >= 0 && rows->swappiness[row] <= SWS_MGLRU_ANON_ONLY &&
+		     rows->priority[row] <= SWS_MGLRU_PRIORITY_MAX && rows->order[row] <= ORDER_MAX;
 
 	for (int at = 0; at < 2; at++)
 		for (int type = 0; type < 2; type++) {
 			const uint64_t left =
 				states[at]->max_seq[row] - states[at]->min_seq[type][row] + 1;
 
-			found &= left >= SWS_GENERATIONS_MIN && left <= SWS_GENERATIONS_MAX;
+			found &= left >= SWS_MGLRU_GENS_MIN && left <= SWS_MGLRU_GENS_MAX;
 		}
 	return found;
 }
 
-int sws_generation_steps(const struct sws_generation_rules *rules, uint64_t n,
-			 const struct sws_generation_step_rows *rows,
-			 struct sws_generation_stepped *stepped, uint64_t *row)
+int sws_mglru_steps(const struct sws_mglru_rules *rules, uint64_t n,
+		    const struct sws_mglru_step_rows *rows, struct sws_mglru_stepped *stepped,
+		    uint64_t *row)
 {
 	struct loop loop = { 0 };
 

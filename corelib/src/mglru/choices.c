@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* generations/choices.c - the choices of a recording, compared row by row. */
-#include "swapsim/generations.h"
+/* mglru/choices.c - the choices of a recording, compared row by row. */
+#include "swapsim/mglru.h"
 
 enum {
-	TIERS = SWS_GENERATION_TIERS,
+	TIERS = SWS_MGLRU_TIERS,
 	/* Columns of one counter. */
 	EACH = 2 * TIERS,
 	/* Counters in the columns, and among those that rose. */
@@ -16,11 +16,11 @@ enum {
 	EVICTED_MORE = EACH,
 	REFAULTED_MORE = 2 * EACH,
 	/* As an address of a list that was not scanned. */
-	NONE = SWS_GENERATION_NEITHER,
+	NONE = SWS_MGLRU_NEITHER,
 };
 
-static void read_side(const struct sws_generation_choice_rows *rows, uint64_t row, int type,
-		      struct sws_generation_side *side)
+static void read_side(const struct sws_mglru_choice_rows *rows, uint64_t row, int type,
+		      struct sws_mglru_side *side)
 {
 	for (int tier = 0; tier < TIERS; tier++) {
 		const int at = type * TIERS + tier;
@@ -33,8 +33,8 @@ static void read_side(const struct sws_generation_choice_rows *rows, uint64_t ro
 	}
 }
 
-static void read_state(const struct sws_generation_choice_rows *rows, uint64_t row,
-		       struct sws_generation_state *state)
+static void read_state(const struct sws_mglru_choice_rows *rows, uint64_t row,
+		       struct sws_mglru_state *state)
 {
 	for (int type = 0; type < 2; type++) {
 		read_side(rows, row, type, &state->sides[type]);
@@ -46,7 +46,7 @@ static void read_state(const struct sws_generation_choice_rows *rows, uint64_t r
 }
 
 /* Whether evicted or refaulted rose during the call. */
-static bool moved(const struct sws_generation_choice_rows *rows, uint64_t row)
+static bool moved(const struct sws_mglru_choice_rows *rows, uint64_t row)
 {
 	uint32_t any = 0;
 
@@ -71,15 +71,15 @@ enum corner {
 	CORNERS,
 };
 
-static void raise(const struct sws_generation_choice_rows *rows, uint64_t row, enum corner corner,
-		  struct sws_generation_state *state)
+static void raise(const struct sws_mglru_choice_rows *rows, uint64_t row, enum corner corner,
+		  struct sws_mglru_state *state)
 {
 	for (int at = 0; at < EACH; at++) {
 		const int type = at / TIERS;
 		const int tier = at % TIERS;
 		const bool refaults[CORNERS] = {
-			[FAVOURS_FILE] = type == SWS_GENERATION_ANON,
-			[FAVOURS_ANON] = type == SWS_GENERATION_FILE,
+			[FAVOURS_FILE] = type == SWS_MGLRU_ANON,
+			[FAVOURS_ANON] = type == SWS_MGLRU_FILE,
 			[LOWEST_TIER] = tier > 0,
 			[HIGHEST_TIER] = tier == 0,
 		};
@@ -91,16 +91,16 @@ static void raise(const struct sws_generation_choice_rows *rows, uint64_t row, e
 	}
 }
 
-static bool two_left(const struct sws_generation_state *state, int type)
+static bool two_left(const struct sws_mglru_state *state, int type)
 {
-	return state->max_seq - state->min_seq[type] + 1 == SWS_GENERATIONS_MIN;
+	return state->max_seq - state->min_seq[type] + 1 == SWS_MGLRU_GENS_MIN;
 }
 
 /*
  * The list that a turn of isolate_folios scans, from this type on: a type with two generations
  * yields nothing, at once. *turns is how many turns are left, and becomes fewer by those passed.
  */
-static int next_list(const struct sws_generation_state *state, int type, int *turns)
+static int next_list(const struct sws_mglru_state *state, int type, int *turns)
 {
 	while (*turns > 0) {
 		(*turns)--;
@@ -117,11 +117,10 @@ static int next_list(const struct sws_generation_state *state, int type, int *tu
  *      file    scanned 64, isolated 0     6.12: anon is next; 7.3: file again
  *      anon    two generations            no scan: the other type, if a turn is left
  */
-static bool follows(const struct sws_generation_rules *rules,
-		    const struct sws_generation_choice_rows *rows, uint64_t row,
-		    const struct sws_generation_state *state, int type)
+static bool follows(const struct sws_mglru_rules *rules, const struct sws_mglru_choice_rows *rows,
+		    uint64_t row, const struct sws_mglru_state *state, int type)
 {
-	int turns = state->swappiness == 0 || state->swappiness == SWS_GENERATION_ANON_ONLY ? 1 : 2;
+	int turns = state->swappiness == 0 || state->swappiness == SWS_MGLRU_ANON_ONLY ? 1 : 2;
 	int list = next_list(state, type, &turns);
 
 	for (int scan = 0; scan < 2; scan++) {
@@ -143,8 +142,8 @@ static bool follows(const struct sws_generation_rules *rules,
 }
 
 /* The first tier of a type of which pages were spared by its index, TIERS if none were. */
-static int first_spared(const struct sws_generation_rules *rules,
-			const struct sws_generation_choice_rows *rows, uint64_t row, int type)
+static int first_spared(const struct sws_mglru_rules *rules,
+			const struct sws_mglru_choice_rows *rows, uint64_t row, int type)
 {
 	const int tiers = rules->spares_last ? TIERS - 1 : TIERS;
 	int tier = 0;
@@ -155,11 +154,11 @@ static int first_spared(const struct sws_generation_rules *rules,
 }
 
 /* The tiers of the lists that were scanned. Those above the index may be spared, no others. */
-static uint8_t compare_tiers(const struct sws_generation_rules *rules,
-			     const struct sws_generation_choice_rows *rows, uint64_t row,
-			     const struct sws_generation_choice *choices, int n)
+static uint8_t compare_tiers(const struct sws_mglru_rules *rules,
+			     const struct sws_mglru_choice_rows *rows, uint64_t row,
+			     const struct sws_mglru_choice *choices, int n)
 {
-	uint8_t equal = SWS_GENERATION_NOT_COMPARED;
+	uint8_t equal = SWS_MGLRU_NOT_COMPARED;
 
 	for (int type = 0; type < 2; type++) {
 		const int spared = first_spared(rules, rows, row, type);
@@ -173,73 +172,72 @@ static uint8_t compare_tiers(const struct sws_generation_rules *rules,
 			high = choices[i].tier[type] > high ? choices[i].tier[type] : high;
 		}
 		if (spared <= low)
-			return SWS_GENERATION_DIFFERS;
+			return SWS_MGLRU_DIFFERS;
 		if (spared <= high)
-			equal = SWS_GENERATION_AMBIGUOUS;
-		else if (equal == SWS_GENERATION_NOT_COMPARED)
-			equal = SWS_GENERATION_EQUAL;
+			equal = SWS_MGLRU_AMBIGUOUS;
+		else if (equal == SWS_MGLRU_NOT_COMPARED)
+			equal = SWS_MGLRU_EQUAL;
 	}
 	return equal;
 }
 
 /* Returns whether each choice is a type, which a user's function may not return. */
-static bool choose_row(const struct sws_generation_rules *rules,
-		       const struct sws_generation_choice_rows *rows, uint64_t row,
-		       struct sws_generation_chosen *chosen)
+static bool choose_row(const struct sws_mglru_rules *rules,
+		       const struct sws_mglru_choice_rows *rows, uint64_t row,
+		       struct sws_mglru_chosen *chosen)
 {
 	/* By the counters before, then those of each corner. */
-	struct sws_generation_choice choices[1 + CORNERS];
-	struct sws_generation_state state;
+	struct sws_mglru_choice choices[1 + CORNERS];
+	struct sws_mglru_state state;
 	int turns = 2;
 	int n = 1;
 	bool unsure = false;
 	bool typed = false;
 
 	read_state(rows, row, &state);
-	sws_generation_choose(rules, &state, &choices[0]);
-	typed = choices[0].type != SWS_GENERATION_NEITHER;
+	sws_mglru_choose(rules, &state, &choices[0]);
+	typed = choices[0].type != SWS_MGLRU_NEITHER;
 	for (int corner = 0; corner < CORNERS && moved(rows, row); corner++, n++) {
-		struct sws_generation_state extreme = state;
+		struct sws_mglru_state extreme = state;
 
 		raise(rows, row, (enum corner)corner, &extreme);
-		sws_generation_choose(rules, &extreme, &choices[n]);
-		typed &= choices[n].type != SWS_GENERATION_NEITHER;
+		sws_mglru_choose(rules, &extreme, &choices[n]);
+		typed &= choices[n].type != SWS_MGLRU_NEITHER;
 		unsure |= choices[n].type != choices[0].type;
 	}
 	if (!typed)
 		return false;
-	*chosen = (struct sws_generation_chosen){
+	*chosen = (struct sws_mglru_chosen){
 		.type = (uint8_t)choices[0].type,
 		.term = (uint8_t)choices[0].term,
 		.tier_equal = compare_tiers(rules, rows, row, choices, n),
 	};
 	if (!follows(rules, rows, row, &state, (int)choices[0].type))
-		chosen->type_equal = unsure ? SWS_GENERATION_AMBIGUOUS : SWS_GENERATION_DIFFERS;
+		chosen->type_equal = unsure ? SWS_MGLRU_AMBIGUOUS : SWS_MGLRU_DIFFERS;
 	else if (!follows(rules, rows, row, &state, !choices[0].type))
-		chosen->type_equal = unsure ? SWS_GENERATION_AMBIGUOUS : SWS_GENERATION_EQUAL;
-	if (state.swappiness == 0 || state.swappiness == SWS_GENERATION_ANON_ONLY)
+		chosen->type_equal = unsure ? SWS_MGLRU_AMBIGUOUS : SWS_MGLRU_EQUAL;
+	if (state.swappiness == 0 || state.swappiness == SWS_MGLRU_ANON_ONLY)
 		turns = 1;
 	chosen->first = (uint8_t)next_list(&state, (int)choices[0].type, &turns);
 	chosen->tier = chosen->first == NONE ? 0 : choices[0].tier[chosen->first];
 	return true;
 }
 
-static bool possible(const struct sws_generation_choice_rows *rows, uint64_t row)
+static bool possible(const struct sws_mglru_choice_rows *rows, uint64_t row)
 {
-	bool found =
-		rows->swappiness[row] >= 0 && rows->swappiness[row] <= SWS_GENERATION_ANON_ONLY;
+	bool found = rows->swappiness[row] >= 0 && rows->swappiness[row] <= SWS_MGLRU_ANON_ONLY;
 
 	for (int type = 0; type < 2; type++) {
 		const uint64_t left = rows->max_seq[row] - rows->min_seq[type][row] + 1;
 
-		found &= left >= SWS_GENERATIONS_MIN && left <= SWS_GENERATIONS_MAX;
+		found &= left >= SWS_MGLRU_GENS_MIN && left <= SWS_MGLRU_GENS_MAX;
 	}
 	return found;
 }
 
-int sws_generation_choices(const struct sws_generation_rules *rules, uint64_t n,
-			   const struct sws_generation_choice_rows *rows,
-			   struct sws_generation_chosen *chosen, uint64_t *row)
+int sws_mglru_choices(const struct sws_mglru_rules *rules, uint64_t n,
+		      const struct sws_mglru_choice_rows *rows, struct sws_mglru_chosen *chosen,
+		      uint64_t *row)
 {
 	for (*row = 0; *row < n; (*row)++) {
 		if (!possible(rows, *row))

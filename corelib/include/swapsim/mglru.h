@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * generations.h - what reclaim decides with generations (MGLRU): from which type of pages it takes
- * some, which tiers it spares, whether it makes a new generation first, how many pages it scans,
- * and when it stops.
+ * mglru.h - what reclaim decides with MGLRU: from which type of pages it takes some, which tiers it
+ * spares, whether it makes a new generation first, how many pages it scans, and when it stops.
  *
  * Models, in mm/vmscan.c of 6.12 and 7.3
  *   type, tier index   get_type_to_scan, get_tier_idx, positive_ctrl_err, read_ctrl_pos
@@ -57,8 +56,8 @@
  * that it spared); the random bin of memory cgroups, and their protection (memory.low, memory.min);
  * the walk of page tables; zone watermarks, by which kswapd may stop: these are taken from the trace.
  */
-#ifndef SWAPSIM_GENERATIONS_H
-#define SWAPSIM_GENERATIONS_H
+#ifndef SWAPSIM_MGLRU_H
+#define SWAPSIM_MGLRU_H
 
 #include "swapsim/core.h"
 
@@ -66,57 +65,57 @@
 
 enum {
 	/* Tiers of a generation: MAX_NR_TIERS. */
-	SWS_GENERATION_TIERS = 4,
+	SWS_MGLRU_TIERS = 4,
 	/* Generations that remain at least: MIN_NR_GENS. */
-	SWS_GENERATIONS_MIN = 2,
+	SWS_MGLRU_GENS_MIN = 2,
 	/* Generations that there are at most: MAX_NR_GENS. */
-	SWS_GENERATIONS_MAX = 4,
+	SWS_MGLRU_GENS_MAX = 4,
 	/* Pages of a batch, and refaults that are few: MIN_LRU_BATCH. */
-	SWS_GENERATION_BATCH = 64,
+	SWS_MGLRU_BATCH = 64,
 	/* The highest swappiness of a system: MAX_SWAPPINESS. */
-	SWS_GENERATION_SWAPPINESS_MAX = 200,
+	SWS_MGLRU_SWAPPINESS_MAX = 200,
 	/* Anonymous pages only, which a request to reclaim may ask for: SWAPPINESS_ANON_ONLY. */
-	SWS_GENERATION_ANON_ONLY = 201,
+	SWS_MGLRU_ANON_ONLY = 201,
 	/* The priority at which reclaim begins: DEF_PRIORITY. */
-	SWS_GENERATION_PRIORITY_MAX = 12,
+	SWS_MGLRU_PRIORITY_MAX = 12,
 };
 
 /* The rule sets. The numbers may change between versions; store the names. */
-enum sws_generation_set {
+enum sws_mglru_set {
 	/* The kernel 6.12. */
-	SWS_GENERATIONS_6_12 = 0,
+	SWS_MGLRU_6_12 = 0,
 	/* The kernel 7.3. */
-	SWS_GENERATIONS_7_3 = 1,
+	SWS_MGLRU_7_3 = 1,
 };
 
 /* Types of pages. */
-enum sws_generation_type {
+enum sws_mglru_type {
 	/* Anonymous pages. */
-	SWS_GENERATION_ANON = 0,
+	SWS_MGLRU_ANON = 0,
 	/* File pages. */
-	SWS_GENERATION_FILE = 1,
+	SWS_MGLRU_FILE = 1,
 	/* Neither. */
-	SWS_GENERATION_NEITHER = 2,
+	SWS_MGLRU_NEITHER = 2,
 };
 
 /* The term of the rules that decides a type. */
-enum sws_generation_term {
+enum sws_mglru_term {
 	/* The swappiness allows one type only, or prefers it: 0, 1, 200, 201. */
-	SWS_GENERATION_BY_SWAPPINESS = 0,
+	SWS_MGLRU_BY_SWAPPINESS = 0,
 	/* The oldest generation of anonymous pages is older. */
-	SWS_GENERATION_BY_AGE = 1,
+	SWS_MGLRU_BY_AGE = 1,
 	/* The caller may start no IO. */
-	SWS_GENERATION_BY_IO = 2,
+	SWS_MGLRU_BY_IO = 2,
 	/* File pages have few refaults. */
-	SWS_GENERATION_BY_FEW = 3,
+	SWS_MGLRU_BY_FEW = 3,
 	/* The refault rates and gains. */
-	SWS_GENERATION_BY_RATES = 4,
+	SWS_MGLRU_BY_RATES = 4,
 	/* A user's function. */
-	SWS_GENERATION_BY_USER = 5,
+	SWS_MGLRU_BY_USER = 5,
 };
 
 /* The switches. */
-struct sws_generation_rules {
+struct sws_mglru_rules {
 	/* Anonymous pages come first if their oldest generation is older than that of file pages. */
 	bool older_first;
 	/* File pages come first if the caller may start no IO. */
@@ -170,20 +169,20 @@ struct sws_generation_rules {
 };
 
 /* Returns the name of a rule set; NULL past the last. All names are constants. */
-const char *sws_generation_set_name(enum sws_generation_set set);
+const char *sws_mglru_set_name(enum sws_mglru_set set);
 /* Returns the name of a type, the last one `neither`; NULL past the last. */
-const char *sws_generation_type_name(enum sws_generation_type type);
+const char *sws_mglru_type_name(enum sws_mglru_type type);
 /* Returns the name of a term; NULL past the last. */
-const char *sws_generation_term_name(enum sws_generation_term term);
+const char *sws_mglru_term_name(enum sws_mglru_term term);
 
 /*
  * Writes the switches of a rule set. Complexity: O(1). Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT
  * for an unknown one.
  */
-int sws_generation_rules_init(enum sws_generation_set set, struct sws_generation_rules *rules);
+int sws_mglru_rules_init(enum sws_mglru_set set, struct sws_mglru_rules *rules);
 
 /* The counters of a type's oldest generation with its averages, in pages by tier. */
-struct sws_generation_side {
+struct sws_mglru_side {
 	/* Pages that refaulted, and their average. */
 	uint64_t refaulted[4];
 	/* Pages that were evicted, and the average of evicted and protected ones. */
@@ -193,25 +192,25 @@ struct sws_generation_side {
 };
 
 /* What a choice depends on. */
-struct sws_generation_state {
-	/* Both types: enum sws_generation_type. */
-	struct sws_generation_side sides[2];
+struct sws_mglru_state {
+	/* Both types: enum sws_mglru_type. */
+	struct sws_mglru_side sides[2];
 	/* The newest generation. */
 	uint64_t max_seq;
 	/* The oldest generation of each type. */
 	uint64_t min_seq[2];
-	/* 0 .. SWS_GENERATION_ANON_ONLY */
+	/* 0 .. SWS_MGLRU_ANON_ONLY */
 	int32_t swappiness;
 	/* Whether the caller may start IO. */
 	bool io;
 };
 
 /* A choice. */
-struct sws_generation_choice {
+struct sws_mglru_choice {
 	/* The type that is scanned first; neither if a user's function returns none. */
-	enum sws_generation_type type;
+	enum sws_mglru_type type;
 	/* The term that decides it. */
-	enum sws_generation_term term;
+	enum sws_mglru_term term;
 	/* The tier index of each type, if that is scanned now: tiers above it are spared. */
 	uint8_t tier[2];
 };
@@ -220,12 +219,11 @@ struct sws_generation_choice {
  * Chooses a type and both tier indices. Models: isolate_folios up to its first scan. Complexity:
  * O(tiers). Locks: lru_lock.
  */
-void sws_generation_choose(const struct sws_generation_rules *rules,
-			   const struct sws_generation_state *state,
-			   struct sws_generation_choice *choice);
+void sws_mglru_choose(const struct sws_mglru_rules *rules, const struct sws_mglru_state *state,
+		      struct sws_mglru_choice *choice);
 
 /* The sizes of the generations of an lruvec, as aging and scan size depend on them. */
-struct sws_generation_sizes {
+struct sws_mglru_sizes {
 	/* The newest generation. */
 	uint64_t max_seq;
 	/* The oldest generation of each type. */
@@ -238,21 +236,20 @@ struct sws_generation_sizes {
  * Returns whether a new generation is made before a scan at a priority. Models: should_run_aging.
  * Complexity: O(generations). Locks: none.
  */
-bool sws_generation_ages(const struct sws_generation_rules *rules,
-			 const struct sws_generation_sizes *sizes, int32_t swappiness,
-			 uint32_t priority);
+bool sws_mglru_ages(const struct sws_mglru_rules *rules, const struct sws_mglru_sizes *sizes,
+		    int32_t swappiness, uint32_t priority);
 
 /*
- * Returns the pages to scan at a priority, 0 above SWS_GENERATION_PRIORITY_MAX; all of them if the
+ * Returns the pages to scan at a priority, 0 above SWS_MGLRU_PRIORITY_MAX; all of them if the
  * memory cgroup was deleted. Models:
  * get_nr_to_scan. Complexity: O(generations). Locks: none.
  */
-uint64_t sws_generation_scan_size(const struct sws_generation_rules *rules,
-				  const struct sws_generation_sizes *sizes, int32_t swappiness,
-				  uint32_t priority, bool online);
+uint64_t sws_mglru_scan_size(const struct sws_mglru_rules *rules,
+			     const struct sws_mglru_sizes *sizes, int32_t swappiness,
+			     uint32_t priority, bool online);
 
 /* Calls of isolate_folios as columns of one length. Counters are in the order of names below. */
-struct sws_generation_choice_rows {
+struct sws_mglru_choice_rows {
 	/*
 	 * avg_refaulted, avg_total, protected, evicted and refaulted; each of four tiers of anon, then
 	 * of file.
@@ -268,7 +265,7 @@ struct sws_generation_choice_rows {
 	const int32_t *swappiness;
 	/* 1 if the caller may start IO. */
 	const uint8_t *io;
-	/* The lists that were scanned, in order: enum sws_generation_type. */
+	/* The lists that were scanned, in order: enum sws_mglru_type. */
 	const uint8_t *scan[2];
 	/* Pages that each of them scanned. */
 	const uint32_t *pages[2];
@@ -279,28 +276,28 @@ struct sws_generation_choice_rows {
 };
 
 /* The result of a comparison. */
-enum sws_generation_equal {
+enum sws_mglru_equal {
 	/* Nothing to compare: any rule has the same result, or the rows do not show it. */
-	SWS_GENERATION_NOT_COMPARED = 0,
+	SWS_MGLRU_NOT_COMPARED = 0,
 	/* The model's is the kernel's. */
-	SWS_GENERATION_EQUAL = 1,
+	SWS_MGLRU_EQUAL = 1,
 	/* It differs. */
-	SWS_GENERATION_DIFFERS = 2,
+	SWS_MGLRU_DIFFERS = 2,
 	/* Values between those before and after would decide otherwise. */
-	SWS_GENERATION_AMBIGUOUS = 3,
+	SWS_MGLRU_AMBIGUOUS = 3,
 };
 
 /* The result of a row of choices. */
-struct sws_generation_chosen {
-	/* enum sws_generation_equal, of the lists that were scanned. */
+struct sws_mglru_chosen {
+	/* enum sws_mglru_equal, of the lists that were scanned. */
 	uint8_t type_equal;
 	/* The same of the tier indices. */
 	uint8_t tier_equal;
-	/* The model's type: enum sws_generation_type. */
+	/* The model's type: enum sws_mglru_type. */
 	uint8_t type;
 	/* The list that it scans first, since a type with two generations yields nothing. */
 	uint8_t first;
-	/* enum sws_generation_term */
+	/* enum sws_mglru_term */
 	uint8_t term;
 	/* The tier index of that list. */
 	uint8_t tier;
@@ -312,12 +309,12 @@ struct sws_generation_chosen {
  * out of its range, or that has fewer than two or more than four generations; SWS_ERROR_BAD_CONFIG
  * and the row for which a user's function returns no type.
  */
-int sws_generation_choices(const struct sws_generation_rules *rules, uint64_t n,
-			   const struct sws_generation_choice_rows *rows,
-			   struct sws_generation_chosen *chosen, uint64_t *row);
+int sws_mglru_choices(const struct sws_mglru_rules *rules, uint64_t n,
+		      const struct sws_mglru_choice_rows *rows, struct sws_mglru_chosen *chosen,
+		      uint64_t *row);
 
 /* The state of a row, as columns of one length. */
-struct sws_generation_size_rows {
+struct sws_mglru_size_rows {
 	/* The newest generation. */
 	const uint64_t *max_seq;
 	/* The oldest generations. */
@@ -330,11 +327,11 @@ struct sws_generation_size_rows {
  * Turns of the loop of try_to_shrink_lruvec as columns of one length. The rows of a call follow each
  * other; the last one may be a turn in which nothing was done.
  */
-struct sws_generation_step_rows {
+struct sws_mglru_step_rows {
 	/* Before the turn. */
-	struct sws_generation_size_rows before;
+	struct sws_mglru_size_rows before;
 	/* When the kernel acts; if it does not, when the sizes are next known, or the same. */
-	struct sws_generation_size_rows acts;
+	struct sws_mglru_size_rows acts;
 	/* The number of the call. */
 	const uint32_t *call;
 	/* The swappiness. */
@@ -366,8 +363,8 @@ struct sws_generation_step_rows {
 };
 
 /* The result of a row of steps. */
-struct sws_generation_stepped {
-	/* enum sws_generation_equal, of the aging. */
+struct sws_mglru_stepped {
+	/* enum sws_mglru_equal, of the aging. */
 	uint8_t age_equal;
 	/* The same of the scan size, and of the end of the loop. */
 	uint8_t size_equal;
@@ -384,9 +381,9 @@ struct sws_generation_stepped {
  * SWS_ERROR_BAD_ARGUMENT and the row whose swappiness, priority, order or generations are out of
  * range.
  */
-int sws_generation_steps(const struct sws_generation_rules *rules, uint64_t n,
-			 const struct sws_generation_step_rows *rows,
-			 struct sws_generation_stepped *stepped, uint64_t *row);
+int sws_mglru_steps(const struct sws_mglru_rules *rules, uint64_t n,
+		    const struct sws_mglru_step_rows *rows, struct sws_mglru_stepped *stepped,
+		    uint64_t *row);
 
 /* ffi: end */
 
