@@ -450,7 +450,7 @@ def verify_generations(folder: Path, form: str | None) -> int:
 def _exit_status(verdict: "Verdict", form: str | None) -> int:
     """Print a comparison, as lines or its counts alone, and return 0 if it agrees, else 1."""
     if form:
-        print_alone(verdict.matched, form)
+        print_alone(verdict.table(), form)
     for line in verdict.describe():
         say(line, err=bool(form))
     return 0 if verdict.agrees else 1

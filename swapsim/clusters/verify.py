@@ -31,7 +31,7 @@ _TAKEN: Final[Mapping[str, str]] = {
 _COMPARED: Final = ("calls", "grants", "visits", "moves", "picks")
 
 
-def _describe(found: Mismatch, events: pl.DataFrame) -> tuple[str, ...]:
+def _describe(found: Mismatch, events: pl.DataFrame) -> str:
     """Describe the first row that differs, with the state and the cluster's last events."""
     heads = [f"{name} {head} ({found['lengths'][name]})" for name, head in found["heads"].items()]
     return mismatch(
@@ -129,7 +129,7 @@ def _judged(rows: ClusterRows, *, progress: bool) -> Verdict:
             "calls open at the end: {open}"
             + ("" if totals["moves"] else "; the trace has no list moves to compare"),
         ),
-        first=() if found is None else _describe(found, events),
+        first=None if found is None else _describe(found, events),
         tables={"events": events},
     )
 

@@ -84,12 +84,12 @@ def _judged(rows: GenerationRows) -> Verdict:
         ),
         result="chose {types} types ({tiers} tiers, {agings} agings, {sizes} scan sizes; "
         "{ambiguous} ambiguous, not counted)",
-        first=() if agrees else _first(choices, steps),
+        first=None if agrees else _first(choices, steps),
         tables={"choices": choices, "steps": steps},
     )
 
 
-def _first(choices: pl.DataFrame, steps: pl.DataFrame) -> tuple[str, ...]:
+def _first(choices: pl.DataFrame, steps: pl.DataFrame) -> str:
     """Describe the first row that differs, with the state of its decision."""
     chosen = choices.filter(
         (pl.col("type_equal") == "differs") | (pl.col("tier_equal") == "differs")
@@ -105,7 +105,7 @@ def _first(choices: pl.DataFrame, steps: pl.DataFrame) -> tuple[str, ...]:
     return describe(where, row)
 
 
-def _choice(where: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+def _choice(where: str, row: Mapping[str, Any]) -> str:
     sides = {
         "ours": "{type} by {term}, first list {first}, tier index {tier}".format(**row),
         "trace": ", ".join(
@@ -132,7 +132,7 @@ def _choice(where: str, row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _step(where: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+def _step(where: str, row: Mapping[str, Any]) -> str:
     did = "makes a generation and " * row["aged"] + (
         f"scans {row['batch'] or row['scanned']} pages" if row["evicted"] else "scans nothing"
     )

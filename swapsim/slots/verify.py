@@ -36,7 +36,7 @@ _FAULTS: Final = {
 _SHOWN: Final = 8  # slots of a call that a mismatch shows, from where they differ on
 
 
-def _describe(found: Mismatch) -> tuple[str, ...]:
+def _describe(found: Mismatch) -> str:
     """Describe where a call first differs, with both slot lists and the state, as lines."""
     pairs = enumerate(zip_longest(found["ours"], found["theirs"]))
     apart = next((at for at, (ours, theirs) in pairs if ours != theirs), 0)
@@ -122,7 +122,9 @@ def verify_slots(
         verdict = _judged(decode(table_bytes(path), path), device, progress=progress)
     if verdict.agrees:
         return verdict
-    return replace(verdict, first=(*verdict.first, *_other_set_up(path.parent, device)))
+    return replace(
+        verdict, first="\n".join([verdict.first or "", *_other_set_up(path.parent, device)])
+    )
 
 
 def _device(kernel: str, given: Mapping[str, Any], folder: Path | None) -> SlotsConfig:
@@ -171,7 +173,7 @@ def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> Verdi
         result="matched {slots} slots ({exact} exact, {raced} raced)",
         figures={"open": open_calls, "exact": exact, "raced": raced},
         notes=("{calls} calls matched; {open} open at the end",),
-        first=() if found is None else _describe(found),
+        first=None if found is None else _describe(found),
         tables={"calls": calls},
     )
 

@@ -34,7 +34,7 @@ def describe_first(
     recording: Recording,
     judged: Mapping[str, pl.DataFrame],
     folios: pl.DataFrame,
-) -> tuple[str, ...]:
+) -> str:
     """Describe in lines where a trace first differs: the kernel's row, the rules' values, folios.
 
     The tables have the rules' values in columns that end in ``_rules``.

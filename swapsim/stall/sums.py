@@ -151,7 +151,7 @@ def _judged(rows: SumRows) -> Verdict:
             "explained by a concurrent change: the flags of {concurrent} passes",
             "not judged: {cut} lists of passes that the recording cut",
         ),
-        first=() if agrees else _first(lists, passes),
+        first=None if agrees else _first(lists, passes),
         tables={"lists": lists, "passes": passes},
     )
 
@@ -196,7 +196,7 @@ def _compared_passes(rows: SumRows) -> pl.DataFrame:
     )
 
 
-def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> tuple[str, ...]:
+def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> str:
     """Describe the first row that differs."""
     kinds = (
         ("list", lists.filter(pl.col("pass") > 0), ("woken",)),

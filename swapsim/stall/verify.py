@@ -192,7 +192,7 @@ def _with_rules(verdict: Verdict, rules: str, recorded: str | None) -> Verdict:
         why = "trace.toml names none" if recorded is None else f"trace.toml says {recorded}"
     first = verdict.first
     if not verdict.agrees and recorded not in (None, rules):
-        first = (*first, f"  recorded with the rules {recorded}, replayed with {rules}")
+        first = f"{first}\n  recorded with the rules {recorded}, replayed with {rules}"
     return replace(verdict, first=first, notes=(f"rules: {rules} ({why})", *verdict.notes))
 
 
@@ -284,7 +284,7 @@ def _verdict(
             **recording.left_out,
         },
         notes=tuple(notes),
-        first=describe_first(faults, recording, judged, folios) if faults.height else (),
+        first=describe_first(faults, recording, judged, folios) if faults.height else None,
         tables={**tables, "faults": faults},
     )
 

@@ -28,12 +28,36 @@ AGAIN: Final = "capture the trace again"  # the remedy for rows that no kernel w
 class Verdict:
     """What a real kernel did, compared with what a model of it does.
 
-    It ``agrees`` if nothing differs; ``counts`` has, by kind of thing, how many are equal and how
-    many were compared. ``result`` is the last line, in which a kind in braces stands for "E of C",
-    and a name of ``figures`` for its number. ``notes`` say what was not compared or was taken from
-    the trace; a part of a note, up to a semicolon, whose numbers are all zero is not printed.
-    ``first`` has the lines of the first mismatch. ``tables`` have what was compared, row by row;
-    the subject's function says what each has.
+    It is true if nothing differs.
+
+    Attributes
+    ----------
+    agrees : bool
+        Whether nothing differs.
+    matched, of : int
+        How many things agree, of how many: those that ``text`` names first.
+    text : str
+        The result in a sentence, the last line of ``swapsim verify``.
+    first : str or None
+        The first mismatch, in several lines.
+    counts : mapping of str to (int, int)
+        By kind of thing, how many are equal and how many were compared.
+    tables : mapping of str to polars.DataFrame
+        What was compared, row by row; the subject's ``verify`` says what each has.
+    result : str
+        The text; a kind in braces stands for "E of C", and a name of ``figures`` for its number.
+    figures : mapping of str to int
+        Further numbers.
+    notes : tuple of str
+        What was not compared or was taken from the trace; a part of a note, up to a semicolon,
+        whose numbers are all zero is not printed.
+
+    Examples
+    --------
+    >>> from swapsim import mglru
+    >>> verdict = mglru.verify("generations-7.3-held-1")
+    >>> verdict.agrees, verdict.matched, verdict.of, verdict.first
+    (True, 4056, 4056, None)
     """
 
     agrees: bool
@@ -41,37 +65,66 @@ class Verdict:
     result: str
     figures: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
+    first: str | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        """Return whether nothing differs."""
+        return self.agrees
+
     @property
-    def matched(self) -> pl.DataFrame:
-        """The counts as a table (MATCHED)."""
+    def matched(self) -> int:
+        """How many agree of what the text names first."""
+        return self._headline[0]
+
+    @property
+    def of(self) -> int:
+        """How many there are of what the text names first."""
+        return self._headline[1]
+
+    @property
+    def text(self) -> str:
+        """The result in a sentence."""
+        return self._filled(self.result)
+
+    def table(self) -> pl.DataFrame:
+        """Return the counts as a table (MATCHED)."""
         rows = [(kind, *count) for kind, count in self.counts.items()]
         return MATCHED.check(pl.DataFrame(rows, schema=MATCHED.schema, orient="row"))
 
     def describe(self) -> list[str]:
         """Return lines for the terminal: the first mismatch, the notes, the result."""
-        of = {kind: f"{equal} of {compared}" for kind, (equal, compared) in self.counts.items()}
-        texts = {**self.figures, **of}
         notes = ("; ".join(filter(self._counts, note.split("; "))) for note in self.notes)
-        lines = (*filter(None, notes), self.result)
-        return [*self.first, *(line.format(**texts) for line in lines)]
+        lines = [self._filled(note) for note in notes if note]
+        return [*(self.first or "").splitlines(), *lines, self.text]
+
+    @property
+    def _headline(self) -> tuple[int, int]:
+        return self.counts[next(name for name in _names(self.result) if name in self.counts)]
+
+    def _filled(self, line: str) -> str:
+        of = {kind: f"{equal} of {compared}" for kind, (equal, compared) in self.counts.items()}
+        return line.format(**{**self.figures, **of})
 
     def _counts(self, part: str) -> bool:
         """Whether a part of a note has no number, or one that is not zero."""
-        names = [name for _, name, _, _ in Formatter().parse(part) if name]
+        names = _names(part)
         numbers = [
             self.counts[name][1] if name in self.counts else self.figures[name] for name in names
         ]
         return not names or any(numbers)
 
 
-def mismatch(where: str, what: str, sides: Mapping[str, str], *more: str) -> tuple[str, ...]:
+def _names(text: str) -> list[str]:
+    """Return the names in braces of a text."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name]
+
+
+def mismatch(where: str, what: str, sides: Mapping[str, str], *more: str) -> str:
     """Return the lines of a first mismatch: where and how, each side with its name, and more."""
     width = max(map(len, sides), default=0) + 2
     named = (f"  {f'{name}:':{width}}{text}" for name, text in sides.items())
-    return (f"first mismatch: {where}: {what}", *named, *more)
+    return "\n".join((f"first mismatch: {where}: {what}", *named, *more))
 
 
 def refuse(rows: pl.DataFrame, what: str, remedy: str = AGAIN, *, field: str | None = None) -> None:

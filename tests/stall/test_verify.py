@@ -347,10 +347,10 @@ def test_what_is_at_fault_is_described_with_the_decision_of_the_rules() -> None:
     rows = alone(0, "series-3")
     row = rows.folios.filter(pl.col("step").is_in(["writeback_2", "written"])).row(0, named=True)
     wrong = change(rows.folios, row["seq"], step="dirty")
-    lines = verify_stalls(replace(rows, folios=wrong), rules="series-3").first
+    lines = verify_stalls(replace(rows, folios=wrong), rules="series-3").describe()
     assert any("<- here; by the rules " in line for line in lines)
     rows = rows_of(kernel("3.9", 20, cpus=1))
     wrong = change(rows.rounds, rows.rounds["seq"][0], throttle="congested")
-    of_round = verify_stalls(replace(rows, rounds=wrong), rules="3.9").first
+    of_round = verify_stalls(replace(rows, rounds=wrong), rules="3.9").describe()
     assert of_round[0].startswith("first mismatch: the round of pass ")
     assert "throttle congested" in of_round[1]

@@ -13,6 +13,9 @@ def test_a_note_has_no_part_that_counts_nothing() -> None:
         notes=("{calls} calls; {moves} moves; {cut} cut", "{open} open at the end", "as a rule"),
         result="granted {calls} ({moves} moves, {open} open)",
     )
+    assert not verdict
+    assert (verdict.matched, verdict.of, verdict.first) == (0, 3, None)
+    assert verdict.text == verdict.describe()[-1]
     assert verdict.describe() == [
         "0 of 3 calls; 2 cut",
         "as a rule",
