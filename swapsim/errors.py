@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Real
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Final
 
 
@@ -26,11 +26,11 @@ class InputError(SwapsimError, ValueError):
         self,
         message: str,
         *,
-        path: str | Path | None = None,
+        path: str | PathLike[str] | None = None,
         line: int | None = None,
         field: str | None = None,
     ) -> None:
-        where = [] if path is None else [str(path)]
+        where = [] if path is None else [fspath(path)]
         if line is not None:
             where.append(f"line {line}")
         if field is not None:
@@ -38,7 +38,7 @@ class InputError(SwapsimError, ValueError):
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
         self._parts = (message, path, line, field)
 
-    def of(self, path: str | Path) -> "InputError":
+    def of(self, path: str | PathLike[str]) -> "InputError":
         """Return the same error, with this path if it has none yet."""
         message, known, line, field = self._parts
         return InputError(message, path=known or path, line=line, field=field)
@@ -53,7 +53,7 @@ class NativeMemoryError(NativeError, MemoryError):
 
 
 @contextmanager
-def errors_of(path: str | Path) -> Iterator[None]:
+def errors_of(path: str | PathLike[str]) -> Iterator[None]:
     """Name the file, or the trace, in an InputError that names none."""
     try:
         yield

@@ -360,7 +360,5 @@ NOTE: Final = Column("note", pl.String, "explanation in words")
 
 FACTOR: Final = Column("factor", pl.String, "parameter that is varied")
 
-NODES: Final = Column("nodes", pl.UInt64, "nodes of the tree touched under the lock")
-TAG_WORDS: Final = Column("tag_words", pl.UInt64, "words of tags touched under the lock")
 LAZYFREE: Final = Column("lazyfree", pl.Boolean, "whether it was freed lazily, so needs no swap")
 PAGES: Final = Column("pages", pl.UInt32, "number of pages of 4 KiB")

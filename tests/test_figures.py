@@ -40,13 +40,15 @@ def verify(subject: str, trace: str) -> str:
 
 def tags(trace: str, kernel: str) -> Any:
     """Patch A: acquisitions, tree walks, nodes and tag words, by flow, tags and site."""
-    sites = mapping.writeback_tags(trace, kernel=kernel)
-    return table(sites, ["flow", "tags", "site"], "acquisitions", "descents", "nodes", "tag_words")
+    sites = mapping.replay(trace, kernels=kernel)
+    return table(
+        sites, ["flow", "tags", "site"], "acquisitions", "tree_walks", "nodes", "tag_words"
+    )
 
 
 def batches(trace: str) -> Any:
     """Patch B: lists, pages, locks page by page and batched, the most pages under one lock."""
-    rows = removal.batched_removal(trace)
+    rows = removal.replay(trace)
     return table(rows, ["kernel"], "lists", "pages", "failed", "page_by_page", "batched", "longest")
 
 

@@ -19,17 +19,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from swapsim import traces
+from swapsim import removal, traces
 from swapsim.io import data_root
 from swapsim.machine._native import Window
 from swapsim.machine.run import window_metrics
 from swapsim.machine.what_if import gains
-from swapsim.mapping._native import File, Op
-from swapsim.mapping.replay import mix, per_page, totals_per_page, writeback_rows
-from swapsim.mapping.tables import FLOW, LOCK_SITES
+from swapsim.mapping import (
+    FLOW,
+    LOCK_SITES,
+    File,
+    Op,
+    mix,
+    per_page,
+    totals_per_page,
+    writeback_rows,
+)
 from swapsim.patches.stall_decisions.mail import printed
 from swapsim.reclaim import Result, vmstat
-from swapsim.removal.replay import batched_removal, derived
 from swapsim.slots.events import request_streams
 from swapsim.slots.tables import SLOT_EVENTS, SLOT_SWEEP
 from swapsim.slots.workbench import means, ranking
@@ -294,7 +300,10 @@ SITE = ("add", "start", "delete")
     st.tuples(st.integers(1, 99), *[st.integers(0, 999)] * 4), min_size=1))  # fmt: skip
 def test_counts_of_a_flow_are_divided_by_the_pages_that_it_writes(sites: dict) -> None:
     """A flow that starts no writeback has no figure a page; a mix is of all pages written."""
-    rows = [(*key, calls, 0, 0, *rest) for key, (calls, *rest) in sites.items()]
+    rows = [
+        (*key, sites.get((*key[:3], "start"), (0,))[0], calls, 0, 0, *rest)
+        for key, (calls, *rest) in sites.items()
+    ]
     frame = pl.DataFrame(rows, schema=LOCK_SITES.schema, orient="row")
     each: dict[tuple, list[float]] = {}
     sums: dict[tuple, list[float]] = {}
@@ -456,7 +465,7 @@ def test_pages_are_removed_by_the_list_of_their_task_from_the_file_of_a_device(
     events, expected = removals_of(steps)
     assume(expected)
     with recorded(events) as folder:
-        rows, summed = derived(folder), batched_removal(folder)
+        rows, summed = removal.derived(folder), removal.replay(folder)
     assert rows.select("seq", "pid", "list", "index").rows() == [row[:4] for row in expected]
     places = [(row[4], not isinstance(row[4], tuple)) for row in expected]
     mappings = rows.select("mapping", "swap").rows()

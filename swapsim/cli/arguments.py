@@ -45,8 +45,8 @@ def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
 
     What is no trace is refused by the command.
     """
-    from swapsim.traces.losses import losses
-    from swapsim.traces.subjects import require_feeds
+    from swapsim.traces.folder import losses
+    from swapsim.traces.replays import require_feeds
 
     require_feeds(trace, str(ctx.command.name), verifies="verify" in ctx.command_path.split())
     with suppress(SwapsimError):

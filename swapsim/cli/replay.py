@@ -44,7 +44,7 @@ _MORE_GRANTS = (
 
 _BRIEF: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = {
     "sites": (
-        ("flow", "tags", "site", "acquisitions", "descents", "nodes", "tag_words"),
+        ("flow", "tags", "site", "acquisitions", "tree_walks", "nodes", "tag_words"),
         ("pages", "kernel"),
     ),
     "locks": (
@@ -108,11 +108,11 @@ def replay() -> None:
 def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     from swapsim import mapping
 
-    sites = mapping.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
+    sites = mapping.replay(folder, kernels=kernel, progress=sys.stderr.isatty())
     per_page = mapping.per_page(sites)
     return Found(
-        [_printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
-        chart=lambda: _charts("mapping").work_by_site(per_page),
+        [_printed("sites", per_page, mapping.LOCK_SITES_PER_PAGE.by_name)],
+        chart=lambda: mapping.chart(sites),
         lines=[
             *(f"by the rules of {kernel} (--kernel): {line}" for line in mapping.summed(sites)),
             *mapping.doubts(sites, folder),
@@ -129,8 +129,8 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
 def replay_batched_removal(folder: Path) -> Found:
     from swapsim import removal
 
-    counts = removal.batched_removal(folder, progress=sys.stderr.isatty())
-    columns = removal.tables.BATCHED_REMOVAL.by_name
+    counts = removal.replay(folder, progress=sys.stderr.isatty())
+    columns = removal.BATCHED_REMOVAL.by_name
     return Found([_printed("locks", counts, columns)])
 
 

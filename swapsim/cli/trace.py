@@ -39,10 +39,10 @@ from swapsim.cli.verbs import Verb
     help="What 'sh record.sh head' prints, of a recording that does not begin with it.",
 )
 def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> None:
-    from swapsim import clusters, mglru, stall, traces
+    from swapsim import traces
     from swapsim.errors import InputError
     from swapsim.io import read_bytes
-    from swapsim.traces.tables import TRACE_EVENTS
+    from swapsim.traces.folder import TRACE_EVENTS
     from swapsim.traces.text import head_of
 
     added = head_of(read_bytes(head)) if head else {}
@@ -54,7 +54,6 @@ def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> Non
         keep_going=keep_going,
         progress=sys.stderr.isatty(),
         provenance={"head": added} if head else None,
-        joined=[clusters.JOINED_EVENTS, mglru.JOINED_EVENTS, stall.JOINED_EVENTS],
     )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)])
     for line in summary.describe():
@@ -71,7 +70,7 @@ def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> Non
 @format_option
 def info(folder: Path | None, form: str | None) -> None:
     from swapsim import traces
-    from swapsim.traces.tables import SHIPPED_TRACES
+    from swapsim.traces.replays import SHIPPED_TRACES
 
     if folder is None:
         listed = traces.shipped_traces()
@@ -104,7 +103,7 @@ def info(folder: Path | None, form: str | None) -> None:
     "stalls'); may be given twice. Default: each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
-    from swapsim.traces.probes.script import RUNNING_KERNEL, fitted_script
+    from swapsim.traces.probes import RUNNING_KERNEL, fitted_script
 
     script = fitted_script(kernel_btf or RUNNING_KERNEL, replays)
     click.echo(script.text, nl=False)

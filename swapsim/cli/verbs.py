@@ -55,7 +55,7 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as unknown:
-            from swapsim.traces.subjects import also_called
+            from swapsim.traces.replays import also_called
 
             above = ctx.command_path.removeprefix("swapsim").strip()
             if swapped := [each for each in args[1:] if each in self.commands]:

@@ -74,8 +74,8 @@ no swp_free in this trace: frees, one more acquisition a page by 6.1, are not co
 In each page's life four sites take the swap cache's lock; without tags two of them do not. The same
 in Python is a polars frame, so what you ask next is an expression:
 
->>> from swapsim import frames, mapping
->>> sites = mapping.writeback_tags("mytrace", kernel="4.8")
+>>> from swapsim import mapping
+>>> sites = mapping.replay("mytrace", kernels="4.8")
 >>> frames.show(mapping.totals_per_page(sites))
 kernel: 4.8
 tags  flow           pages  acquisitions  descents   nodes  tag_words

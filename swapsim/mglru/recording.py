@@ -12,8 +12,7 @@ from swapsim import io
 from swapsim.errors import InputError, errors_of
 from swapsim.mglru.tables import MGLRU_CHOICES, MGLRU_STEPS
 from swapsim.tables import Table
-from swapsim.traces.folder import event_names
-from swapsim.traces.replays import lacking_events
+from swapsim.traces.folder import event_names, missing_events
 from swapsim.traces.verification import AGAIN, check_tables, read_tables
 
 TABLES: Final[Mapping[str, Table]] = {
@@ -90,5 +89,5 @@ def shipped() -> dict[str, Path]:
     return {
         name: folder
         for name, folder in io.shipped_traces().items()
-        if not lacking_events("mglru", event_names(folder))
+        if not missing_events("mglru", event_names(folder))
     }

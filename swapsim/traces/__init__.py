@@ -6,8 +6,6 @@ table [files], the sha256 of each Parquet file, which is compared before a file 
 appears complete or not at all.
 """
 
-from swapsim.traces import probes as probes
-from swapsim.traces import tables as tables
 from swapsim.traces._native import CLOCK as CLOCK
 from swapsim.traces.folder import PROVENANCE as PROVENANCE
 from swapsim.traces.folder import events as events
@@ -23,7 +21,7 @@ from swapsim.traces.importing import JoinedEvents as JoinedEvents
 from swapsim.traces.importing import import_text as import_text
 from swapsim.traces.replays import described as described
 from swapsim.traces.replays import info as info
-from swapsim.traces.replays import replays_of as replays_of
 from swapsim.traces.replays import require_events as require_events
 from swapsim.traces.replays import shipped as shipped
+from swapsim.traces.replays import shipped_folders as shipped_folders
 from swapsim.traces.replays import shipped_traces as shipped_traces

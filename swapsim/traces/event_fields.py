@@ -9,8 +9,7 @@ import polars as pl
 
 from swapsim.errors import InputError, errors_of
 from swapsim.tables import require_values
-from swapsim.traces import require_order, scan_event
-from swapsim.traces.tables import EVENT_HEAD
+from swapsim.traces.folder import EVENT_HEAD, Trace, require_order, scan_event
 
 SWAP_TYPE_SHIFT: Final = 58
 """Lowest bit of a swap entry's type (include/linux/swapops.h, 5.7 to 6.1)."""
@@ -26,13 +25,13 @@ _WORDS: Final = ("dev", "bdi", "lru")  # fields that are names; all others are i
 
 
 def read_fields(
-    folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str] = ()
+    trace: Trace | Path | str, event: str, fields: Sequence[str], optional: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Read seq, pid and the fields of one event; integers become UInt64."""
-    table = scan_event(folder, event)
+    table = scan_event(trace, event)
     schema = table.collect_schema()
     taken = [*fields, *(field for field in optional if field in schema)]
-    with errors_of(Path(folder) / f"{event}.parquet"):
+    with errors_of(Path(trace) / f"{event}.parquet"):
         _check_kinds(schema, (*_HEAD, *taken))
         rows = table.select(*_HEAD, *taken).collect()
         require_values(rows, rows.columns, EMPTY_FIELD)
@@ -67,14 +66,14 @@ def swap_offset(field: str) -> pl.Expr:
     return pl.col(field) & ((1 << SWAP_TYPE_SHIFT) - 1)
 
 
-def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFrame:
+def one_device(frame: pl.DataFrame, trace: Trace | Path | str, event: str) -> pl.DataFrame:
     """Return the rows of a trace's event, which must have the swap entries of one device."""
     devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
     if devices.height > 1:
         raise InputError(
             f"has swap entries of {devices.height} devices: a replay accepts one; filter the trace "
             "to one device",
-            path=Path(folder) / f"{event}.parquet",
+            path=Path(trace) / f"{event}.parquet",
             field="entry",
         )
     return frame

@@ -5,7 +5,7 @@ Its table ``[files]`` has the sha256 of each Parquet file, which is compared bef
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,42 +16,54 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from swapsim import io
+from swapsim import tables as columns
 from swapsim.errors import InputError, errors_of
-from swapsim.tables import require, require_values
-from swapsim.traces.tables import TRACE_EVENTS
+from swapsim.tables import Column, Table, require, require_values
 from swapsim.traces.writer import toml_table
+
+EVENT_HEAD: Final = Table(
+    "EVENT_HEAD",
+    "One row per event, in trace order: the first columns of each event's table, which the event's "
+    "own fields follow.",
+    columns.SEQ,
+    Column("t_ns", pl.Int64, "time of the event; null under a clock that counts events"),
+    columns.CPU,
+    columns.PID,
+    Column("comm", pl.String, "name of the task"),
+)
+
+TRACE_EVENTS: Final = Table(
+    "TRACE_EVENTS",
+    "One row per event of a trace, in order of name.",
+    Column("event", pl.String, "event, by the name of its table"),
+    Column("rows", pl.UInt64, "how often the event was recorded"),
+)
+
+_LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
+
+REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "mapping": (("swp_add", "swp_del", "wb_start", "wb_end"),),
+    "removal": (
+        ("removals",),
+        ("swp_del", *_LIST_BORDERS),
+        ("mm_filemap_delete_from_page_cache", *_LIST_BORDERS),
+    ),
+    "stall": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
+    "slots": (("slot_events",),),
+    "clusters": (("cluster_events", "cluster_devices"),),
+    "mglru": (("generation_choices", "generation_steps"),),
+}
+"""The events that a replay needs: one of these sets, the first that a trace has."""
 
 PROVENANCE: Final = "trace.toml"
 """The file with the provenance of a trace, next to its tables."""
 
 FILES: Final = "files"  # name of its table with the sha256 of each Parquet file
+_KINDS: Final = (
+    ("gaps_of_unknown_size", "losses of unknown size"),
+    ("overwritten", "events overwritten before its begin"),
+)
 _TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)  # the beginning of a table in trace.toml
-
-
-def locate(trace: Path | str) -> Path:
-    """Return the folder of a trace: the one that is named, or a shipped trace of this name.
-
-    Examples
-    --------
-    >>> from swapsim import traces
-    >>> traces.locate("swap-w-seq").name
-    'swap-w-seq'
-    """
-    path = Path(trace)
-    if path.is_dir():
-        return path
-    if path.is_file():
-        raise InputError("is a file: import it, and give the folder that this makes", path=path)
-    known = io.shipped_traces()
-    if str(trace) in known:
-        return known[str(trace)]
-    nearest = get_close_matches(str(trace), known, 1)
-    hint = f"there is {nearest[0]}" if nearest else "'swapsim info' lists those"
-    raise InputError(
-        f"no such trace folder, and no shipped trace has this name ({hint}): "
-        "'swapsim import TEXT -o DIR' makes one, also of 'sample'",
-        path=path,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +92,7 @@ class Trace:
     @property
     def feeds(self) -> tuple[str, ...]:
         """The subjects that can replay it: mapping, removal, stall, slots, clusters, mglru."""
-        from swapsim.traces.replays import replays_of
-
-        return tuple(replays_of(event_names(self.folder)).filter("can")["replay"])
+        return fed_by(event_names(self.folder))
 
     def events(self, name: str) -> pl.DataFrame:
         """Return the table of an event in trace order: seq, t_ns, cpu, pid, comm, its own fields.
@@ -103,7 +113,44 @@ class Trace:
         return events(self.folder)
 
 
-def open_trace(trace: Path | str) -> Trace:
+def locate(trace: Trace | Path | str) -> Path:
+    """Return the folder of a trace: the one that is named, or a shipped trace of this name."""
+    path = Path(trace)
+    if path.is_dir():
+        return path
+    if path.is_file():
+        raise InputError("is a file: import it, and give the folder that this makes", path=path)
+    known = io.shipped_traces()
+    if str(trace) in known:
+        return known[str(trace)]
+    nearest = get_close_matches(str(trace), known, 1)
+    hint = f"there is {nearest[0]}" if nearest else "'swapsim info' lists those"
+    raise InputError(
+        f"no such trace folder, and no shipped trace has this name ({hint}): "
+        "'swapsim import TEXT -o DIR' makes one, also of 'sample'",
+        path=path,
+    )
+
+
+def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
+    """Return the events that are missing for a replay, of its set that is nearest to complete."""
+    there = set(present)
+
+    def lacking(needed: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(event for event in needed if event not in there)
+
+    # A set of one event is what the kernel of the laboratory alone can record.
+    share = {needed: len(lacking(needed)) / len(needed) for needed in REPLAYS[replay]}
+    return lacking(min(share, key=lambda needed: (share[needed], len(needed) == 1)))
+
+
+def fed_by(present: Iterable[str]) -> tuple[str, ...]:
+    """Return the replays that these events can feed."""
+    there = set(present)
+    return tuple(replay for replay in REPLAYS if not missing_events(replay, there))
+
+
+def open_trace(trace: Trace | Path | str) -> Trace:
     """Open a trace: a folder that `import_text` made, or a shipped one by its name.
 
     Examples
@@ -117,9 +164,9 @@ def open_trace(trace: Path | str) -> Trace:
     return Trace(folder)
 
 
-def provenance(folder: Path | str) -> dict[str, Any]:
+def provenance(trace: Trace | Path | str) -> dict[str, Any]:
     """Return the contents of trace.toml; an InputError if it is missing or no TOML."""
-    path = locate(folder) / PROVENANCE
+    path = locate(trace) / PROVENANCE
     if not path.exists():
         raise InputError(
             "a trace folder without provenance: import its text again, or write its origin "
@@ -129,39 +176,22 @@ def provenance(folder: Path | str) -> dict[str, Any]:
     return io.read_toml(path)
 
 
-def events(folder: Path | str) -> pl.DataFrame:
-    """Count the rows of each event of a trace folder or name (TRACE_EVENTS).
-
-    Examples
-    --------
-    >>> from swapsim import frames, traces
-    >>> frames.show(traces.events("swap-w-seq").filter(event="wb_end"))
-    event     rows
-    wb_end  34,021
-    """
-    origin = provenance(folder)
+def events(trace: Trace | Path | str) -> pl.DataFrame:
+    """Count the rows of each event of a trace (TRACE_EVENTS)."""
+    origin = provenance(trace)
     heights = {}
-    for name in event_names(folder):
-        path = locate(folder) / f"{name}.parquet"
+    for name in event_names(trace):
+        path = locate(trace) / f"{name}.parquet"
         heights[name] = io.decode_height(_bytes(path, origin), path)
     return event_table(heights)
 
 
-def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
+def scan_event(trace: Trace | Path | str, event: str) -> pl.LazyFrame:
     """Scan the table of an event: EVENT_HEAD and its own fields, a row per event in trace order.
 
-    InputError: the trace lacks the event (the message names those that it has), its table is
-    damaged or was changed, or the folder has no trace.toml. An error in the rows is raised by
-    ``collect``.
-
-    Examples
-    --------
-    >>> from swapsim import traces
-    >>> added = traces.scan_event("swap-w-seq", "swp_add")
-    >>> added.select("pid").unique().collect().height
-    8
+    An error in the rows is raised by ``collect``.
     """
-    path, data = _table(folder, event)
+    path, data = _table(trace, event)
 
     def rows(
         columns: list[str] | None, where: pl.Expr | None, most: int | None, _batch: int | None
@@ -174,14 +204,14 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
 
 
 def read_event(
-    folder: Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
+    trace: Trace | Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
 ) -> pl.DataFrame:
     """Read the table of an event in trace order; it must have exactly this schema.
 
     Only the columns of `may_be_null` may have nulls, and seq increases from each row to the next;
     an InputError names file, row and field.
     """
-    path, data = _table(folder, event)
+    path, data = _table(trace, event)
     frame = io.decode(data, path)
     with errors_of(path):
         require(frame, schema, event)
@@ -207,10 +237,10 @@ def table_bytes(path: Path) -> bytes:
     return _bytes(path, provenance(path.parent) if in_a_trace else {})
 
 
-def sign(folder: Path | str) -> None:
+def sign(trace: Trace | Path | str) -> None:
     """Write the sha256 of each table to trace.toml, after a table was changed on purpose."""
-    provenance(folder)
-    path = locate(folder) / PROVENANCE
+    provenance(trace)
+    path = locate(trace) / PROVENANCE
     tables = [
         table
         for table in _TOML_TABLE.split(io.read_text(path))
@@ -219,13 +249,13 @@ def sign(folder: Path | str) -> None:
     after = [n for n, table in enumerate(tables, 1) if table.startswith("[events]")]
     at = after[0] if after else len(tables)
     before, behind = "".join(tables[:at]).rstrip("\n"), "".join(tables[at:])
-    parts = [f"{before}\n" if before else "", toml_table(FILES, digests(folder)), behind]
+    parts = [f"{before}\n" if before else "", toml_table(FILES, digests(trace)), behind]
     path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
 
 
-def digests(folder: Path | str) -> dict[str, str]:
+def digests(trace: Trace | Path | str) -> dict[str, str]:
     """Return the sha256 of each table of a trace folder by the name of its file."""
-    paths = [locate(folder) / f"{event}.parquet" for event in event_names(folder)]
+    paths = [locate(trace) / f"{event}.parquet" for event in event_names(trace)]
     with ThreadPoolExecutor() as pool:
         return {
             path.name: digest
@@ -238,26 +268,44 @@ def event_table(rows: Mapping[str, int]) -> pl.DataFrame:
     return pl.DataFrame(sorted(rows.items()), schema=TRACE_EVENTS.schema, orient="row")
 
 
-def event_names(folder: Path | str) -> tuple[str, ...]:
-    """Return the events of a trace folder, in order of name."""
+def event_names(trace: Trace | Path | str) -> tuple[str, ...]:
+    """Return the events of a trace trace, in order of name."""
     try:
-        return tuple(sorted(path.stem for path in locate(folder).glob("*.parquet")))
+        return tuple(sorted(path.stem for path in locate(trace).glob("*.parquet")))
     except OSError as error:
         raise InputError(
-            f"cannot be read ({error.strerror}): check its rights", path=folder
+            f"cannot be read ({error.strerror}): check its rights", path=trace
         ) from None
 
 
-def _table(folder: Path | str, event: str) -> tuple[Path, bytes]:
+def _table(trace: Trace | Path | str, event: str) -> tuple[Path, bytes]:
     """Return an event's file and its bytes, compared with their sha256."""
-    origin = provenance(folder)
-    present = event_names(folder)
+    origin = provenance(trace)
+    present = event_names(trace)
     if event not in present:
         raise InputError(
-            f"the trace has no event {event}; it has: {', '.join(present) or 'none'}", path=folder
+            f"the trace has no event {event}; it has: {', '.join(present) or 'none'}", path=trace
         )
-    path = locate(folder) / f"{event}.parquet"
+    path = locate(trace) / f"{event}.parquet"
     return path, _bytes(path, origin)
+
+
+def losses(trace: Trace | Path | str) -> list[str]:
+    """Return in words what a trace folder lacks: events, lines, order, tables; else nothing."""
+    origin, located = provenance(trace), locate(trace)
+    lost, skipped = origin.get("lost", {}), sum(origin.get("skipped", {}).values())
+    earlier = origin.get("text", {}).get("earlier_events", 0)
+    return [
+        *(f"{n:,} events lost on CPU {cpu}" for cpu, n in lost.get("events_by_cpu", {}).items()),
+        *(f"{lost[kind]:,} {words}" for kind, words in _KINDS if lost.get(kind)),
+        *([f"{skipped:,} line{'s' * (skipped > 1)} skipped by its import"] if skipped else []),
+        *(
+            [f"{earlier:,} event{'s' * (earlier > 1)} earlier than the one before"]
+            if earlier
+            else []
+        ),
+        *(f"{name} missing" for name in origin.get(FILES, ()) if not (located / name).exists()),
+    ]
 
 
 def _bytes(path: Path, origin: Mapping[str, Any]) -> bytes:

@@ -5,20 +5,28 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
-from swapsim import __version__
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
 from swapsim.traces._native import NO_TRACE, PARSER_VERSION, Counts, read_ftrace
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, Recording, recording_of
-from swapsim.traces.needed_fields import absent
+from swapsim.traces.replays import absent
 from swapsim.traces.writer import TableWriter, toml_table
+
+_JOINING: Final = (
+    "swapsim.clusters.joining",
+    "swapsim.mglru.joining",
+    "swapsim.stall.sums_joining",
+)
+"""Modules of subjects, which import this one: each has JOINED_EVENTS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,26 +119,29 @@ class ImportSummary:
 
 
 def import_text(
-    source: Path | str,
-    output: Path | str,
+    text: Path | str,
+    folder: Path | str,
     *,
     keep_going: bool = False,
     progress: bool = False,
     provenance: Mapping[str, Mapping[str, Any]] | None = None,
-    joined: Sequence[JoinedEvents] = (),
+    joined: Sequence[JoinedEvents] | None = None,
 ) -> ImportSummary:
     """Turn a recording into a trace folder: ftrace text, or a trace.dat.
+
+    A trace has a table for each event, but the probes of clusters, mglru and stall make tables of
+    several events, which those subjects read.
 
     In a column of pointers 16 digits are those of %p, which are hexadecimal: a probe whose numbers
     may be so long has to print them with :x64.
 
     Parameters
     ----------
-    source : Path or str
+    text : Path or str
         The text of tracefs or of ``trace-cmd report``, or a trace.dat, which trace-cmd reads;
         plain or compressed with gzip, xz or zstd (all found by content), "-" for standard input,
         or "sample" for a short text of the laboratory.
-    output : Path or str
+    folder : Path or str
         The new folder; it must not exist.
     keep_going : bool
         Skip and count lines that cannot be read, and accept lost events, which a text may have.
@@ -138,12 +149,13 @@ def import_text(
         Show a progress bar on stderr.
     provenance : mapping of str to mapping, optional
         Further tables for trace.toml; ``head`` adds to what the text's head says.
-    joined : sequence of JoinedEvents
-        Events that make tables together, such as ``clusters.JOINED_EVENTS``.
+    joined : sequence of JoinedEvents, optional
+        Events that make tables together, if not those of the subjects.
 
     Returns
     -------
     ImportSummary
+        ``.folder``, the rows of each event (``.events``) and the lost events by CPU (``.lost``).
 
     Raises
     ------
@@ -152,17 +164,19 @@ def import_text(
 
     Examples
     --------
-    >>> from swapsim import traces
-    >>> summary = traces.import_text("sample", "mytrace")
+    >>> import swapsim
+    >>> summary = swapsim.import_text("sample", "mytrace")
     >>> summary.events["rows"].sum(), summary.lost.height
     (1200, 0)
     """
     digest = hashlib.sha256()
-    source = trace_text.located(source)
+    source, output = trace_text.located(text), Path(folder)
+    if joined is None:
+        joined = [import_module(name).JOINED_EVENTS for name in _JOINING]
     name = trace_text.name_of(source)
-    for path in (name, output):
+    for path in (name, folder):
         _require_text(path)
-    with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
+    with new_folder(output) as made, TableWriter(made) as writer:
         joints = _Joints(joined, writer.take)
         with trace_text.chunks(source, digest.update, progress=progress) as pieces:
             recording = recording_of(pieces, name)
@@ -186,7 +200,11 @@ def import_text(
                 **({"earlier_events": counts.earlier} if counts.earlier else {}),
             },
             "head": head,
-            "import": {"swapsim": __version__, "parser": PARSER_VERSION, "keep_going": keep_going},
+            "import": {
+                "swapsim": version("swapsim"),
+                "parser": PARSER_VERSION,
+                "keep_going": keep_going,
+            },
             "lost": {
                 "overwritten": counts.overwritten,
                 "gaps_of_unknown_size": counts.gaps,
@@ -195,14 +213,14 @@ def import_text(
             "skipped": {kind.kind: kind.lines for kind in counts.skipped},
             "events": rows,
             "renamed": renamed,
-            FILES: digests(folder),
+            FILES: digests(made),
             **(provenance or {}),
         }
         lines = ["# Where this trace comes from; written by swapsim import."]
         lines += [toml_table(title, table) for title, table in tables.items() if table]
-        (folder / PROVENANCE).write_text("\n".join(lines), encoding="utf-8")
+        (made / PROVENANCE).write_text("\n".join(lines), encoding="utf-8")
     return ImportSummary(
-        folder=Path(output),
+        folder=output,
         events=event_table(rows),
         lost=pl.DataFrame(
             {"cpu": list(counts.lost), "events": list(counts.lost.values())},

@@ -16,12 +16,20 @@ import polars as pl
 
 from swapsim.errors import InputError, errors_of
 from swapsim.progress import over
-from swapsim.tables import Table, require_values
-from swapsim.traces.folder import provenance, read_event, require_order
-from swapsim.traces.tables import MATCHED
+from swapsim.tables import Column, Table, require_values
+from swapsim.traces.folder import Trace, provenance, read_event, require_order
 
 _LARGER: Final = "record again with larger buffers"
 AGAIN: Final = "capture the trace again"  # the remedy for rows that no kernel writes
+
+
+MATCHED: Final = Table(
+    "MATCHED",
+    "One row per kind of thing that a model and a kernel were compared in.",
+    Column("kind", pl.String, "what was compared"),
+    Column("equal", pl.UInt64, "how many were equal"),
+    Column("compared", pl.UInt64, "how many there were"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +174,15 @@ def verified(
 
 
 def read_tables(
-    folder: Path | str, tables: Mapping[str, Table], may_be_null: Mapping[str, Collection[str]]
+    trace: Trace | Path | str,
+    tables: Mapping[str, Table],
+    may_be_null: Mapping[str, Collection[str]],
 ) -> dict[str, pl.DataFrame]:
     """Read the tables of a recording, by the names of their events; it may have lost no event."""
-    with errors_of(folder):
-        require_lossless(provenance(folder))
+    with errors_of(trace):
+        require_lossless(provenance(trace))
     return {
-        name: read_event(folder, name, table.schema, may_be_null=may_be_null.get(name, ()))
+        name: read_event(trace, name, table.schema, may_be_null=may_be_null.get(name, ()))
         for name, table in tables.items()
     }
 

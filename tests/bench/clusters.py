@@ -156,7 +156,7 @@ def model_replay(rows: ClusterRows) -> float:
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
-    rows = cluster_rows(traces.shipped("clusters")[TRACE])
+    rows = cluster_rows(traces.shipped_folders("clusters")[TRACE])
     unit = "million events/s (peer: the plain Python model, oracle_clusters.py)"
     sides = ((replay, model_replay), (verify, model_verify))
     for name, (ours, peer) in zip(NAMES, sides, strict=True):

@@ -11,8 +11,7 @@ import polars as pl
 
 from swapsim import traces
 from swapsim.io import shipped_traces
-from swapsim.mapping.config import MappingConfig
-from swapsim.mapping.replay import replay_rows, writeback_rows
+from swapsim.mapping import MappingConfig, replay_rows, writeback_rows
 
 NAMES = ("replay/memory", "replay/parquet")
 COPIES = 20

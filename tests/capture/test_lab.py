@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from swapsim.io import data_root, shipped_traces
-from swapsim.removal.tables import REMOVALS
+from swapsim.removal import REMOVALS
 
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"

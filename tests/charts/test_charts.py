@@ -14,14 +14,13 @@ import pytest
 import test_machine_charts as machine
 from PIL import Image
 
-from swapsim import charts, mglru
+from swapsim import charts, mapping, mglru
 from swapsim.charts import colours, general, theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LISTS
 from swapsim.errors import InputError
-from swapsim.mapping import charts as mapping_charts
-from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
+from swapsim.mapping import LOCK_SITES
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import SLOT_SWEEP
@@ -29,11 +28,11 @@ from swapsim.study.tables import RANKING
 
 SITES = pl.DataFrame(
     [
-        ("4.8", tags, "swap, written", site, 100, 1.0, 1.0, 3.0, 2.0)
+        ("4.8", tags, "swap, written", site, 100, 100, 0, 0, 100, 100, 300, 200)
         for tags in (True, False)
         for site in ("add", "delete")
     ],
-    schema=LOCK_SITES_PER_PAGE.schema,
+    schema=LOCK_SITES.schema,
     orient="row",
 )
 SWEEP = pl.DataFrame(
@@ -135,7 +134,7 @@ PUBLIC: dict[str, Callable[[], Any]] = {
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
     "why": lambda: mglru.charts.why(mglru.timeline("generations-6.12-mixed-1", parts=9), title="T"),
-    "work_by_site": lambda: mapping_charts.work_by_site(SITES, "nodes", title="T"),
+    "work_by_site": lambda: mapping.chart(SITES, "nodes", title="T"),
     **machine.MADE,
 }
 """The public charts of the packages."""

@@ -15,7 +15,7 @@ import swapsim
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.traces.tables import MATCHED
+from swapsim.traces.verification import MATCHED
 
 SMALL = "clusters-6.12-zram-1"
 

@@ -23,14 +23,14 @@ from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.study.tables import RANKING
 
-REMOVALS = str(traces.shipped("removal")["removals-swap-1"])
+REMOVALS = str(traces.shipped_folders("removal")["removals-swap-1"])
 
 SMALL: dict[str, list[str]] = {
-    "replay mapping": [str(traces.shipped("mapping")["swap-w-seq"])],
+    "replay mapping": [str(traces.shipped_folders("mapping")["swap-w-seq"])],
     "replay removal": [REMOVALS],
-    "replay slots": [str(traces.shipped("slots")["slots-4-shared"]), "--seeds", "1"],
-    "replay stall": [str(traces.shipped("stall")["stalls-nfs-1"])],
-    "replay clusters": [str(traces.shipped("clusters")["clusters-7.3-zram-1"])],
+    "replay slots": [str(traces.shipped_folders("slots")["slots-4-shared"]), "--seeds", "1"],
+    "replay stall": [str(traces.shipped_folders("stall")["stalls-nfs-1"])],
+    "replay clusters": [str(traces.shipped_folders("clusters")["clusters-7.3-zram-1"])],
     "replay mglru": ["generations-7.3-mixed-1"],
     "rank": [str(Path(__file__).parent / "own_policy.py"), "--seeds", "1"],
 }

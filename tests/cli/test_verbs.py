@@ -59,7 +59,7 @@ def test_an_error_of_a_function_names_the_option(
 
 def test_an_error_of_a_config_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
     """A config's field that an option sets is replaced, too."""
-    file = traces.shipped("slots")["slots-4-shared"] / "slot_events.parquet"
+    file = traces.shipped_folders("slots")["slots-4-shared"] / "slot_events.parquet"
     with pytest.raises(InputError, match=r"^cluster_size=0: "):
         verify_slots(file, policy="shared", cluster_size=0)
     sizes = ["--policy", "shared", "--cluster-size", "0"]

@@ -87,7 +87,7 @@ def imported(folder: Path, lines: list[str]) -> Path:
     """Import lines of text."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trace.txt").write_text("".join(lines), encoding="utf-8")
-    traces.import_text(folder / "trace.txt", folder / "trace", joined=[clusters.JOINED_EVENTS])
+    traces.import_text(folder / "trace.txt", folder / "trace")
     return folder / "trace"
 
 

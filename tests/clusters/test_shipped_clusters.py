@@ -9,7 +9,7 @@ from swapsim import traces
 from swapsim.clusters import cluster_rows, replay, verify_clusters
 from swapsim.clusters.verify import taken
 
-SHIPPED = traces.shipped("clusters")
+SHIPPED = traces.shipped_folders("clusters")
 TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
 
 

@@ -62,7 +62,7 @@ def test_probes_of_the_plain_model_are_imported_and_verified(rules: str, tmp_pat
     """The text that probes would write becomes the same rows."""
     rows = RECORDED[rules]
     (tmp_path / "trace.txt").write_text("".join(text_of(rows.events, rows.devices)))
-    traces.import_text(tmp_path / "trace.txt", tmp_path / "trace", joined=[clusters.JOINED_EVENTS])
+    traces.import_text(tmp_path / "trace.txt", tmp_path / "trace")
     imported = clusters.cluster_rows(tmp_path / "trace")
     assert imported.events.drop("seq").equals(rows.events.drop("seq"))
     assert verify_clusters(tmp_path / "trace").agrees

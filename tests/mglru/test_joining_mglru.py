@@ -58,7 +58,7 @@ def imported(tmp_path: Path) -> Callable[[str], Path]:
     def read(content: str) -> Path:
         source, folder = tmp_path / "text.txt", tmp_path / "trace"
         source.write_text(content, encoding="utf-8")
-        traces.import_text(source, folder, joined=[mglru.JOINED_EVENTS])
+        traces.import_text(source, folder)
         return folder
 
     return read

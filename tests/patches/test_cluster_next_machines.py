@@ -96,7 +96,7 @@ def test_the_aged_device_is_seven_tenths_full() -> None:
 
 def shipped(name: str, **fields: Any) -> MachineConfig:
     """Return the machine of a shipped trace."""
-    return patch.traced_machine(traces.shipped("slots")[name], **fields)
+    return patch.traced_machine(traces.shipped_folders("slots")[name], **fields)
 
 
 def test_the_machine_of_a_trace_is_its_device_with_a_cpu_for_each_task() -> None:
@@ -119,7 +119,7 @@ def test_the_machine_of_a_trace_is_its_device_with_a_cpu_for_each_task() -> None
 )
 def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, rows: pl.Expr) -> None:
     """One line with the file and what to do, before anything runs."""
-    source = traces.shipped("slots")["slots-4-shared"]
+    source = traces.shipped_folders("slots")["slots-4-shared"]
     events = pl.read_parquet(source / "slot_events.parquet").filter(rows)
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())

@@ -139,7 +139,7 @@ def test_the_workbench_moves_as_many_lines() -> None:
 
 def test_a_recording_keeps_the_order_of_each_task() -> None:
     """Each task of a recording gets and frees in its own order, and every slot is there."""
-    rows = cluster_rows(traces.shipped("clusters")["clusters-7.3-full-4"])
+    rows = cluster_rows(traces.shipped_folders("clusters")["clusters-7.3-full-4"])
     made = trace_requests(rows, seed=3)
     grants = rows.events.filter(op="grant")
     assert sum(n for op, _, _, n in made.rows if op == Op.OUT) == grants["n"].sum()
@@ -153,7 +153,7 @@ def test_a_recording_keeps_the_order_of_each_task() -> None:
 
 def test_recordings_that_cannot_be_served_are_refused() -> None:
     """A recording of several devices, one without a free, or a number out of range: one line."""
-    known = traces.shipped("clusters")
+    known = traces.shipped_folders("clusters")
     with pytest.raises(InputError, match="several swap devices"):
         trace_requests(cluster_rows(known["clusters-7.3-devices-4"]), seed=1)
     rows = cluster_rows(known["clusters-7.3-full-4"])

@@ -17,8 +17,7 @@ from swapsim import claims, io, mapping, traces
 from swapsim.claims.tables import SLOTS_IN_USE
 from swapsim.errors import InputError
 from swapsim.machine import lab
-from swapsim.mapping import MappingConfig
-from swapsim.mapping._native import nodes_after_swap_out
+from swapsim.mapping import MappingConfig, nodes_after_swap_out
 from swapsim.patches.writeback_tags import notebook
 from swapsim.patches.writeback_tags.notebook import simulated_nodes
 
@@ -86,8 +85,8 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     rounds = claims.measured_results("writeback-tags")
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
-    trace = traces.shipped("mapping")["swap-w-seq"]
-    table = notebook.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
+    trace = traces.shipped_folders("mapping")["swap-w-seq"]
+    table = notebook.compare_acquisitions(mapping.replay(trace, kernels="6.1"), medians)
     assert table["policy"].to_list() == ["on", "off"]
     assert table["verdict"].eq("reproduced").all()
     assert (table["low"] <= table["measured"]).all()

@@ -14,9 +14,8 @@ from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
 from swapsim.io import shipped_traces
-from swapsim.removal.replay import batched_removal as removal_replay
-from swapsim.removal.replay import derived, lists_of, removals
-from swapsim.removal.tables import REMOVALS
+from swapsim.removal import REMOVALS, derived, lists_of, removals
+from swapsim.removal import replay as removal_replay
 
 DERIVED = {name: shipped_traces()[name] for name in ("random-80-20", "slow-disk", "swap-w-seq")}
 PAGES = {"random-80-20": 29107, "slow-disk": 46341, "swap-w-seq": 34023}
@@ -177,7 +176,7 @@ def test_a_trace_without_ends_of_lists_or_deletions_is_refused(
     shutil.copytree(DERIVED["swap-w-seq"], folder)
     (folder / f"{gone}.parquet").unlink()
     assert main(["replay", "removal", str(folder)]) == 2
-    assert f"batched-removal needs {gone}" in capsys.readouterr().err
+    assert f"removal needs {gone}" in capsys.readouterr().err
 
 
 def test_file_deletions_are_sufficient(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapsim import removal
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES
-from swapsim.mapping.config import MappingConfig
-from swapsim.removal import _native as removal
+from swapsim.mapping import MappingConfig
 
 PAGE_BY_PAGE, BATCHED = REMOVAL_MODES
 TRUNK_SHIFT = 4

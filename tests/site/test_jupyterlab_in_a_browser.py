@@ -24,8 +24,8 @@ MAP = "00-map.ipynb"
 ONE_PANEL = "one-panel.ipynb"
 LONG = ("live.panel(", "fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (
-    "mapping.charts.work_by_site(mapping.per_page(sites['swap-w-seq']))",
-    "print('begun')\nwhile True:\n    mapping.writeback_tags_of(traces.shipped('mapping'))",
+    "mapping.chart(sites['swap-w-seq'])",
+    "print('begun')\nwhile True:\n    mapping.replay('swap-w-seq')",
 )
 SETTINGS = {
     "themes": {"theme": "JupyterLab Dark"},

@@ -46,7 +46,7 @@ ROWS = [
 
 def test_shipped_slot_traces_say_how_they_were_set_up() -> None:
     """Each shipped trace with slot events has its set-up; others are not listed."""
-    shipped = traces.shipped("slots")
+    shipped = traces.shipped_folders("slots")
     assert "swap-w-seq" not in shipped
     assert len(shipped) >= 8
     for folder in shipped.values():
@@ -57,7 +57,7 @@ def test_shipped_slot_traces_say_how_they_were_set_up() -> None:
 
 def test_traces_are_verified_with_their_own_set_up() -> None:
     """Every slot of two shipped traces matches; with one CPU, exactly."""
-    shipped = traces.shipped("slots")
+    shipped = traces.shipped_folders("slots")
     names = ("slots-1-percpu-rerandomise", "slots-4-above-half")
     verified = slots.verified_slots({name: shipped[name] for name in names})
     assert verified.schema == VERIFIED_SLOTS.schema

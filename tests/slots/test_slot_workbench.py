@@ -457,7 +457,7 @@ def test_events_out_of_order_are_refused() -> None:
 @pytest.mark.parametrize("name", ["slots-4-above-half", "slots-8-many-trunks"])
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
-    folder = traces.shipped("slots")[name]
+    folder = traces.shipped_folders("slots")[name]
     events, requests = slots.slot_events(folder), request_streams(folder)
     gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
     assert gets == events.filter(op="alloc").height

@@ -14,7 +14,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.stall import decided_lists, reclaim_rows, stall_decisions, verify_stalls
 
-SHIPPED = traces.shipped("stall")
+SHIPPED = traces.shipped_folders("stall")
 TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
 SHARED = ("file", "dirty", "writeback", "reclaim", "buffers", "fs_dirty", "fs_writeback", "pages")
 SHARED += ("lazyfree", "under_writeback")

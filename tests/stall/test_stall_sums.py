@@ -84,7 +84,7 @@ def recorded(lines: Sequence[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "text.txt")
         source.write_text("".join(lines), encoding="utf-8")
-        traces.import_text(source, Path(folder, "trace"), joined=[stall.JOINED_EVENTS])
+        traces.import_text(source, Path(folder, "trace"))
         yield Path(folder, "trace")
 
 

@@ -140,7 +140,7 @@ def must_end_well(process: "subprocess.Popen[str]", *, interrupted: bool = False
 
 def small_trace(replay: str, folder: Path) -> Path:
     """Write the begin of the smallest shipped trace that can feed a replay."""
-    shipped = min(traces.shipped(replay).values(), key=lambda path: sum(sizes(path)))
+    shipped = min(traces.shipped_folders(replay).values(), key=lambda path: sum(sizes(path)))
     tables = {path.name: pl.read_parquet(path) for path in sorted(shipped.glob("*.parquet"))}
     seqs = pl.concat([table["seq"] for table in tables.values() if "seq" in table.columns]).sort()
     last = seqs[min(ROWS, seqs.len()) - 1]

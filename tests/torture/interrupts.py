@@ -172,7 +172,7 @@ for n in range(9):
 from swapsim import mapping, clusters
 from swapsim.io import shipped_traces
 for _ in range(9):
-    mapping.writeback_tags(shipped_traces()["swap-w-seq"])
+    mapping.replay(shipped_traces()["swap-w-seq"])
     clusters.replay(shipped_traces()["clusters-7.3-devices-4"])
 """,
     "verify": f"""

@@ -16,9 +16,9 @@ from swapsim.ffi import REMOVAL_MODES, STALL_COUNTERS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
-from swapsim.mapping.config import MappingConfig
+from swapsim.mapping import MappingConfig
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.removal._native import PAGES, remove_lists
+from swapsim.removal import PAGES, remove_lists
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig
 from swapsim.stall import StallContext
 

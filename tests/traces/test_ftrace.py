@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapsim.errors import InputError
 from swapsim.traces._native import Counts, read_ftrace
-from swapsim.traces.tables import EVENT_HEAD
+from swapsim.traces.folder import EVENT_HEAD
 
 DTYPES = {"decimal": pl.Int64, "pointer": pl.UInt64, "hexadecimal": pl.UInt64, "string": pl.String}
 

@@ -14,8 +14,7 @@ from made_up_btf import Types, allocator, kernel, reclaim
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.traces.probes import recording_script
-from swapsim.traces.probes.btf import Btf
+from swapsim.traces.probes import Btf, recording_script
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_a_missing_function_leaves_the_other_replay(types: Path) -> None:
     """Without starts of writeback only batched removal is recorded."""
     types.write_bytes(NO_START)
     script = recording_script(types)
-    assert "to feed: batched-removal." in script
+    assert "to feed: removal." in script
     assert "wb_end" not in probes_of(script)
 
 
@@ -85,7 +84,7 @@ def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -
     """No replay needs frees of slots."""
     types.write_bytes(kernel(without=("free_swap_slot",)))
     script = recording_script(types)
-    assert "writeback-tags, batched-removal." in script
+    assert "mapping, removal." in script
     assert "echo mono >$instance/trace_clock" in script
     assert "fit(" not in script
     assert "# Not recorded by this kernel: no function free_swap_slot" in script
@@ -135,7 +134,7 @@ def test_a_replay_that_is_left_out_is_named_on_stderr(
     assert main(["probes", "--kernel-btf", str(types)]) == 0
     printed = capsys.readouterr()
     assert printed.out == recording_script(types)
-    assert re.fullmatch(r"swapsim: .* writeback-tags: .* __folio_start_writeback .*\n", printed.err)
+    assert re.fullmatch(r"swapsim: .* mapping: .* __folio_start_writeback .*\n", printed.err)
 
 
 def in_another_order() -> bytes:
@@ -153,17 +152,17 @@ NO_START = kernel(without=("__folio_start_writeback",))
 @pytest.mark.parametrize(
     ("data", "replays", "words"),
     [
-        (NO_START, ["mapping"], "cannot feed writeback-tags: .* __folio_start_writeback"),
+        (NO_START, ["mapping"], "cannot feed mapping: .* __folio_start_writeback"),
         (in_another_order(), ["mapping"], "folio is not parameter 1"),
         # No probe can record the choice of a slot under si->lock.
         (kernel(), ["slots"], "slot_events.*data/capture"),
         (kernel(), ["tags"], "'tags'"),
-        (kernel(), ["mglru"], r"generations: .* function get_swappiness .* as 6\.12"),
+        (kernel(), ["mglru"], r"mglru: .* function get_swappiness .* as 6\.12"),
         (kernel(), ["stall"], r"no function shrink_node .* 7\.3, or the lab kernel"),
         (kernel(), ["clusters", "mglru"], "different clocks"),
         (LAST, ["clusters"], r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"),
         # An allocator's clock has no times: it is recorded by its name only.
-        (LAST, [], "cannot feed writeback-tags and batched-removal"),
+        (LAST, [], "cannot feed mapping and removal"),
         (b"\x7fELF and more", [], "objcopy --dump-section"),
     ],
 )

@@ -6,14 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import traces
+from swapsim import mapping, traces
 from swapsim.io import data_root, shipped_traces
-from swapsim.mapping.replay import per_page as mapping_per_page
-from swapsim.mapping.replay import writeback_tags as mapping_replay
 
 SHIPPED = shipped_traces()
-PAGES = traces.shipped("mapping")
-SLOTS = traces.shipped("slots")
+PAGES = traces.shipped_folders("mapping")
+SLOTS = traces.shipped_folders("slots")
 REMOVALS = {name: folder for name, folder in SHIPPED.items() if name.startswith("removals-")}
 STALLS = {name: folder for name, folder in SHIPPED.items() if name.startswith("stalls-")}
 CLUSTERS = {name: folder for name, folder in SHIPPED.items() if name.startswith("clusters-")}
@@ -70,7 +68,7 @@ def test_rows_of_all_tables_are_numbered_once(trace: Path) -> None:
 
 def test_the_trace_shows_the_pages_that_the_kernel_counted(page_trace: Path) -> None:
     """Writebacks of swap pages in the trace are pswpout of the same kernel."""
-    sites = mapping_replay(page_trace, kernel="6.1")
+    sites = mapping.replay(page_trace, kernels="6.1")
     starts = sites.filter(
         (pl.col("site") == "start") & (pl.col("flow") == "swap, written") & pl.col("tags")
     )
@@ -80,7 +78,7 @@ def test_the_trace_shows_the_pages_that_the_kernel_counted(page_trace: Path) -> 
 def test_a_page_needs_the_lock_once_per_site(page_trace: Path) -> None:
     """Each page swapped out needs one acquisition per site; without tags zero at start and end."""
     for kernel in ("4.8", "5.8", "6.1"):
-        per_page = mapping_per_page(mapping_replay(page_trace, kernel=kernel))
+        per_page = mapping.per_page(mapping.replay(page_trace, kernels=kernel))
         swap = per_page.filter(pl.col("flow") == "swap, written")
         for tags in (True, False):
             by_site = dict(
@@ -95,4 +93,4 @@ def test_a_page_needs_the_lock_once_per_site(page_trace: Path) -> None:
 
 def test_no_row_contradicts_another(page_trace: Path) -> None:
     """No folio is added twice, and each deletion finds the folio that was added."""
-    assert mapping_replay(page_trace)["contradicted"].sum() == 0
+    assert mapping.replay(page_trace)["contradicted"].sum() == 0

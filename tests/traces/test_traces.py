@@ -20,13 +20,14 @@ import polars as pl
 import pytest
 import zstandard
 
+import swapsim
 from swapsim import mapping, traces
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.io import sample_text
 from swapsim.traces._native import CLOCK
+from swapsim.traces.folder import EVENT_HEAD
 from swapsim.traces.importing import JoinedEvents
-from swapsim.traces.tables import EVENT_HEAD
 from swapsim.traces.writer import TableWriter, toml_table
 
 REAL = Path(__file__).parents[1] / "data" / "tracefs-6.1.txt"
@@ -366,8 +367,8 @@ def test_a_full_disk_leaves_nothing(held: int, streamed: int, tmp_path: Path) ->
     program = f"""
 import resource, signal, sys
 from swapsim import cli
-from swapsim.traces import _native, table_file, writer
-_native._CELLS_OF_A_BATCH, table_file.ROW_GROUP = 1, 500
+from swapsim.traces import _native, writer
+_native._CELLS_OF_A_BATCH, writer.ROW_GROUP = 1, 500
 writer._HELD_BYTES, writer._STREAMED_ROWS = {held}, {streamed}
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
@@ -430,7 +431,7 @@ def test_a_trace_without_a_field_feeds_no_replay_of_it(
         added = line("swp_add", "folio=0x1" + f" entry={entry}" * bool(entry))
         text = rest[0] + added + rest[1] * bool(entry) + others
         traces.import_text(write(tmp_path, text), folder)
-        assert f"writeback-tags: no, it lacks {lacks}\n" in traces.info(folder)
+        assert f"mapping: no, it lacks {lacks}\n" in traces.info(folder)
         assert traces.described(folder)["replays"]["mapping"] == [lacks]
         error = refused(["replay", "mapping", folder], capsys)
         assert "swp_add.parquet, field 'entry'" in error
@@ -524,10 +525,10 @@ def test_info_describes_events_provenance_and_replays(
     assert main(["info", str(real)]) == 0
     printed = capsys.readouterr().out
     assert f"text.sha256: {traces.provenance(real)['text']['sha256']}" in printed
-    assert "writeback-tags: yes" in printed
-    assert "cluster-next: no, it lacks slot_events" in printed
+    assert "mapping: yes" in printed
+    assert "slots: no, it lacks slot_events" in printed
     refused(["info", real / "no"], capsys)
-    lines = traces.info(traces.shipped("mapping")["swap-w-seq"]).splitlines()
+    lines = traces.info(traces.shipped_folders("mapping")["swap-w-seq"]).splitlines()
     assert "  recording.probes:" in lines
     assert "    p:kprobes/swp_add add_to_swap_cache+5 folio=%di entry=%si" in lines
     assert "  workload.cgroup_commands: sequential_writer 8 38" in lines
@@ -543,12 +544,12 @@ def test_a_caller_can_add_provenance(tmp_path: Path) -> None:
 
 def test_shipped_traces_are_distinguished_by_the_replays_they_feed() -> None:
     """A replay gets the traces that have its events; an unknown one is refused."""
-    pages, slots = traces.shipped("mapping"), traces.shipped("slots")
+    pages, slots = traces.shipped_folders("mapping"), traces.shipped_folders("slots")
     assert {"swap-w-seq", "random-80-20", "slow-disk"} == set(pages)
     assert slots
     assert not set(pages) & set(slots)
     with pytest.raises(InputError, match="no such replay"):
-        traces.shipped("page-colouring")
+        traces.shipped_folders("page-colouring")
 
 
 def test_the_sample_is_a_part_of_its_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -561,7 +562,7 @@ def test_the_sample_is_a_part_of_its_trace(tmp_path: Path, monkeypatch: pytest.M
         first = traces.scan_event("swap-w-seq", event).filter(pl.col("seq") >= 2100)
         wanted = first.head(rows.height).with_columns(pl.col("seq") - 2100).collect()
         assert rows.equals(wanted), event
-    assert traces.replays_of(counted["event"]).filter("can").height == 2
+    assert swapsim.open(made).feeds == ("mapping", "removal")
     monkeypatch.chdir(write(tmp_path, "", "sample").parent)
     with pytest.raises(InputError, match="is empty"):
         traces.import_text("sample", "again")
@@ -575,4 +576,4 @@ def test_a_text_whose_lines_were_cut_is_named_on_import(tmp_path: Path) -> None:
     summary = traces.import_text(text, tmp_path / "cut")
     assert any("no row of swp_add has entry, folio:" in line for line in summary.describe())
     with pytest.raises(InputError, match="import the complete text"):
-        mapping.writeback_tags(tmp_path / "cut")
+        mapping.replay(tmp_path / "cut")

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import generations, stall
+from swapsim import stall
+from swapsim.mglru import joining as mglru
 from swapsim.traces import JoinedEvents
 
 MARKS: Final = "tracing_mark_write"
@@ -24,7 +25,7 @@ def _without_marks(joined: JoinedEvents) -> JoinedEvents:
 
 
 JOINED: Final = {
-    "generations": _without_marks(generations.JOINED_EVENTS),
+    "generations": _without_marks(mglru.JOINED_EVENTS),
     "throttles": _without_marks(stall.JOINED_EVENTS),
 }
 """By the beginning of the names of their groups of events."""

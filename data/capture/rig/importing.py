@@ -21,8 +21,7 @@ from rig.packages import Package
 from rig.workload import HOME, Newer, Workload
 from swapsim import traces
 from swapsim.errors import SwapsimError
-from swapsim.traces.probes.btf import read_btf
-from swapsim.traces.probes.script import sizes_of
+from swapsim.traces.probes import read_btf, sizes_of
 
 # The kernel's own counters over the run, for comparison with a replay's counts.
 COUNTERS = (

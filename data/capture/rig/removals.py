@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from rig.errors import GuestError
-from swapsim.removal.tables import REMOVALS
+from swapsim.removal import REMOVALS
 
 EVENT: Final = "removals"
 # A task's call of shrink_folio_list ends with this event: what it removed stands before it.

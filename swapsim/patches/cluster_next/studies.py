@@ -383,7 +383,7 @@ race: Final = Study(
 
 
 def _on_a_trace(*, policy: str | Policy, seed: int) -> MachineConfig:
-    folder = traces.shipped("slots")["slots-8-shared"]
+    folder = traces.shipped_folders("slots")["slots-8-shared"]
     return machines.traced_machine(folder, policy=policy, seed=seed)
 
 

@@ -6,8 +6,7 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims import results
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE
-from swapsim.mapping import MappingConfig, totals_per_page
-from swapsim.mapping._native import nodes_after_swap_out
+from swapsim.mapping import MappingConfig, nodes_after_swap_out, totals_per_page
 from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
 from swapsim.study.summary import against, over

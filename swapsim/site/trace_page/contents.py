@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim import traces
 from swapsim.site.trace_page import blocks
-from swapsim.traces.losses import losses
+from swapsim.traces.folder import losses
 
 _EVENTS: Final = 12
 """Most tables whose list is shown open in the page; a longer list is folded."""

@@ -10,7 +10,6 @@ import polars as pl
 from swapsim import charts, mapping, removal, slots
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
-from swapsim.mapping import charts as mapping_charts
 from swapsim.site.trace_page import blocks
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.metrics import in_words
@@ -27,7 +26,7 @@ _SEEDS: Final = 20
 
 def of_tags(folder: Path) -> blocks.Blocks:
     """Yield the acquisitions of the lock for a page, with writeback tags and without."""
-    sites = mapping.writeback_tags(folder, kernel=_KERNEL)
+    sites = mapping.replay(folder, kernels=_KERNEL)
     totals = mapping.totals_per_page(sites)
     yield blocks.text(
         "How often is the mapping's lock taken for a page, and how much work is done under it, "
@@ -37,7 +36,7 @@ def of_tags(folder: Path) -> blocks.Blocks:
     )
     out = totals.filter(flow="swap, written").sort("tags", descending=True)
     if out.height:
-        locks, walks = (out[name].to_list() for name in ("acquisitions", "descents"))
+        locks, walks = (out[name].to_list() for name in ("acquisitions", "tree_walks"))
         yield blocks.text(
             f"A page that is written to swap takes the lock {locks[-1]:.2f} times, and would take "
             f"it {locks[0]:.2f} times with tags; walks of the tree under it are {walks[-1]:.2f} "
@@ -49,13 +48,13 @@ def of_tags(folder: Path) -> blocks.Blocks:
             "These are counts: the guide's page on a machine of your own simulates times."
         )
     yield from map(blocks.text, (f"{line}." for line in mapping.doubts(sites, folder)))
-    yield blocks.chart(mapping_charts.work_by_site(mapping.per_page(sites)))
-    yield blocks.table(totals, mapping.tables.LOCK_SITES_PER_PAGE)
+    yield blocks.chart(mapping.chart(sites))
+    yield blocks.table(totals, mapping.LOCK_SITES_PER_PAGE)
 
 
 def of_removal(folder: Path) -> blocks.Blocks:
     """Yield the acquisitions of removal page by page, and with one hold for a mapping."""
-    by_kernel = removal.batched_removal(folder).drop("trace")
+    by_kernel = removal.replay(folder).drop("trace")
     alike = by_kernel.group_by(pl.exclude("kernel"), maintain_order=True)
     removed = alike.agg(pl.col("kernel").str.join(", ")).select(by_kernel.columns)
     yield blocks.text(
@@ -88,7 +87,7 @@ def of_removal(folder: Path) -> blocks.Blocks:
             words={"a_page": "acquisitions a page"},
         )
     )
-    yield blocks.table(removed, removal.tables.BATCHED_REMOVAL)
+    yield blocks.table(removed, removal.BATCHED_REMOVAL)
 
 
 def of_slots(folder: Path) -> blocks.Blocks:
