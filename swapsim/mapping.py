@@ -213,12 +213,13 @@ def replay(
 
     Examples
     --------
+    >>> import polars as pl
     >>> import swapsim
     >>> from swapsim import mapping
     >>> sites = mapping.replay(swapsim.open("swap-w-seq"))
-    >>> sites.filter(flow="swap, written").select("tags", "site", "pages", "acquisitions").rows()
-    [(True, 'add', 34021, 34021), (True, 'start', 34021, 34021), (True, 'end', 34021, 34021), \
-(True, 'delete', 34021, 34021), (False, 'add', 34021, 34021), (False, 'delete', 34021, 34021)]
+    >>> swapped = sites.filter(flow="swap, written").group_by("tags", maintain_order=True)
+    >>> swapped.agg(pl.col("acquisitions").sum() / pl.col("pages").first()).rows()
+    [(True, 4.0), (False, 2.0)]
     """
     rows = writeback_rows(trace)
     last = rows.filter(pl.col("file") == File.SWAP).top_k(1, by="index")

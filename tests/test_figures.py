@@ -29,7 +29,7 @@ VERIFY = {
     "slots": slots.verify_slots,
     "stall": stall.verify_stalls,
     "clusters": clusters.verify_clusters,
-    "mglru": mglru.verify_generations,
+    "mglru": mglru.verify,
 }
 
 

@@ -21,6 +21,7 @@ from swapsim.ffi import (
     CLUSTER_SWITCHES,
     MAPPING_KERNELS,
     MGLRU_RULES,
+    MGLRU_SWAPPINESS_MAX,
     MGLRU_SWITCHES,
     SLOT_REPLAY_KERNELS,
     SLOT_REPLAY_POLICIES,
@@ -291,17 +292,29 @@ def replay_clusters(
     help="Rules of your own: functions of a Python file, which runs as you, that it decorates with "
     "@swapsim.type_policy().",
 )
+@click.option(
+    "--swappiness",
+    type=click.IntRange(0, MGLRU_SWAPPINESS_MAX),
+    metavar="N",
+    help="Another swappiness for the same states, 0 to 200.",
+)
 @click.option("--parts", type=click.IntRange(1, 10_000), default=20, show_default=True)
 @shows(charts=True, only=("flips", "when", "switches", "timeline"))
 def replay_generations(
-    folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], policy: Path | None, parts: int
+    folder: Path,
+    rules: tuple[str, ...],
+    switches: tuple[str, ...],
+    policy: Path | None,
+    swappiness: int | None,
+    parts: int,
 ) -> Found:
     from swapsim import mglru
+    from swapsim.mglru import recording as tables
+    from swapsim.mglru.replay import chart
 
     changed = dict(_switch(each, MGLRU_SWITCHES) for each in switches)
     wanted = [*(rules or MGLRU_RULES), *(_type_policies(policy) if policy else ())]
-    found = mglru.replay(folder, wanted, switches=changed, parts=parts)
-    tables = mglru.tables
+    found = mglru.replay(folder, wanted, swappiness=swappiness, switches=changed, parts=parts)
     return Found(
         [
             _printed("flips", found.flips, tables.MGLRU_FLIPS.by_name),
@@ -311,7 +324,7 @@ def replay_generations(
             _printed("switches", found.switches, tables.MGLRU_SWITCHED.by_name),
             _printed("timeline", found.timeline, tables.MGLRU_TIMELINE.by_name),
         ],
-        chart=lambda: _charts("mglru").why(found.timeline, title=f"Why did it swap? {folder.name}"),
+        chart=lambda: chart(found.timeline, title=f"Why did it swap? {folder.name}"),
         lines=["open loop: each state is the trace's own, whatever was chosen before"],
     )
 
@@ -444,7 +457,7 @@ def verify_clusters(folder: Path, form: str | None) -> int:
 def verify_generations(folder: Path, form: str | None) -> int:
     from swapsim import mglru
 
-    return _exit_status(mglru.verify_generations(folder), form)
+    return _exit_status(mglru.verify(folder), form)
 
 
 def _exit_status(verdict: "Verdict", form: str | None) -> int:

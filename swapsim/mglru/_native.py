@@ -9,7 +9,7 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import MGLRU_RULES, MGLRU_SWITCHES, MGLRU_TYPES, check, frame_of, pointers, records
-from swapsim.mglru.tables import COUNTERS, GENERATIONS, MGLRU_EQUAL, MGLRU_TERM, MORE, TIERS, TYPES
+from swapsim.mglru.recording import COUNTERS, EQUAL, GENERATIONS, MORE, TERM, TIERS, TYPES
 from swapsim.policies import TypePolicy
 from swapsim.policies._native import Observation
 from swapsim.traces.verification import AGAIN
@@ -71,9 +71,9 @@ def choices(
         observe(rows.slice(at[0], 1), rules, switches)
     _check(code, rows, at[0], "generation_choices")
     return frame_of(array).with_columns(
-        pl.col("type_equal", "tier_equal").cat.to(pl.Enum(MGLRU_EQUAL.words)),
+        pl.col("type_equal", "tier_equal").cat.to(EQUAL),
         pl.col("type", "first").cat.to(pl.Enum(MGLRU_TYPES)),
-        pl.col("term").cat.to(pl.Enum(MGLRU_TERM.words)),
+        pl.col("term").cat.to(TERM),
     )
 
 
@@ -102,9 +102,7 @@ def steps(rows: pl.DataFrame, rules: str) -> pl.DataFrame:
     at = ffi.new("uint64_t *")
     code = lib.sws_mglru_steps(rules_struct(rules), rows.height, made, out, at)
     _check(code, rows, at[0], "generation_steps")
-    return frame_of(array).with_columns(
-        pl.col("age_equal", "size_equal").cat.to(pl.Enum(MGLRU_EQUAL.words))
-    )
+    return frame_of(array).with_columns(pl.col("age_equal", "size_equal").cat.to(EQUAL))
 
 
 def step_rows(rows: pl.DataFrame) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.mglru.tables import (
+from swapsim.mglru.recording import (
     COUNTERS,
     GENERATIONS,
     MGLRU_CHOICES,

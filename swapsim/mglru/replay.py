@@ -5,21 +5,35 @@ Open loop: each state is the recording's own. A replay says what other rules cho
 the next state would have been.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from swapsim.errors import InputError, check_choice
-from swapsim.ffi import MGLRU_RULES, MGLRU_SWITCHES
+from swapsim.errors import InputError, check_choice, check_number, errors_of
+from swapsim.ffi import MGLRU_RULES, MGLRU_SWAPPINESS_MAX, MGLRU_SWITCHES
 from swapsim.mglru import _native
-from swapsim.mglru.recording import GenerationRows, generation_rows
-from swapsim.mglru.tables import MGLRU_FLIPS, MGLRU_SWITCHED, MGLRU_TIMELINE, TIERS, TYPES
+from swapsim.mglru.recording import (
+    MGLRU_FLIPS,
+    MGLRU_SWITCHED,
+    MGLRU_TIMELINE,
+    TIERS,
+    TYPES,
+    Recording,
+    Source,
+    recording,
+)
 from swapsim.policies import TypePolicy
 
-Source = GenerationRows | Path | str
+if TYPE_CHECKING:
+    import altair as alt
+
+RULES: Final = MGLRU_RULES
+"""Rules of reclaim with generations, by their kernels: 6.12 and 7.3."""
+
 Switches = Mapping[str, bool | int]
 
 UNUSED: Final[Mapping[str, Switches]] = {
@@ -36,70 +50,54 @@ _OBSERVED: Final = 100
 """Rows for which a user's function is run line by line first, since machine code may hang."""
 
 
-def _rows(source: Source) -> GenerationRows:
-    return source if isinstance(source, GenerationRows) else generation_rows(source)
+def chosen(
+    trace: Source,
+    rules: str | TypePolicy,
+    *,
+    switches: Switches | None = None,
+    swappiness: int | None = None,
+) -> pl.DataFrame:
+    """Choose for each state of a recording by some rules.
 
-
-def _check_switches(switches: Switches) -> Switches:
-    for name, value in switches.items():
-        if name not in MGLRU_SWITCHES:
-            known = ", ".join(MGLRU_SWITCHES)
-            raise InputError(f"switches={name!r}: choose of {known}")
+    Returns MGLRU_CHOICES with the ``type`` of the rules, the ``term`` that decides it, the
+    ``first`` list that is scanned (a type with two generations yields nothing), and its ``tier``
+    index.
+    """
+    rows, changed = recording(trace), switches or {}
+    for name, value in changed.items():
+        check_choice("switches", name, MGLRU_SWITCHES)
         flag = MGLRU_SWITCHES[name]
         if type(value) is not (bool if flag else int) or not 0 <= value <= _NUMBER_MAX:
             wanted = "True or False" if flag else f"a number from 0 to {_NUMBER_MAX}"
             raise InputError(f"switches={{{name!r}: {value!r}}}: give {wanted}")
-    return switches
-
-
-def chosen(
-    source: Source, rules: str | TypePolicy, *, switches: Switches | None = None
-) -> pl.DataFrame:
-    """Choose for each state of a recording by some rules.
-
-    Parameters
-    ----------
-    source : GenerationRows, Path or str
-        The tables, or the trace folder of them.
-    rules : str or TypePolicy
-        One of MGLRU_RULES, or a rule of your own.
-    switches : mapping of str to bool or int, optional
-        Switches of ``mglru.h`` to change in these rules.
-
-    Returns
-    -------
-    polars.DataFrame
-        MGLRU_CHOICES, with the ``type`` of the rules, the ``term`` that decides it, the
-        ``first`` list that is scanned (a type with two generations yields nothing), and its
-        ``tier`` index.
-
-    Raises
-    ------
-    InputError
-        As for `generation_rows`; or a row, named by its seq, has a state that cannot be; or a rule
-        of your own, named by its file or cell and line, raises, does not end or returns no type.
-    InputError
-        There are no such rules or switches.
-    """
-    choices, changed = _rows(source).choices, _check_switches(switches or {})
-    if isinstance(rules, TypePolicy):
-        _native.observe(choices.head(_OBSERVED), rules, changed)
-    else:
-        check_choice("rules", rules, MGLRU_RULES)
-    found = _native.choices(choices, rules, changed)
-    return pl.concat([choices, found.select("type", "first", "term", "tier")], how="horizontal")
+    choices = rows.choices
+    if swappiness is not None:
+        check_number("swappiness", swappiness, 0, MGLRU_SWAPPINESS_MAX)
+        choices = choices.with_columns(swappiness=pl.lit(swappiness, pl.Int32))
+    with errors_of(rows.name):
+        if isinstance(rules, TypePolicy):
+            _native.observe(choices.head(_OBSERVED), rules, changed)
+        else:
+            check_choice("rules", rules, MGLRU_RULES)
+        found = _native.choices(choices, rules, changed)
+    return choices.hstack(found.select("type", "first", "term", "tier"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationReplay:
+class Replay:
     """The states of a recording, decided by other rules.
 
     Attributes
     ----------
-    flips, switches, timeline : polars.DataFrame
-        Schemas MGLRU_FLIPS, MGLRU_SWITCHED and MGLRU_TIMELINE.
+    flips : polars.DataFrame
+        Choices by the recorded kernel's rules and by others, and which differ (MGLRU_FLIPS).
     when : polars.DataFrame
         ``start_s, rules, base_term, term, type, choices``: the flips of each part of the recording.
+    switches : polars.DataFrame
+        What each switch turns, in which the rules differ from those of the recorded kernel, set
+        alone in these; and each rule of `UNUSED` (MGLRU_SWITCHED).
+    timeline : polars.DataFrame
+        As of `timeline`.
     """
 
     flips: pl.DataFrame
@@ -109,35 +107,38 @@ class GenerationReplay:
 
 
 def replay(
-    source: Source,
-    rules: Sequence[str | TypePolicy] = MGLRU_RULES,
+    trace: Source,
+    rules: Sequence[str | TypePolicy] = RULES,
     *,
+    swappiness: int | None = None,
     switches: Switches | None = None,
     parts: int = 20,
-) -> GenerationReplay:
+) -> Replay:
     """Decide the states of a recording by other rules: which choices flip, when, by which term.
 
     Parameters
     ----------
-    source : GenerationRows, Path or str
-        The tables, or the trace folder of them.
+    trace : Trace, Path or str
+        A trace that feeds mglru.
     rules : sequence of str or TypePolicy
-        Of MGLRU_RULES, and rules of your own; default: those of both kernels.
+        Of RULES, and rules of your own (`swapsim.type_policy`); default: those of both kernels.
+    swappiness : int, optional
+        Another swappiness for the same states, 0 to 200.
     switches : mapping of str to bool or int, optional
-        Switches of ``mglru.h`` to change in each of them.
+        Switches of ``mglru.h`` to change in each of the rules.
     parts : int
         Parts of equal time in ``when`` and in the timeline, 1 to 10,000.
 
     Returns
     -------
-    GenerationReplay
-        In ``switches`` each switch in which the rules differ from those of the recorded kernel is
-        set alone in these; and each of `UNUSED`, which no kernel has.
+    Replay
+        Frames ``.flips``, ``.when``, ``.switches`` and ``.timeline``.
 
     Raises
     ------
-    InputError, InputError
-        As for `chosen`.
+    InputError
+        As for `verify`; or a rule of your own, named by its file or cell and line, raises, does not
+        end or returns no type; or there are no such rules, switches or swappiness.
 
     Source
     ------
@@ -145,51 +146,33 @@ def replay(
 
     Examples
     --------
-    >>> from swapsim import frames, generations
-    >>> replayed = mglru.replay("generations-7.3-held-1")
-    >>> frames.show(replayed.flips)
-    base: 7.3
-    rules  base_type  base_term      type  term              choices  flips
-     6.12  anon       few refaults   anon  older generation       10  no
-     6.12  anon       refault rates  anon  older generation       30  no
-     6.12  anon       refault rates  anon  refault rates          38  no
-     6.12  file       few refaults   anon  older generation    2,286  yes
-     6.12  file       few refaults   file  few refaults        1,277  no
-     6.12  file       refault rates  anon  older generation      348  yes
-     6.12  file       refault rates  anon  refault rates          74  yes
-      7.3  anon       few refaults   anon  few refaults           10  no
-      7.3  anon       refault rates  anon  refault rates          68  no
-      7.3  file       few refaults   file  few refaults        3,563  no
-      7.3  file       refault rates  file  refault rates         422  no
+    >>> import swapsim
+    >>> from swapsim import mglru
+    >>> replayed = mglru.replay(swapsim.open("generations-7.3-held-1"), ["6.12"])
+    >>> replayed.flips.filter("flips").select("base_type", "type", "term", "choices").rows()
+    [('file', 'anon', 'older generation', 2286), ('file', 'anon', 'older generation', 348), \
+('file', 'anon', 'refault rates', 74)]
     """
-    rows, wanted = _rows(source), tuple(dict.fromkeys(rules))
-    decided = _decided(rows, wanted, switches, _part_ns(rows, parts))
+    rows, wanted = recording(trace), tuple(dict.fromkeys(rules))
+    part = _part_ns(rows, parts) / _NANOSECONDS
+    kernel = chosen(rows, rows.rules).select(base_type="first", base_term="term")
+    decided = pl.concat(
+        chosen(rows, each, switches=switches, swappiness=swappiness)
+        .select("term", type="first", start_s=part)
+        .hstack(kernel)
+        .with_columns(
+            rules=pl.lit(each if isinstance(each, str) else each.name),
+            base=pl.lit(rows.rules),
+            flips=pl.col("type") != pl.col("base_type"),
+        )
+        for each in wanted
+    )
     others = [each for each in wanted if isinstance(each, str) and each != rows.rules]
-    return GenerationReplay(
+    return Replay(
         flips=_counted(decided, *MGLRU_FLIPS.names()),
         when=_counted(decided.filter("flips"), "start_s", *_WHEN),
         switches=_by_switch(rows, others),
         timeline=timeline(rows, parts=parts),
-    )
-
-
-def _decided(
-    rows: GenerationRows,
-    rules: Sequence[str | TypePolicy],
-    switches: Switches | None,
-    part: pl.Expr,
-) -> pl.DataFrame:
-    """Return each choice by each of the rules, next to the recorded kernel's."""
-    kernel = chosen(rows, rows.rules).select(base_type="first", base_term="term")
-    names = [each if isinstance(each, str) else each.name for each in rules]
-    return pl.concat(
-        chosen(rows, each, switches=switches)
-        .select("term", type="first", start_s=part / _NANOSECONDS)
-        .hstack(kernel)
-        .with_columns(
-            rules=pl.lit(name), base=pl.lit(rows.rules), flips=pl.col("type") != pl.col("base_type")
-        )
-        for name, each in zip(names, rules, strict=True)
     )
 
 
@@ -202,7 +185,7 @@ def _counted(decided: pl.DataFrame, *columns: str) -> pl.DataFrame:
     )
 
 
-def _by_switch(rows: GenerationRows, rules: Sequence[str]) -> pl.DataFrame:
+def _by_switch(rows: Recording, rules: Sequence[str]) -> pl.DataFrame:
     base, found = chosen(rows, rows.rules), []
     own = _native.switches_of(rows.rules)
     changes = [("none", name, switches) for name, switches in UNUSED.items()]
@@ -218,11 +201,10 @@ def _by_switch(rows: GenerationRows, rules: Sequence[str]) -> pl.DataFrame:
         to_anon = turned & (now["first"] == TYPES[0])
         counts = (turned, to_anon, now["tier"] != base["tier"])
         found.append((each, name, base.height, *(int(each.sum()) for each in counts)))
-    frame = pl.DataFrame(found, schema=MGLRU_SWITCHED.schema, orient="row")
-    return MGLRU_SWITCHED.check(frame)
+    return pl.DataFrame(found, schema=MGLRU_SWITCHED.schema, orient="row")
 
 
-def _part_ns(rows: GenerationRows, parts: int) -> pl.Expr:
+def _part_ns(rows: Recording, parts: int) -> pl.Expr:
     """Return when the part of a row begins, in ns from the recording's first decision."""
     if not 1 <= parts <= 10_000:
         raise InputError(f"parts={parts}: give 1 to 10,000")
@@ -232,38 +214,37 @@ def _part_ns(rows: GenerationRows, parts: int) -> pl.Expr:
     return (pl.col("t_ns") - start) // length * length
 
 
-def timeline(source: Source, *, parts: int = 60) -> pl.DataFrame:
+def timeline(trace: Source, *, parts: int = 60) -> pl.DataFrame:
     """Return in time what was chosen, and by what: why pages were swapped out.
 
     Parameters
     ----------
-    source : GenerationRows, Path or str
-        The tables, or the trace folder of them.
+    trace : Trace, Path or str
+        A trace that feeds mglru.
     parts : int
         Parts of equal time into which the recording is divided, 1 to 10,000.
 
     Returns
     -------
     polars.DataFrame
-        Schema MGLRU_TIMELINE: rows for parts in which an lruvec was scanned.
+        A row for each part in which an ``lruvec`` was scanned: ``start_s`` from the first decision,
+        ``choices``, ``anon_percent`` of them, refault rates and generations of both types, mean
+        ``swappiness``, ``agings`` (MGLRU_TIMELINE).
 
     Raises
     ------
     InputError
-        As for `generation_rows`.
+        A table is missing or damaged, or the recording lost events or is of two kernels.
 
     Examples
     --------
-    >>> from swapsim import frames, generations
-    >>> timeline = mglru.timeline("generations-7.3-held-1", parts=2)
-    >>> frames.show(timeline.select("start_s", "lruvec", "choices", "anon_percent", "agings"))
-    start_s  lruvec  choices  anon_percent  agings
-          0       0    1,231          5.61       8
-          0       1    1,646          0.36       9
-         33       0       72          0          3
-         33       1    1,114          0.27       9
+    >>> import swapsim
+    >>> from swapsim import mglru
+    >>> parts = mglru.timeline(swapsim.open("generations-7.3-held-1"), parts=2)
+    >>> parts.select("lruvec", "choices", "agings").rows()
+    [(0, 1231, 8), (1, 1646, 9), (0, 72, 3), (1, 1114, 9)]
     """
-    rows = _rows(source)
+    rows = recording(trace)
     part = (_part_ns(rows, parts) / _NANOSECONDS).alias("start_s")
 
     def pages(each: str, *names: str) -> pl.Expr:
@@ -290,3 +271,49 @@ def timeline(source: Source, *, parts: int = 60) -> pl.DataFrame:
     schema = MGLRU_TIMELINE.schema
     typed = joined.select(pl.col(name).cast(kind) for name, kind in schema.items())
     return typed.sort("start_s", "lruvec")
+
+
+def chart(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
+    """Draw over time why pages were swapped out: a column for each lruvec.
+
+    Of each type the share of the choices, its refault rate, this rate over its gain (reclaim takes
+    the type whose line is the lower one), and the generations that are left.
+    """
+    from swapsim.charts import general
+
+    rows = timeline
+    anon = pl.min_horizontal("swappiness", pl.lit(MGLRU_SWAPPINESS_MAX))
+    gains = {"anon": anon, "file": MGLRU_SWAPPINESS_MAX - anon}
+    share = pl.col("anon_percent")
+    panels: dict[str, dict[str, pl.Expr]] = {
+        "chosen first, % of choices": {"anon": share, "file": 100 - share},
+        "refault rate, %": {each: pl.col(f"rate_{each}_percent") for each in TYPES},
+        "rate over gain": {
+            each: pl.when(gain > 0).then(pl.col(f"rate_{each}_percent") / gain)
+            for each, gain in gains.items()
+        },
+        "generations left": {each: pl.col(f"generations_{each}") for each in TYPES},
+    }
+    long = pl.concat(
+        rows.select(
+            "start_s",
+            pl.format("lruvec {}: {}", "lruvec", pl.lit(panel)).alias("panel"),
+            pl.lit(each).alias("of"),
+            value.alias("value"),
+            pl.lit(nth).alias("nth"),
+            "lruvec",
+        )
+        for nth, (panel, values) in enumerate(panels.items())
+        for each, value in values.items()
+    )
+    return general.lines(
+        long.sort("nth", "lruvec", maintain_order=True).drop_nulls("value"),
+        *("start_s", "value", "of"),
+        panel="panel",
+        columns=rows["lruvec"].n_unique(),
+        own_axes=True,
+        width=330,
+        height=90,
+        title=title,
+        words={"start_s": "time (s)", "of": "pages of type", "value": " "},
+    )

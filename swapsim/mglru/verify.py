@@ -2,27 +2,27 @@
 """A real kernel's reclaim with generations compared with the rules: types, tiers, agings, sizes."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import polars as pl
 
 from swapsim.errors import errors_of
 from swapsim.mglru import _native
-from swapsim.mglru.recording import GenerationRows, generation_rows
-from swapsim.mglru.tables import COUNTERS, TIERS, TYPES, VERIFIED_GENERATIONS
-from swapsim.traces.verification import Verdict, mismatch, verified
-
-_NANOSECONDS: Final = 10**9
+from swapsim.mglru.recording import COUNTERS, TIERS, TYPES, Source, recording
+from swapsim.traces.verification import Verdict, mismatch
 
 
-def verify_generations(source: GenerationRows | Path | str) -> Verdict:
+def verify(trace: Source) -> Verdict:
     """Decide a real kernel's choices and turns again by its rules, and compare each.
 
     A choice agrees if the lists that were scanned are those that follow from the type of the rules.
     Of a tier index only the pages show that were spared: each has to be of a tier above it. A turn
-    agrees if the rules age, scan as many pages, and go on or end as the kernel did. The source is
-    GenerationRows, or the trace folder of them.
+    agrees if the rules age, scan as many pages, and go on or end as the kernel did.
+
+    Parameters
+    ----------
+    trace : Trace, Path or str
+        A trace that feeds mglru.
 
     Returns
     -------
@@ -31,6 +31,12 @@ def verify_generations(source: GenerationRows | Path | str) -> Verdict:
         ``forced`` choices, in which each rule has the same result, and ``unseen`` turns of
         protected cgroups. Its tables are ``choices`` and ``steps``, with the rules' results.
 
+    Raises
+    ------
+    InputError
+        A table is missing or damaged, the recording lost events or is of two kernels, or a row,
+        named by its seq, has a state that cannot be.
+
     Source
     ------
     mm/vmscan.c: isolate_folios, get_type_to_scan, get_tier_idx, should_run_aging, get_nr_to_scan,
@@ -38,22 +44,17 @@ def verify_generations(source: GenerationRows | Path | str) -> Verdict:
 
     Examples
     --------
-    >>> from swapsim import generations
-    >>> verdict = mglru.verify_generations("generations-7.3-held-1")
-    >>> verdict.agrees
-    True
+    >>> import swapsim
+    >>> from swapsim import mglru
+    >>> verdict = mglru.verify(swapsim.open("generations-7.3-held-1"))
+    >>> verdict.agrees, verdict.matched, verdict.of
+    (True, 4056, 4056)
     """
-    if isinstance(source, GenerationRows):
-        return _judged(source)
-    rows = generation_rows(source)
-    with errors_of(source):
-        return _judged(rows)
-
-
-def _judged(rows: GenerationRows) -> Verdict:
+    rows = recording(trace)
     steps = rows.steps.sort("call", "seq")
-    choices = pl.concat([rows.choices, _native.choices(rows.choices, rows.rules)], how="horizontal")
-    steps = pl.concat([steps, _native.steps(steps, rows.rules)], how="horizontal")
+    with errors_of(rows.name):
+        choices = rows.choices.hstack(_native.choices(rows.choices, rows.rules))
+        steps = steps.hstack(_native.steps(steps, rows.rules))
     compared = {
         "types": choices["type_equal"],
         "tiers": choices["tier_equal"],
@@ -148,28 +149,3 @@ def _step(where: str, row: Mapping[str, Any]) -> str:
             "{min_seq_anon} (anon) and {min_seq_file} (file) to {max_seq}".format(**row),
         },
     )
-
-
-def verified_generations(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Verify several trace folders by name (VERIFIED_GENERATIONS)."""
-
-    def judge(folder: Path) -> dict[str, object]:
-        rows = generation_rows(folder)
-        verdict = verify_generations(rows)
-        times = rows.choices["t_ns"]
-        counted = {
-            key: value
-            for name, (equal, number) in verdict.counts.items()
-            for key, value in ((name, number), (f"{name}_equal", equal))
-        }
-        figures = {name: verdict.figures[name] for name in ("aged", "ambiguous", "forced")}
-        return {
-            "rules": rows.rules,
-            "cpus": rows.cpus,
-            "seconds": (times[-1] - times[0]) / _NANOSECONDS,
-            **counted,
-            **figures,
-            "holds": verdict.agrees,
-        }
-
-    return verified(folders, judge, VERIFIED_GENERATIONS)

@@ -16,8 +16,7 @@ import harness
 from swapsim import mglru
 from swapsim._core import ffi, lib
 from swapsim.mglru import _native
-from swapsim.mglru.recording import GenerationRows
-from swapsim.mglru.tables import GENERATIONS, TIERS, TYPES
+from swapsim.mglru.recording import GENERATIONS, TIERS, TYPES, Recording, recording
 
 NAMES = ("mglru/replay", "mglru/verify")
 TRACE = "generations-7.3-held-4"
@@ -39,13 +38,13 @@ def spent(rules: str, rows: Any, n: int, run: Any, result: str) -> float:
     return (time.process_time() - start) / AGAIN
 
 
-def replay(rows: GenerationRows) -> float:
+def replay(rows: Recording) -> float:
     """Return the choices that C makes a second by other rules."""
     n, made = rows.choices.height, _native.choice_rows(rows.choices)
     return n / spent(OTHER, made, n, lib.sws_mglru_choices, "sws_mglru_chosen")
 
 
-def verify(rows: GenerationRows) -> float:
+def verify(rows: Recording) -> float:
     """Return the rows of both tables that C compares a second."""
     sides = (
         (rows.choices, _native.choice_rows, lib.sws_mglru_choices, "sws_mglru_chosen"),
@@ -83,7 +82,7 @@ def _sizes(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def model(rows: GenerationRows, rules: str, tables: Sequence[str]) -> float:
+def model(rows: Recording, rules: str, tables: Sequence[str]) -> float:
     """Return the rows of these tables that the plain Python model decides a second."""
     import oracle_mglru
 
@@ -102,8 +101,8 @@ def model(rows: GenerationRows, rules: str, tables: Sequence[str]) -> float:
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
-    rows = mglru.generation_rows(TRACE)
-    harness.require(mglru.verify_generations(rows).agrees, "a shipped trace does not verify")
+    rows = recording(TRACE)
+    harness.require(mglru.verify(rows).agrees, "a shipped trace does not verify")
     unit = "million decisions/s (peer: the plain Python model, oracle_mglru.py)"
     sides = (
         (partial(replay, rows), partial(model, rows, OTHER, ["choices"])),

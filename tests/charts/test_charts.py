@@ -21,6 +21,7 @@ from swapsim.clusters import charts as clusters_charts
 from swapsim.clusters.tables import CLUSTER_LISTS
 from swapsim.errors import InputError
 from swapsim.mapping import LOCK_SITES
+from swapsim.mglru.replay import chart as mglru_chart
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import SLOT_SWEEP
@@ -133,7 +134,7 @@ PUBLIC: dict[str, Callable[[], Any]] = {
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),
-    "why": lambda: mglru.charts.why(mglru.timeline("generations-6.12-mixed-1", parts=9), title="T"),
+    "why": lambda: mglru_chart(mglru.timeline("generations-6.12-mixed-1", parts=9), title="T"),
     "work_by_site": lambda: mapping.chart(SITES, "nodes", title="T"),
     **machine.MADE,
 }

@@ -6,10 +6,11 @@ from itertools import product
 import polars as pl
 import pytest
 
-from swapsim import mglru
 from swapsim.ffi import MGLRU_RULES
 from swapsim.live.panel import figures, run
 from swapsim.live.panels import mglru as panels
+from swapsim.mglru.recording import recording
+from swapsim.mglru.replay import chosen as chosen_by_rules
 
 RECORDING, SECOND = "generations-6.12-held-4", 99
 REFAULTED = ("avg_refaulted", "refaulted")
@@ -25,8 +26,8 @@ def chosen(**turned: object) -> dict[str, bool]:
 
 def test_first_state_is_a_second_of_a_recording() -> None:
     """Rates and swappiness are those of a second of 6.12, rounded, and so is what both choose."""
-    rows = mglru.generation_rows(RECORDING)
-    chosen_by = {each: mglru.chosen(rows, each)["first"] for each in MGLRU_RULES}
+    rows = recording(RECORDING)
+    chosen_by = {each: chosen_by_rules(rows, each)["first"] for each in MGLRU_RULES}
     since = pl.col("t_ns") - pl.col("t_ns").min()
     second = rows.choices.with_columns(**chosen_by).filter(since // 10**9 == SECOND, lruvec=0)
 

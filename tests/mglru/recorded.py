@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import strategies as st
 from oracle_mglru import State, choice, isolate, shrink
 
-from swapsim.mglru import tables
+from swapsim.mglru import recording as tables
 
 KINDS = tables.TYPES
 HEAD = {"t_ns": 1000, "cpu": 0, "pid": 1, "lruvec": 0, "priority": 12}

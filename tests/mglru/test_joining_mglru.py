@@ -10,6 +10,7 @@ import pytest
 from swapsim import mglru, traces
 from swapsim.cli import main
 from swapsim.errors import InputError
+from swapsim.mglru.recording import recording
 
 PAGES = "{" + ",".join(["70"] * 40) + "}"
 SEQS = "lruvec=0xf00 max_seq=7 min_seq={4,5}"
@@ -70,7 +71,7 @@ def test_a_call_becomes_a_choice_and_its_turns(
 ) -> None:
     """On 7.3 a second turn does nothing; the command prints the last line, and exits 0."""
     folder = imported(text(kernel))
-    rows = mglru.generation_rows(folder)
+    rows = recording(folder)
     assert rows.rules == kernel
     assert rows.steps["evicted"].to_list() == [True, False][: 1 + (kernel == "7.3")]
     assert rows.choices.select("scan_1", "taken_1", "io").rows() == [
@@ -92,7 +93,7 @@ def test_the_first_mismatch_is_shown(
     changed: dict[str, tuple[str, str]], says: str, imported: Callable[[str], Path]
 ) -> None:
     """With the state of its decision."""
-    verdict = mglru.verify_generations(imported(text(**changed)))
+    verdict = mglru.verify(imported(text(**changed)))
     assert not verdict.agrees
     assert says in verdict.describe()[0]
     assert "generations 4 (anon) and 5 (file) to 7" in "\n".join(verdict.describe())
@@ -117,10 +118,10 @@ def test_what_cannot_be_is_refused(
 ) -> None:
     """Another kernel, a missing event or field, version 1, and states that no kernel has."""
     if not says:
-        assert mglru.verify_generations(imported(text(**changed))).agrees
+        assert mglru.verify(imported(text(**changed))).agrees
         return
     with pytest.raises(InputError, match=says) as error:
-        mglru.verify_generations(imported(text(**changed)))
+        mglru.verify(imported(text(**changed)))
     assert "\n" not in str(error.value)
 
 
@@ -144,7 +145,7 @@ def test_a_recording_that_lost_events_is_refused(
     assert old in toml
     path.write_text(toml.replace(old, new) if old else f"{toml}\n{new}")
     with pytest.raises(InputError, match=says):
-        mglru.generation_rows(folder)
+        recording(folder)
 
 
 def test_other_rules_and_switches_decide_the_same_states(imported: Callable[[str], Path]) -> None:
@@ -158,4 +159,8 @@ def test_other_rules_and_switches_decide_the_same_states(imported: Callable[[str
     assert found.when.select("term", "type", "choices").rows() == [("older generation", "anon", 1)]
     same = mglru.replay(folder, ["6.12"], switches={"older_first": False})
     assert not same.flips["flips"].any()
+    other = mglru.replay(folder, ["7.3"], swappiness=200).flips
+    assert other.select("type", "term", "flips").rows() == [("anon", "swappiness", True)]
+    with pytest.raises(InputError, match="swappiness=300"):
+        mglru.replay(folder, swappiness=300)
     assert found.timeline["choices"].sum() == 1

@@ -20,7 +20,8 @@ from recorded import (
 )
 
 from swapsim.ffi import MGLRU_RULES
-from swapsim.mglru import _native, tables
+from swapsim.mglru import _native
+from swapsim.mglru import recording as tables
 
 kernels = pytest.mark.parametrize("kernel", MGLRU_RULES)
 lists = st.lists(st.tuples(st.integers(0, 64), st.booleans()), min_size=2, max_size=2)

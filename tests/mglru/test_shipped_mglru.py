@@ -6,16 +6,18 @@ from pathlib import Path
 import pytest
 
 from swapsim import mglru
+from swapsim.mglru.recording import recording
+from swapsim.traces import shipped_folders
 
-SHIPPED = mglru.shipped()
+SHIPPED = shipped_folders("mglru")
 TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
 
 
 @TRACES
 def test_each_decision_is_that_of_the_rules(folder: Path) -> None:
     """All types, tiers, agings and scan sizes; by its own rules no choice flips."""
-    rows = mglru.generation_rows(folder)
-    found = mglru.verify_generations(rows)
+    rows = recording(folder)
+    found = mglru.verify(rows)
     assert found.agrees, "\n".join(found.describe())
     assert found.counts["types"][1] + found.figures["forced"] == rows.choices.height
     # Set before the recordings that were not looked at were opened.
@@ -28,7 +30,7 @@ def test_the_traces_cover_what_they_should() -> None:
 
     201, anonymous pages only, is in no recording.
     """
-    rows = {name: mglru.generation_rows(folder) for name, folder in SHIPPED.items()}
+    rows = {name: recording(folder) for name, folder in SHIPPED.items()}
     for rules in ("6.12", "7.3"):
         some = [each for each in rows.values() if each.rules == rules]
         assert len(some) >= 4

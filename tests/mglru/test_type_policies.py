@@ -15,7 +15,9 @@ import swapsim
 from swapsim import mglru
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.mglru import _native, tables
+from swapsim.mglru import _native
+from swapsim.mglru import recording as tables
+from swapsim.mglru.replay import chosen
 from swapsim.policies.page_types import ANON, FILE
 
 TRACE = "generations-7.3-steps-4"
@@ -139,7 +141,7 @@ def stranger() -> Callable[..., int]:
 def test_a_bad_function_is_one_line_with_its_line(make: Any, lines: set[int], says: str) -> None:
     """One that answers no type, never ends, or cannot be called."""
     with pytest.raises(InputError, match=says) as error:
-        mglru.chosen(TRACE, swapsim.type_policy()(make()))
+        chosen(TRACE, swapsim.type_policy()(make()))
     assert "\n" not in str(error.value)
     first = make.__code__.co_firstlineno
     named = [f"{Path(__file__).name}, line {first + line}:" in str(error.value) for line in lines]

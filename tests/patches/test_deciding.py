@@ -4,13 +4,13 @@
 import polars as pl
 import pytest
 
-from swapsim import mglru
+import swapsim
 from swapsim.patches.newer_kernels import deciding
 
 
 def test_shares_are_all_choices_of_a_recording() -> None:
     """By the kernel's own rules they add up to 100 %, and few refaults are counted alike."""
-    verified = mglru.verified_generations(mglru.shipped())
+    verified = pl.DataFrame({"trace": swapsim.shipped("mglru")})
     own = deciding.shares(verified).filter(share="decides")
     sums = own.group_by("recording").agg(pl.sum("percent"))
     assert sums.height == verified.height
@@ -26,7 +26,7 @@ def test_shares_are_all_choices_of_a_recording() -> None:
 
 def test_a_recording_without_turned_choices_has_rows_of_zero() -> None:
     """The other kernel's rules have rows in each recording, turned choices or not."""
-    verified = mglru.verified_generations(mglru.shipped())
+    verified = pl.DataFrame({"trace": swapsim.shipped("mglru")})
     turned = deciding.shares(verified).filter(share="turns")
     assert turned["recording"].n_unique() == verified.height
     assert (turned.group_by("recording").agg(pl.sum("choices"))["choices"] == 0).any()

@@ -10,7 +10,9 @@ from swapsim import mglru
 from swapsim.charts import colours, general
 from swapsim.charts.interaction import interactive
 from swapsim.ffi import GENERATIONS_MAX, MGLRU_RULES, MGLRU_SWAPPINESS_MAX, MGLRU_TERMS
-from swapsim.mglru.tables import TYPES
+from swapsim.mglru.recording import TYPES, recording
+from swapsim.mglru.replay import chosen
+from swapsim.traces import shipped
 
 TRACE: Final = "generations-7.3-mixed-1"
 ZERO: Final = "generations-7.3-zero-2"
@@ -127,10 +129,10 @@ def threshold() -> pl.DataFrame:
     which swappiness decides all are left out.
     """
     found = []
-    for name, folder in mglru.shipped().items():
-        rows = mglru.generation_rows(folder)
-        own = mglru.chosen(rows, rows.rules)
-        rates = mglru.chosen(rows, rows.rules, switches={"few_refaults": 0})
+    for name in shipped("mglru"):
+        rows = recording(name)
+        own = chosen(rows, rows.rules)
+        rates = chosen(rows, rows.rules, switches={"few_refaults": 0})
         few = own["term"] == "few refaults"
         turned = few & (own["first"] != rates["first"])
         either = few | (own["term"] == "refault rates")
@@ -192,10 +194,10 @@ def by_swappiness() -> pl.DataFrame:
     ``anon_empty`` that of those that find none there, ``anon_pages`` that of isolated pages.
     """
     found = []
-    for name, folder in mglru.shipped().items():
+    for name in shipped("mglru"):
         if "steps" not in name:
             continue
-        rows = mglru.generation_rows(folder)
+        rows = recording(name)
         of_type = {
             each: pl.sum_horizontal(
                 pl.when(pl.col(f"scan_{n}") == each).then(f"taken_{n}").otherwise(0) for n in (1, 2)
@@ -228,7 +230,7 @@ def agings(folder: str = ZERO) -> pl.DataFrame:
     """
     pages = [f"pages_anon_{gen}" for gen in range(GENERATIONS_MAX)]
     then = ("max_seq", "min_seq_anon", *pages)
-    rows = mglru.generation_rows(folder).steps.sort("t_ns", "seq")
+    rows = recording(folder).steps.sort("t_ns", "seq")
     turned = rows.with_columns(pl.col(then).shift(-1).over("lruvec").name.suffix("_then"))
 
     def of(number: str, suffix: str) -> pl.Expr:
@@ -244,7 +246,7 @@ def agings(folder: str = ZERO) -> pl.DataFrame:
 
 def by_age(folder: str = ZERO) -> pl.DataFrame:
     """Return anonymous pages by the age of their generation, before each aging."""
-    rows = mglru.generation_rows(folder).steps.sort("t_ns", "seq")
+    rows = recording(folder).steps.sort("t_ns", "seq")
     aged = rows.filter("grew")
     ages = [
         aged.select(

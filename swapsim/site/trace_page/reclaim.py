@@ -8,6 +8,7 @@ import polars as pl
 
 from swapsim import charts, mglru, stall, traces
 from swapsim.ffi import MGLRU_RULES
+from swapsim.mglru import recording
 from swapsim.patches import stall_decisions
 from swapsim.site.trace_page import blocks
 
@@ -20,7 +21,7 @@ _PARTS: Final = 20
 
 def of_generations(folder: Path) -> blocks.Blocks:
     """Yield what decides the type of pages, and which choices other rules turn."""
-    rows = mglru.generation_rows(folder)
+    rows = recording.recording(folder)
     replayed = mglru.replay(rows, MGLRU_RULES, parts=_PARTS)
     flips = replayed.flips.filter(pl.col("rules") != pl.col("base").cast(pl.String))
     yield blocks.text(
@@ -37,7 +38,7 @@ def of_generations(folder: Path) -> blocks.Blocks:
             f"The rules of {rules} would turn {turned:,} of the {total:,} choices of {base} "
             f"({100 * turned / total:.0f} %)."
         )
-    yield blocks.verdict(mglru.verify_generations(rows))
+    yield blocks.verdict(mglru.verify(rows))
     named = replayed.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
     yield blocks.chart(
         charts.general.lines(
@@ -64,9 +65,9 @@ def of_generations(folder: Path) -> blocks.Blocks:
             words={"choices": "choices", "seen": "the choice is"},
         )
     )
-    yield blocks.table(flips, mglru.tables.MGLRU_FLIPS, fold="Choices by both rule sets")
+    yield blocks.table(flips, recording.MGLRU_FLIPS, fold="Choices by both rule sets")
     changed = replayed.switches.filter((pl.col("flips") > 0) | (pl.col("tiers") > 0))
-    switched = mglru.tables.MGLRU_SWITCHED
+    switched = recording.MGLRU_SWITCHED
     yield blocks.table(changed, switched, fold="Which rule flips how many choices")
 
 
