@@ -103,9 +103,9 @@ def info(folder: Path | None, form: str | None) -> None:
     "stalls'); may be given twice. Default: each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
-    from swapsim.traces.probes import RUNNING_KERNEL, fitted_script
+    from swapsim.traces.probes import RUNNING_KERNEL, recording_script
 
-    script = fitted_script(kernel_btf or RUNNING_KERNEL, replays)
-    click.echo(script.text, nl=False)
-    for note in script.notes:
+    script, notes = recording_script(kernel_btf or RUNNING_KERNEL, replays)
+    click.echo(script, nl=False)
+    for note in notes:
         say(f"swapsim: {note}", err=True)

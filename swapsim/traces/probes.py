@@ -4,7 +4,6 @@
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -198,6 +197,8 @@ _BY_NAME: Final = {
 """Replays that need all probes of their groups, and are chosen by their names only: the kernels
 that have them."""
 
+_OTHERS: Final = "6.1 to 6.12"  # kernels that can feed the other replays
+
 _MEMBER: Final = re.compile(r"\{(?P<type>\w+)\.(?P<path>[\w.]+)\}")
 _INSIDE: Final = re.compile(r"\+(after|before):")
 """A place inside a function."""
@@ -205,32 +206,17 @@ _INSIDE: Final = re.compile(r"\+(after|before):")
 _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?P<register>\w+)")
 
 
-def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()) -> str:
+def recording_script(
+    kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] = ()
+) -> tuple[str, list[str]]:
     """Return a script that sets probes, records a command's events and removes the probes.
 
     It is for x86-64, the kernel of these types and the replays that the trace shall feed, by
     default each that this kernel can feed. Its comments describe its use, and what this kernel
-    cannot record. An InputError says that the types cannot be read, that there is no such replay,
-    or that the kernel lacks what one needs.
+    cannot record. With it are lines for the replays that it does not feed, with what the kernel
+    lacks. An InputError says that the types cannot be read, that there is no such replay, or that
+    the kernel lacks what one needs.
     """
-    return fitted_script(kernel_btf, replays).text
-
-
-def _kernels(replay: str) -> str:
-    """Return which kernels can feed a replay."""
-    return _BY_NAME.get(replay, "6.1 to 6.12")
-
-
-class FittedScript(NamedTuple):
-    """A script, and what the caller has to know of it."""
-
-    text: str
-    notes: tuple[str, ...]
-    """A line for each replay that it does not feed, with what the kernel lacks."""
-
-
-def fitted_script(kernel_btf: Path, replays: Sequence[str]) -> FittedScript:
-    """Return the script of `recording_script`."""
     wanted = tuple(dict.fromkeys(replays)) or tuple(
         name for name in _GROUPS if name not in _BY_NAME
     )
@@ -240,25 +226,28 @@ def fitted_script(kernel_btf: Path, replays: Sequence[str]) -> FittedScript:
         raise InputError(f"{both} need different clocks: record them one by one")
     chosen = {replay: _groups(replay, kernel_btf) for replay in wanted}
     plans = {replay: _plan(kernel_btf, groups) for replay, groups in chosen.items()}
-    unfed = {replay: plan for replay, plan in plans.items() if _lacks(replay, plan)}
+    unfed = {
+        replay: plan
+        for replay, plan in plans.items()
+        if (plan.missing if replay in _BY_NAME else missing_events(replay, plan.events))
+    }
     if unfed and (replays or len(unfed) == len(plans)):
         raise InputError(
             f"this kernel cannot feed {' and '.join(unfed)}: {_lacked(unfed.values())}; "
-            f"record on one that can, as {_kernels(next(iter(unfed)))}",
+            f"record on one that can, as {_BY_NAME.get(next(iter(unfed)), _OTHERS)}",
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
     plan = _plan(kernel_btf, [group for replay in fed for group in chosen[replay]])
-    notes = tuple(
+    notes = [
         f"the script does not feed {replay}: {_lacked([lacking])}; "
-        f"record on one that can, as {_kernels(replay)}"
+        f"record on one that can, as {_BY_NAME.get(replay, _OTHERS)}"
         for replay, lacking in unfed.items()
-    )
-    return FittedScript(_filled(fed, plan), notes)
+    ]
+    return _filled(fed, plan), notes
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """A probe with the kernel's own offsets."""
 
     name: str
@@ -270,8 +259,7 @@ class Probe:
     """What the kernel lacks for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """The probes and tracepoints of some groups that a kernel can have, and what it lacks."""
 
     probes: list[Probe]
@@ -317,10 +305,6 @@ def _apart(kernel: Btf, first: str, second: str, size: str) -> bool:
     """Return whether two members are so many bytes apart."""
     at, end = kernel.offset(first), kernel.offset(second)
     return at is not None and end is not None and end - at == int(size)
-
-
-def _lacks(replay: str, plan: _Plan) -> bool:
-    return bool(plan.missing if replay in _BY_NAME else missing_events(replay, plan.events))
 
 
 def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:

@@ -16,20 +16,11 @@ import polars as pl
 
 from swapsim.errors import InputError, errors_of
 from swapsim.progress import over
-from swapsim.tables import Column, Table, require_values
+from swapsim.tables import Table, require_values
 from swapsim.traces.folder import Trace, provenance, read_event, require_order
 
 _LARGER: Final = "record again with larger buffers"
 AGAIN: Final = "capture the trace again"  # the remedy for rows that no kernel writes
-
-
-MATCHED: Final = Table(
-    "MATCHED",
-    "One row per kind of thing that a model and a kernel were compared in.",
-    Column("kind", pl.String, "what was compared"),
-    Column("equal", pl.UInt64, "how many were equal"),
-    Column("compared", pl.UInt64, "how many there were"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +87,10 @@ class Verdict:
         return self._filled(self.result)
 
     def table(self) -> pl.DataFrame:
-        """Return the counts as a table (MATCHED)."""
+        """Return the counts as a table: kind, equal, compared."""
         rows = [(kind, *count) for kind, count in self.counts.items()]
-        return MATCHED.check(pl.DataFrame(rows, schema=MATCHED.schema, orient="row"))
+        schema = {"kind": pl.String, "equal": pl.UInt64, "compared": pl.UInt64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def describe(self) -> list[str]:
         """Return lines for the terminal: the first mismatch, the notes, the result."""

@@ -15,7 +15,6 @@ import swapsim
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.traces.verification import MATCHED
 
 SMALL = "clusters-6.12-zram-1"
 
@@ -37,7 +36,8 @@ def test_a_comparison_for_a_script(capsys: pytest.CaptureFixture[str]) -> None:
     """The counts are on standard output, the lines for people on the other one."""
     assert main(["verify", "clusters", SMALL, "--format", "csv"]) == 0
     printed = capsys.readouterr()
-    counts = MATCHED.check(pl.read_csv(io.StringIO(printed.out), schema=MATCHED.schema))
+    counts = pl.read_csv(io.StringIO(printed.out))
+    assert counts.columns == ["kind", "equal", "compared"]
     assert (counts["equal"] == counts["compared"]).all()
     assert printed.err.splitlines()[-1].startswith("granted ")
 

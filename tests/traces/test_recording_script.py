@@ -41,7 +41,7 @@ def test_a_structure_that_contains_itself_is_searched_once() -> None:
 def test_the_probes_have_the_offsets_of_that_kernel(types: Path) -> None:
     """Members of unnamed structures and unions are read at the offsets of this kernel."""
     types.write_bytes(kernel(index_at=72))
-    probes = probes_of(recording_script(types))
+    probes = probes_of(recording_script(types)[0])
     assert probes["swp_add"] == "add_to_swap_cache 'folio=%di entry=%si'"
     page = "mapping=+24(%di):x64 index=+72(%di):u64 private=+40(%di):x64"
     assert probes["wb_start"] == f"__folio_start_writeback 'folio=%di flags=+0(%di):x64 {page}'"
@@ -57,7 +57,7 @@ def shell(script: str, *arguments: str) -> tuple[int, str, str]:
 
 def test_the_shell_accepts_the_script(types: Path) -> None:
     """No placeholder is left, and without arguments it prints its usage."""
-    script = recording_script(types)
+    script = recording_script(types)[0]
     assert "@" not in script.replace('"$@"', "")
     assert shell(script, "-n") == (0, "", "")
     status, output, errors = shell(script, "-s")
@@ -67,7 +67,7 @@ def test_the_shell_accepts_the_script(types: Path) -> None:
 
 def test_a_kernel_without_probes_is_one_line(types: Path, tmp_path: Path) -> None:
     """Where no probe could be set, removing them prints no further line."""
-    script = recording_script(types).replace("/sys/kernel/tracing", str(tmp_path))
+    script = recording_script(types)[0].replace("/sys/kernel/tracing", str(tmp_path))
     status, _, errors = shell(script, "-s", "record", str(tmp_path / "trace.txt"), "true")
     assert (status, errors.count("\n")) == (1, 1), errors
 
@@ -75,7 +75,7 @@ def test_a_kernel_without_probes_is_one_line(types: Path, tmp_path: Path) -> Non
 def test_a_missing_function_leaves_the_other_replay(types: Path) -> None:
     """Without starts of writeback only batched removal is recorded."""
     types.write_bytes(NO_START)
-    script = recording_script(types)
+    script = recording_script(types)[0]
     assert "to feed: removal." in script
     assert "wb_end" not in probes_of(script)
 
@@ -83,7 +83,7 @@ def test_a_missing_function_leaves_the_other_replay(types: Path) -> None:
 def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -> None:
     """No replay needs frees of slots."""
     types.write_bytes(kernel(without=("free_swap_slot",)))
-    script = recording_script(types)
+    script = recording_script(types)[0]
     assert "mapping, removal." in script
     assert "echo mono >$instance/trace_clock" in script
     assert "fit(" not in script
@@ -94,7 +94,7 @@ def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -
 def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types: Path) -> None:
     """The kernel decides which probes; places inside functions come with the program for them."""
     types.write_bytes(allocator(rules))
-    script = recording_script(types, ["clusters"])
+    script = recording_script(types, ["clusters"])[0]
     probes = probes_of(script)
     inside = "swap_do_scheduled_discard+before:_raw_spin_unlock:1 ''"
     assert probes["cluster_discard"] == inside
@@ -113,7 +113,7 @@ def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types:
 def test_the_stalls_of_7_3_are_recorded_as_the_shipped_traces(types: Path) -> None:
     """The probes have the names and fields of the recordings that `swapsim verify` reads."""
     types.write_bytes(reclaim())
-    script = recording_script(types, ["stall"])
+    script = recording_script(types, ["stall"])[0]
     origin = traces.provenance("throttles-7.3-cgroup-1")["recording"]
     shipped = {line.split("/")[1].split()[0]: line for line in origin["probes"]}
     probes = probes_of(script)
@@ -133,7 +133,7 @@ def test_a_replay_that_is_left_out_is_named_on_stderr(
     types.write_bytes(NO_START)
     assert main(["probes", "--kernel-btf", str(types)]) == 0
     printed = capsys.readouterr()
-    assert printed.out == recording_script(types)
+    assert printed.out == recording_script(types)[0]
     assert re.fullmatch(r"swapsim: .* mapping: .* __folio_start_writeback .*\n", printed.err)
 
 
@@ -189,7 +189,7 @@ def test_damaged_types_are_one_line(
     path = tmp_path_factory.mktemp("types") / "vmlinux"
     path.write_bytes(data)
     try:
-        result = recording_script(path)
+        result = recording_script(path)[0]
     except InputError as error:
         result = str(error)
     one_error = result.startswith(f"{path}: ") and "\n" not in result
