@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.errors import InputError
+from swapsim.errors import InputError, errors_of
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
 from swapsim.traces._native import NO_TRACE, PARSER_VERSION, Counts, read_ftrace
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
-from swapsim.traces.formats import FTRACE_TEXT, Recording, recording_of
+from swapsim.traces.formats import FTRACE_TEXT, recording_of
 from swapsim.traces.replays import absent
 from swapsim.traces.writer import TableWriter, toml_table
 
@@ -45,36 +45,6 @@ class JoinedEvents:
 
     events: frozenset[str]
     join: Callable[[Mapping[str, pl.DataFrame], Mapping[str, Any]], Mapping[str, pl.DataFrame]]
-
-
-class _Joints:
-    """Collects the rows of joined events, and passes those of all others on."""
-
-    def __init__(
-        self, joined: Sequence[JoinedEvents], sink: Callable[[str, pl.DataFrame], None]
-    ) -> None:
-        self._joined = joined
-        self._sink = sink
-        self._rows: dict[str, list[pl.DataFrame]] = {}
-        self.events = frozenset[str]().union(*(some.events for some in joined))
-
-    def take(self, event: str, rows: pl.DataFrame) -> None:
-        """Accept some rows of an event."""
-        if event in self.events:
-            self._rows.setdefault(event, []).append(rows)
-        else:
-            self._sink(event, rows)
-
-    def finish(self, head: Mapping[str, Any]) -> None:
-        """Pass on the joined tables."""
-        for some in self._joined:
-            found = {
-                event: pl.concat(rows, how="diagonal")
-                for event, rows in self._rows.items()
-                if event in some.events
-            }
-            for name, table in some.join(found, head).items() if found else ():
-                self._sink(name, table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,16 +146,38 @@ def import_text(
     name = trace_text.name_of(source)
     for path in (name, folder):
         _require_text(path)
+    events = frozenset[str]().union(*(some.events for some in joined))
+    held: dict[str, list[pl.DataFrame]] = {}
     with new_folder(output) as made, TableWriter(made) as writer:
-        joints = _Joints(joined, writer.take)
+
+        def take(event: str, rows: pl.DataFrame) -> None:
+            if event in events:
+                held.setdefault(event, []).append(rows)
+            else:
+                writer.take(event, rows)
+
         with trace_text.chunks(source, digest.update, progress=progress) as pieces:
             recording = recording_of(pieces, name)
-            counts = _read(recording, joints, name, keep_going=keep_going)
+            with closing(recording.text) as plain:
+                counts = read_ftrace(
+                    plain, take, path=name, keep_going=keep_going, with_clock=events.__contains__
+                )
+        if recording.format != FTRACE_TEXT and counts.has_losses and not keep_going:
+            raise InputError(
+                f"has {counts.describe_lost()}: record with larger buffers, or accept this with "
+                "keep_going=True",
+                path=name,
+            )
         head = {**recording.head, **(provenance or {}).get("head", {})}
-        try:
-            joints.finish(head)
-        except InputError as error:
-            raise error.of(name) from None
+        for some in joined:
+            found = {
+                event: pl.concat(rows, how="diagonal")
+                for event, rows in held.items()
+                if event in some.events
+            }
+            with errors_of(name):
+                for table, frame in some.join(found, head).items() if found else ():
+                    writer.take(table, frame)
         rows = writer.finish()
         renamed = writer.renamed
         if not rows:
@@ -229,25 +221,6 @@ def import_text(
         counts=counts,
         renamed=renamed,
     )
-
-
-def _read(recording: Recording, joints: _Joints, path: str, *, keep_going: bool) -> Counts:
-    """Pass the rows of a recording on; refuse losses, but not those of a text."""
-    with closing(recording.text) as text:
-        counts = read_ftrace(
-            text,
-            joints.take,
-            path=path,
-            keep_going=keep_going,
-            with_clock=joints.events.__contains__,
-        )
-    if recording.format != FTRACE_TEXT and counts.has_losses and not keep_going:
-        raise InputError(
-            f"has {counts.describe_lost()}: record with larger buffers, or accept this with "
-            "keep_going=True",
-            path=path,
-        )
-    return counts
 
 
 def _nothing_read(counts: Counts) -> str:
