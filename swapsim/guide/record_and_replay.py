@@ -56,7 +56,7 @@ A trace.dat with losses is imported only with ``--keep-going``.
 
 ```console
 $ swapsim replay mapping mytrace
-| tags | site   | acquisitions | descents |  nodes | tag_words | flow          | pages | kernel |
+| tags | site   | acquisitions | tree_walks |  nodes | tag_words | flow          | pages | kernel |
 |      |        |       1/page |   1/page | 1/page |    1/page |               |       |        |
 |------|--------|--------------|----------|--------|-----------|---------------|-------|--------|
 | yes  | add    |        1.00  |    1.00  |   3.00 |      0    | swap, written |   281 | 4.8    |
@@ -74,25 +74,23 @@ no swp_free in this trace: frees, one more acquisition a page by 6.1, are not co
 In each page's life four sites take the swap cache's lock; without tags two of them do not. The same
 in Python is a polars frame, so what you ask next is an expression:
 
+>>> import polars as pl
 >>> from swapsim import mapping
->>> sites = mapping.replay("mytrace", kernels="4.8")
->>> frames.show(mapping.totals_per_page(sites))
-kernel: 4.8
-tags  flow           pages  acquisitions  descents   nodes  tag_words
-                                  1/page    1/page  1/page     1/page
-yes   swap, written    281             4         6   18.0       12.6
-no    swap, written    281             2         2    5.99       2.99
+>>> sites = mapping.replay("mytrace", kernels="4.8").filter(flow="swap, written")
+>>> a_page = pl.col("acquisitions", "tree_walks").sum() / pl.col("pages").first()
+>>> sites.group_by("tags", maintain_order=True).agg(a_page.round(2)).rows()
+[(True, 4.0, 6.0), (False, 2.0, 2.0)]
 
 ``--explain`` adds what each column means, ``-o FILE`` writes the table (``.csv``, ``.parquet``,
 ``.json``) or its chart (``.html``, ``.svg``, ``.png``).
 
 ## Ask the events themselves
 
->>> from swapsim import traces
->>> traces.events("mytrace").select("event", "rows").filter(event="swp_add").rows()
+>>> import swapsim
+>>> trace = swapsim.open("mytrace")
+>>> trace.info().filter(event="swp_add").rows()
 [('swp_add', 284)]
->>> added = traces.scan_event("mytrace", "swp_add").collect()
->>> added["pid"].n_unique()
+>>> trace.events("swp_add")["pid"].n_unique()
 8
 
 ## Does the model hold on your kernel?

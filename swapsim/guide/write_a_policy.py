@@ -99,7 +99,7 @@ With generations reclaim chooses between anonymous and file pages. A policy retu
 scanned first, from refault rates, swappiness and the generations that are left. Which choices of a
 real kernel would it turn, and what decided these?
 
->>> from swapsim import generations
+>>> from swapsim import mglru
 >>> from swapsim.policies.page_types import ANON, FILE
 >>> @swapsim.type_policy()
 ... def the_colder(anon_refaulted, anon_total, file_refaulted, file_total):
