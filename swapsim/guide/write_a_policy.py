@@ -105,12 +105,9 @@ real kernel would it turn, and what decided these?
 ... def the_colder(anon_refaulted, anon_total, file_refaulted, file_total):
 ...     return FILE if file_refaulted * anon_total <= anon_refaulted * file_total else ANON
 >>> replayed = mglru.replay("generations-7.3-mixed-1", [the_colder])
->>> frames.show(replayed.flips.select("base_type", "base_term", "type", "choices", "flips"))
-base_type  base_term      type  choices  flips
-anon       refault rates  anon      667  no
-file       few refaults   anon       77  yes
-file       few refaults   file    3,655  no
-file       refault rates  anon       44  yes
+>>> flipped = replayed.flips.filter("flips")
+>>> flipped.select("base_type", "base_term", "type", "choices").rows()
+[('file', 'few refaults', 'anon', 77), ('file', 'refault rates', 'anon', 44)]
 
 ``swapsim replay mglru DIR --policy mine.py`` does the same with the functions of a file.
 

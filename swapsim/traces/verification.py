@@ -23,7 +23,7 @@ _LARGER: Final = "record again with larger buffers"
 AGAIN: Final = "capture the trace again"  # the remedy for rows that no kernel writes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verdict:
     """What a real kernel did, compared with what a model of it does.
 
@@ -55,8 +55,14 @@ class Verdict:
     --------
     >>> from swapsim import mglru
     >>> verdict = mglru.verify("generations-7.3-held-1")
-    >>> verdict.agrees, verdict.matched, verdict.of, verdict.first
+    >>> bool(verdict), verdict.matched, verdict.of, verdict.first
     (True, 4056, 4056, None)
+    >>> verdict
+    not counted below: 7 choices that come out the same by any rule
+    not counted below: 4 ambiguous decisions, which a concurrent change could turn
+    new generations that the kernel asked for: 29
+    chose 4056 of 4056 types (363 of 363 tiers, 4063 of 4063 agings, 6180 of 6180 scan sizes; \
+4 ambiguous, not counted)
     """
 
     agrees: bool
@@ -66,6 +72,10 @@ class Verdict:
     notes: tuple[str, ...] = ()
     first: str | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the lines of `describe`."""
+        return "\n".join(self.describe())
 
     def __bool__(self) -> bool:
         """Return whether nothing differs."""
