@@ -109,7 +109,14 @@ class Trace:
         return scan_event(self.folder, name).collect()
 
     def info(self) -> pl.DataFrame:
-        """Return the events and how many rows each has (TRACE_EVENTS)."""
+        """Return what is in it: a row per event, its name (``event``) and its ``rows``.
+
+        Examples
+        --------
+        >>> import swapsim
+        >>> swapsim.open("swap-w-seq").info().filter(event="wb_end").rows()
+        [('wb_end', 34021)]
+        """
         return events(self.folder)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import mapping, traces
+import swapsim
+from swapsim import mapping, removal, traces
 from swapsim.io import data_root, shipped_traces
 
 SHIPPED = shipped_traces()
@@ -94,3 +95,20 @@ def test_a_page_needs_the_lock_once_per_site(page_trace: Path) -> None:
 def test_no_row_contradicts_another(page_trace: Path) -> None:
     """No folio is added twice, and each deletion finds the folio that was added."""
     assert mapping.replay(page_trace)["contradicted"].sum() == 0
+
+
+def test_a_trace_is_opened_by_its_name_and_each_subject_takes_it() -> None:
+    """Its kernel, subjects and events; an opened trace, its name and its folder are the same."""
+    trace = swapsim.open("swap-w-seq")
+    assert trace.name in swapsim.shipped("mapping")
+    assert {*swapsim.shipped("mapping")} < {*swapsim.shipped()}
+    assert (trace.kernel[:3], trace.feeds) == ("6.1", ("mapping", "removal"))
+    counted = dict(trace.info().iter_rows())
+    assert trace.events("swp_add").height == counted["swp_add"]
+    two = mapping.replay(trace, kernels=["4.8", "6.1"], tags=[False])
+    assert two.select("kernel", "tags").unique().sort("kernel").rows() == [
+        ("4.8", False),
+        ("6.1", False),
+    ]
+    assert two.filter(kernel="4.8").equals(mapping.replay(trace.folder, tags=[False]))
+    assert removal.replay(trace).equals(removal.replay("swap-w-seq"))
