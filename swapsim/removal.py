@@ -6,7 +6,7 @@ acquisitions of locks are counted under each kernel's row of ``mapping.h``: one 
 device in 4.8, trunks later. The C side is ``removal.h``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -91,7 +91,12 @@ _SHRINK: Final = "mm_vmscan_lru_shrink_inactive"
 _FILE_DELETE: Final = "mm_filemap_delete_from_page_cache"
 
 
-def replay(trace: Trace | Path | str, *, progress: bool = False) -> pl.DataFrame:
+def replay(
+    trace: Trace | Path | str,
+    *,
+    kernels: str | Sequence[str] = MAPPING_KERNELS,
+    progress: bool = False,
+) -> pl.DataFrame:
     """Count how often reclaim takes the locks of mappings, page by page and batched (patch B).
 
     Parameters
@@ -99,13 +104,15 @@ def replay(trace: Trace | Path | str, *, progress: bool = False) -> pl.DataFrame
     trace : Trace, Path or str
         It has ``removals``, or the events from which they are derived: mm_vmscan_lru_isolate,
         mm_vmscan_lru_shrink_inactive, and swp_del or mm_filemap_delete_from_page_cache or both.
+    kernels : str or sequence of str
+        Whose mappings to follow: "4.8", "5.8", "6.1".
     progress : bool
         Show a bar on stderr.
 
     Returns
     -------
     polars.DataFrame
-        A row per kernel (4.8, 5.8, 6.1): its ``lists`` and their ``pages``; acquisitions of a
+        A row per kernel: its ``lists`` and their ``pages``; acquisitions of a
         mapping's lock ``page_by_page``, and ``batched``; pages under the ``longest`` critical
         section; means of these (BATCHED_REMOVAL). ``failed`` is null where the trace does not show
         which pages could not be removed.
@@ -124,10 +131,9 @@ def replay(trace: Trace | Path | str, *, progress: bool = False) -> pl.DataFrame
     --------
     >>> import swapsim
     >>> from swapsim import removal
-    >>> locks = removal.replay(swapsim.open("removals-mix"))
+    >>> locks = removal.replay(swapsim.open("removals-mix"), kernels=["4.8", "6.1"])
     >>> locks.select("kernel", "lists", "pages", "page_by_page", "batched", "longest").rows()
-    [('4.8', 7364, 73978, 73978, 9132, 32), ('5.8', 7364, 73978, 73978, 9297, 32), \
-('6.1', 7364, 73978, 73978, 9297, 32)]
+    [('4.8', 7364, 73978, 73978, 9132, 32), ('6.1', 7364, 73978, 73978, 9297, 32)]
     """
     rows = removals(trace)
     if rows.is_empty():
@@ -144,7 +150,7 @@ def replay(trace: Trace | Path | str, *, progress: bool = False) -> pl.DataFrame
     with errors_of(trace):
         lists = pl.concat(
             lists_of(rows, kernel, progress=progress).with_columns(kernel=pl.lit(kernel))
-            for kernel in MAPPING_KERNELS
+            for kernel in ([kernels] if isinstance(kernels, str) else kernels)
         )
     seen = pl.lit(value="removals" in require_events(trace, "removal"))
     pages, batched, single = (pl.col(each).sum() for each in ("pages", "batched", "page_by_page"))

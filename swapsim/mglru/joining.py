@@ -67,12 +67,6 @@ def join(frames: Frames, _head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Return MGLRU_CHOICES and MGLRU_STEPS by the names of their files.
 
     A text without `gen_choice` is no such recording: each of its events has a table of its own.
-
-    Raises
-    ------
-    InputError
-        An event or a field is missing; the kernel is another one; the clock has no time; memory
-        cgroups are of version 1; or a counter is negative.
     """
     if "gen_choice" not in frames:
         return {name: frame.drop(CLOCK) for name, frame in frames.items()}
