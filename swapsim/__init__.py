@@ -10,9 +10,9 @@ __version__ = version("swapsim")
 
 from swapsim.errors import InputError as InputError
 from swapsim.errors import SwapsimError as SwapsimError
-from swapsim.policies.lists import list_policy as list_policy
-from swapsim.policies.page_types import type_policy as type_policy
-from swapsim.policies.policy import policy as policy
+from swapsim.policies import list_policy as list_policy
+from swapsim.policies import policy as policy
+from swapsim.policies import type_policy as type_policy
 from swapsim.traces.folder import Trace as Trace
 from swapsim.traces.folder import open_trace
 from swapsim.traces.importing import import_text as import_text

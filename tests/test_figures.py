@@ -20,15 +20,14 @@ from swapsim import clusters, mapping, mglru, reclaim, removal, slots, stall
 from swapsim.machine import MachineConfig
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
-from swapsim.slots.workbench import one_at_a_time
 
 DATA = Path(__file__).parents[1] / "data"
 FIGURES = Path(__file__).with_name("figures.json")
 
 VERIFY = {
-    "slots": slots.verify_slots,
+    "slots": slots.verify,
     "stall": stall.verify_stalls,
-    "clusters": clusters.verify_clusters,
+    "clusters": clusters.verify,
     "mglru": mglru.verify,
 }
 
@@ -71,20 +70,15 @@ def _decided(trace: str) -> pl.DataFrame:
 
 def slot_policies(trace: str, seeds: int = 2) -> Any:
     """Patches D and E: the requests of a recording under each policy, mean over seeds."""
-    rows = slots.cluster_next(trace, seeds=seeds)
+    rows = slots.replay(trace, seeds=seeds)
     return _means(rows, "policy")
 
 
 def slot_churn(policy: str, seeds: int = 2, **workload: Any) -> Any:
     """Patches D and E: generated requests under a policy, mean over seeds."""
-    rows = one_at_a_time(
-        slots.SlotsConfig(),
-        slots.ChurnConfig(**workload),
-        {"used_share": [0.5, 0.9]},
-        policies=[policy],
-        seeds=seeds,
-    )
-    return _means(rows, "setting")
+    churn = slots.Churn(**workload)
+    rows = slots.run(slots.Device(), churn, policy, seeds=seeds, used_share=[0.5, 0.9])
+    return _means(rows, "used_share")
 
 
 def _means(rows: pl.DataFrame, by: str) -> Any:

@@ -34,10 +34,11 @@ from swapsim.mapping import (
     totals_per_page,
     writeback_rows,
 )
+from swapsim.patches.cluster_next.studies import SLOT_SWEEP
 from swapsim.patches.stall_decisions.mail import printed
 from swapsim.reclaim import Result, vmstat
 from swapsim.slots.events import request_streams
-from swapsim.slots.tables import SLOT_EVENTS, SLOT_SWEEP
+from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.slots.workbench import means, ranking
 from swapsim.study.summary import against, ends, over, wide
 

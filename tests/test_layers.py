@@ -34,7 +34,7 @@ LADDER = (
 SUBJECTS = {
     "mapping": set(),
     "removal": {"mapping"},
-    "slots": set(),
+    "slots": {"machine"},
     "clusters": set(),
     "stall": set(),
     "mglru": set(),

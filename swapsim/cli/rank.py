@@ -15,13 +15,13 @@ from swapsim.cli.verbs import Verb
 if TYPE_CHECKING:
     import altair as alt
 
-    from swapsim.policies.lists import ListPolicy
+    from swapsim.policies import ListPolicy
 
 _IN_WORDS = {
-    "pages moved": "pages out and in that the machine moves a second",
-    "lock.moved.add": "on the workbench: additions to the swap cache that fetch the lock's line "
+    "throughput": "pages out and in that the machine moves a second",
+    "transfers": "on the workbench: additions to the swap cache that fetch the lock's line "
     "from another CPU",
-    "run": "on the workbench: adjacent slots that a task is handed in sequence",
+    "locality": "on the workbench: adjacent slots that a task is handed in sequence",
     "scanned": "on the workbench: slots tested for one that is handed out",
 }
 _MERGED: Final = "percpu-rerandomise"  # the built-in policy with which a user's is compared
@@ -50,9 +50,10 @@ _NOT_ALIKE: Final = (
 def rank(file: Path, seeds: int) -> Found:
     from swapsim.cli.ranked import about, of_metric
     from swapsim.errors import InputError
-    from swapsim.patches import cluster_next as patch
-    from swapsim.policies.lists import ListPolicy
-    from swapsim.policies.policy import Policy, policies_in
+    from swapsim.ffi import POLICIES
+    from swapsim.policies import ListPolicy, Policy, policies_in
+    from swapsim.slots.ranking import RANKED_BY, runs
+    from swapsim.study import summary
 
     policies = policies_in(file)
     of_lists = [policy for policy in policies if isinstance(policy, ListPolicy)]
@@ -71,9 +72,10 @@ def rank(file: Path, seeds: int) -> Found:
         )
     if of_lists:
         return _ranked_lists(of_lists, seeds)
-    ranking = patch.rank(of_bases, seeds=seeds, progress=sys.stderr.isatty())
+    rows = runs(of_bases, seeds=seeds, progress=sys.stderr.isatty())
+    ranking = summary.ranking(rows, RANKED_BY, POLICIES)
     return Found(
-        [of_metric(ranking, name, _IN_WORDS[name]) for name in patch.RANKED_BY],
+        [of_metric(ranking, name, _IN_WORDS[name]) for name in RANKED_BY],
         summary=_summary(ranking, _MERGED, "the merged rule of patch D"),
         chart=lambda: _chart(ranking, [policy.name for policy in policies]),
         lines=[about(ranking)],
@@ -88,7 +90,8 @@ def _ranked_lists(policies: "Sequence[ListPolicy]", seeds: int) -> Found:
     from swapsim.study.ranking import statistics
     from swapsim.study.tables import RANKING
 
-    found = ranking.rank_policies(policies, seeds=seeds, progress=sys.stderr.isatty())
+    measures = ranking.compared(policies, seeds=seeds, progress=sys.stderr.isatty())
+    found = ranking.with_recordings(ranking.ranked(measures), measures)
     names = ", ".join(policy.name for policy in policies)
 
     change = f"change from the rules of {ranking.BASE}"

@@ -146,21 +146,20 @@ def replay_batched_removal(folder: Path) -> Found:
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     from swapsim import slots
     from swapsim.cli.ranked import about, of_metric
-    from swapsim.slots.metrics import in_words
-    from swapsim.slots.workbench import ranked_metrics, require_later_requests, same_rows
+    from swapsim.slots.metrics import LEADING, METRICS
+    from swapsim.slots.workbench import ranked_metrics
     from swapsim.study.ranking import statistics
 
-    measured = slots.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
-    require_later_requests(measured, folder)
-    ranking = ranked_metrics(measured, slots.LEADING)
+    measured = slots.replay(folder, seeds=seeds, progress=sys.stderr.isatty())
+    ranking = ranked_metrics(measured, LEADING)
     metrics = ranking["metric"].unique(maintain_order=True)
     title = f"Moved lines against locality: {folder.name}"
     return Found(
-        [of_metric(ranking.drop("tied_with"), name, in_words(name)) for name in metrics],
+        [of_metric(ranking.drop("tied_with"), name, METRICS[name].meaning) for name in metrics],
         chart=lambda: _charts("slots").moves_against_locality(
             measured, title=title, subtitle=statistics(seeds)
         ),
-        lines=[about(ranking), *same_rows(measured, folder)],
+        lines=[about(ranking)],
         in_file=ranking,
     )
 
@@ -237,6 +236,7 @@ def replay_clusters(
     folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], samples: int
 ) -> Found:
     from swapsim import clusters
+    from swapsim.clusters import tables
 
     found = clusters.replay(
         folder,
@@ -248,7 +248,7 @@ def replay_clusters(
         samples=samples,
         progress=sys.stderr.isatty(),
     )
-    tables, lists = clusters.tables, found.lists
+    lists = found.lists
     requested = found.grants.group_by("rules").agg(pl.col("granted").sum())
     more = found.work.join(requested, on="rules").filter(pl.col("grants") > pl.col("granted"))
     return Found(
@@ -332,8 +332,7 @@ def replay_generations(
 def _type_policies(path: Path) -> "list[TypePolicy]":
     """Return the choices between anonymous and file pages of a file; it may have no others."""
     from swapsim.errors import InputError
-    from swapsim.policies import TypePolicy
-    from swapsim.policies.policy import policies_in
+    from swapsim.policies import TypePolicy, policies_in
 
     policies = policies_in(path)
     for each in policies:
@@ -401,7 +400,7 @@ def verify_slots(
 ) -> int:
     from swapsim import slots
 
-    verdict = slots.verify_slots(
+    verdict = slots.verify(
         file,
         policy=policy,
         cluster_size=cluster_size,
@@ -443,7 +442,7 @@ def verify_stalls(folder: Path, rules: str | None, form: str | None) -> int:
 def verify_clusters(folder: Path, form: str | None) -> int:
     from swapsim import clusters
 
-    verdict = clusters.verify_clusters(folder, progress=sys.stderr.isatty())
+    verdict = clusters.verify(folder, progress=sys.stderr.isatty())
     return _exit_status(verdict, form)
 
 

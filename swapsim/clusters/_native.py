@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
@@ -128,21 +128,6 @@ def _point(point: Any) -> Point | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
-    """What else than a rule set decides how requests are served.
-
-    ``switches`` are rules that are changed. ``owners`` has the owner of each task's current
-    cluster, from 0, which CPUs have otherwise. ``slots`` are the slots of each device, if they are
-    not the trace's. ``choose`` is the address of a user's function, 0 for none.
-    """
-
-    switches: Mapping[str, bool] = field(default_factory=dict)
-    owners: Mapping[int, int] | None = None
-    slots: Sequence[int] | None = None
-    choose: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """What the requests of a trace obtained under a rule set, and the work that this took.
 
@@ -170,28 +155,33 @@ def serves(rules: str, devices: pl.DataFrame, switches: Mapping[str, bool] | Non
     return known["global_next"] or not devices["rotational"].any()
 
 
-def change_config(config: Any, serving: Serving) -> None:
-    """Write switches, owners, sizes and the user's function."""
-    for name, value in serving.switches.items():
-        setattr(config.rules, name, value)
-    for number, slots in enumerate(serving.slots or ()):
-        config.devices[number].slots = slots
-    if serving.owners is not None:
-        config.rules.own_by_task = True
-        config.owners = max(serving.owners.values()) + 1
-    config.choose = ffi.cast(_CHOOSE, serving.choose)
-
-
 def serve(
-    rows: ClusterRows, rules: str, serving: Serving, *, samples: int, tick: Callable[[int], object]
+    rows: ClusterRows,
+    rules: str,
+    switches: Mapping[str, bool],
+    *,
+    samples: int,
+    owners: Mapping[int, int] | None = None,
+    slots: Sequence[int] = (),
+    choose: int = 0,
+    tick: Callable[[int], object] = lambda _: None,
 ) -> Served:
-    """Serve the requests of a recording under a rule set.
+    """Serve the requests of a recording under a rule set with changed switches.
 
-    About ``samples`` rows are sampled. An ``InputError`` names the row, by its seq, that cannot be
-    replayed.
+    About ``samples`` rows are sampled. ``owners`` has the owner of each task's current cluster,
+    from 0, which CPUs have otherwise. ``slots`` are those of each device, if they are not the
+    trace's. ``choose`` is the address of a user's function. An InputError names the row, by its
+    seq, that cannot be replayed.
     """
     config = configured(rows, rules)
-    change_config(config, serving)
+    for name, value in switches.items():
+        setattr(config.rules, name, value)
+    for number, each in enumerate(slots):
+        config.devices[number].slots = each
+    if owners is not None:
+        config.rules.own_by_task = True
+        config.owners = max(owners.values()) + 1
+    config.choose = ffi.cast(_CHOOSE, choose)
     made = core.config(
         lib.sws_cluster_what_if_config_init,
         None,
@@ -201,7 +191,7 @@ def serve(
         sample_rows=max(1, rows.events.height // samples) if samples else 0,
     )
     handle = new(lib.sws_cluster_what_if_new, made, free=lib.sws_cluster_what_if_free)
-    for pid, owner in (serving.owners or {}).items():
+    for pid, owner in (owners or {}).items():
         check(lib.sws_cluster_what_if_assign(handle, pid, owner))
     found, neighbours = [], Counter[str]()
     rows_at_once = min(CHUNK_ROWS, -(-rows.events.height // LOOKS))

@@ -38,41 +38,21 @@ class _Task:
         self.slots = 0
 
 
-class _Writer:
-    """The rows of a device on which each request obtains slots that no one has had."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.next = 0
-
-    def row(self, task: _Task, op: str, **fields: int) -> None:
-        place = {"seq": len(self.rows) + 1, "cpu": task.cpu, "pid": task.pid, "op": op}
-        self.rows.append(place | fields)
-
-    def request(self, task: _Task, order: int) -> None:
-        """Let a task obtain a run, at a multiple of its size."""
-        n = 1 << order
-        slot = self.next = -(-max(self.next, 1) // n) * n
-        self.row(task, "call", n=1, order=order)
-        self.row(task, "grant", device=0, slot=slot, n=n)
-        self.row(task, "done", n=1)
-        self.next += n
-        task.runs.append((slot, n))
-        task.slots += n
-
-    def free(self, task: _Task, slot: int, n: int) -> None:
-        """Free slots of a task's run."""
-        self.row(task, "free", device=0, slot=slot, n=n)
-        task.slots -= n
-
-
 def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int, int]]:
     """Generate a stream, and the group of each task (pid).
 
-    Its device has a slot for each request, so that nothing is refused: `ranking.stream` serves it
-    on a smaller one.
+    Its device has a slot for each request, so that nothing is refused and no slot has a second
+    owner: `ranking.stream` serves it on a smaller one.
     """
-    random, writer = Random(seed), _Writer()
+    random, rows, after = Random(seed), list[dict[str, Any]](), 0
+
+    def row(op: str, **fields: int) -> None:
+        rows.append({"seq": len(rows) + 1, "cpu": task.cpu, "pid": task.pid, "op": op, **fields})
+
+    def free(slot: int, n: int) -> None:
+        row("free", device=0, slot=slot, n=n)
+        task.slots -= n
+
     tasks = [_Task(number, number % GROUPS, number % CPUS) for number in range(TASKS)]
     groups = {task.pid: task.group for task in tasks}
     for _ in range(requests):
@@ -80,30 +60,34 @@ def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int
         task = tasks[at]
         if random.random() < _MOVES:
             task.cpu = random.randrange(CPUS)
-        writer.request(task, random.choice(ORDERS))
+        order = random.choice(ORDERS)
+        n = 1 << order
+        slot = -(-max(after, 1) // n) * n
+        after = slot + n
+        row("call", n=1, order=order)
+        row("grant", device=0, slot=slot, n=n)
+        row("done", n=1)
+        task.runs.append((slot, n))
+        task.slots += n
         while task.slots > SHARE:
-            _give_back(task, random, writer)
+            slot, n = task.runs.pop(random.randrange(len(task.runs)))
+            if n > 1 and random.random() < _PARTS:
+                page = random.randrange(n)
+                free(slot + page, 1)
+                rest = ((slot, page), (slot + page + 1, n - page - 1))
+                task.runs += [run for run in rest if run[1]]
+            else:
+                free(slot, n)
         if random.random() < _ENDS:
             for slot, n in task.runs:
-                writer.free(task, slot, n)
+                free(slot, n)
             tasks[at] = _Task(len(groups), task.group, task.cpu)
             groups[len(groups)] = task.group
-    slots = -(-(writer.next + 1) // CLUSTER_SIZE_MAX) * CLUSTER_SIZE_MAX
+    slots = -(-(after + 1) // CLUSTER_SIZE_MAX) * CLUSTER_SIZE_MAX
     # seq, device, slots, priority; file, hard disk, discard; cluster size, rules.
     device = (0, 0, slots, -1, False, False, False, CLUSTER_SIZE_MAX, "7.3")
-    rows = ClusterRows(
-        events=pl.DataFrame(writer.rows, schema=CLUSTER_EVENTS.schema),
+    made = ClusterRows(
+        events=pl.DataFrame(rows, schema=CLUSTER_EVENTS.schema),
         devices=pl.DataFrame([device], schema=CLUSTER_DEVICES.schema, orient="row"),
     )
-    return rows, groups
-
-
-def _give_back(task: _Task, random: Random, writer: _Writer) -> None:
-    """Free a run of a task, or a page of it."""
-    slot, n = task.runs.pop(random.randrange(len(task.runs)))
-    if n > 1 and random.random() < _PARTS:
-        page = random.randrange(n)
-        writer.free(task, slot + page, 1)
-        task.runs += [run for run in ((slot, page), (slot + page + 1, n - page - 1)) if run[1]]
-    else:
-        writer.free(task, slot, n)
+    return made, groups

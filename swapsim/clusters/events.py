@@ -15,13 +15,11 @@ from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
 from swapsim.tables import require_values
 from swapsim.traces import provenance, require_events, require_order
+from swapsim.traces.folder import Trace
 from swapsim.traces.verification import AGAIN, read_tables, refuse, require_ops
 
 _SLOTS_OF_ALL: Final = 2**32 - 2  # most slots of all devices (``cluster_what_if.h``)
 _HEAD: Final = ("seq", "cpu", "pid", "op")
-
-KERNELS: Final = ("6.12", "7.3")
-"""Kernels whose allocator can be recorded."""
 
 OP_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "call": ("n", "order"),
@@ -76,11 +74,9 @@ class ClusterRows:
         return int(highest) + 1 if isinstance(highest, int) else 1
 
 
-def cluster_rows(folder: Path | str) -> ClusterRows:
-    """Read the events and devices of a trace folder of a cluster allocator.
-
-    InputError: a table is missing, the recording lost events, or as for `check_cluster_rows`.
-    """
+def cluster_rows(trace: Trace | Path | str) -> ClusterRows:
+    """Read the events and devices of a recording, which lost no event (`check_cluster_rows`)."""
+    folder = Path(trace)
     require_events(folder, "clusters")
     fields = [name for name in CLUSTER_EVENTS.schema if name not in _HEAD]
     tables = {"cluster_events": CLUSTER_EVENTS, "cluster_devices": CLUSTER_DEVICES}
@@ -92,27 +88,22 @@ def cluster_rows(folder: Path | str) -> ClusterRows:
 
 
 @contextmanager
-def opened(source: ClusterRows | Path | str) -> Iterator[ClusterRows]:
+def opened(source: ClusterRows | Trace | Path | str) -> Iterator[ClusterRows]:
     """Yield the checked rows of a source; an error about them names the folder of its own."""
     if isinstance(source, ClusterRows):
         yield check_cluster_rows(source)
         return
-    rows = cluster_rows(source)
-    _require_kernel(source, rows)
-    with errors_of(source):
-        yield rows
-
-
-def _require_kernel(folder: Path | str, rows: ClusterRows) -> None:
-    """Refuse a trace whose trace.toml names another kernel than the rules of its devices have."""
+    rows, folder = cluster_rows(source), Path(source)
     release = provenance(folder).get("kernel", {}).get("release")
     if release is not None and not re.match(rf"{re.escape(rows.rules)}(?!\d)", str(release)):
         raise InputError(
-            f"clusters needs {' or '.join(KERNELS)}; trace.toml says {release}, and "
+            f"clusters needs 6.12 or 7.3; trace.toml says {release}, and "
             f"cluster_devices {rows.rules}: correct the one that is wrong",
             path=folder,
             field="kernel.release",
         )
+    with errors_of(folder):
+        yield rows
 
 
 def check_cluster_rows(rows: ClusterRows) -> ClusterRows:

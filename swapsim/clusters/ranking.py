@@ -7,20 +7,19 @@ stream by stream and seed by seed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import io
-from swapsim.clusters._native import Served, Serving, serve
+from swapsim.clusters._native import Served, serve
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.replay import figures_of
-from swapsim.errors import InputError, check_number, check_share
+from swapsim.errors import InputError, check_number
+from swapsim.policies import ListPolicy
 from swapsim.policies._native import Observation
-from swapsim.policies.lists import ListPolicy
 from swapsim.progress import bar
 from swapsim.study import summary
 from swapsim.tables import Metric, Metrics
@@ -77,20 +76,6 @@ ALTERNATIVES: Final = (
 )
 """One change each, and the rules of 6.12. Calls of a replay do not overlap, so trylock or wait
 makes no difference here."""
-
-PER_DEVICE: Final = (
-    Alternative(name=BASE),
-    Alternative(name="per-device", switches={"shared_next": False, "turns_each_call": True}),
-)
-"""A cluster in each device, where equal ones alternate, as in the RFC of swap tiers (version 3)."""
-
-TIERS: Final = ("clusters-7.3-devices-4", "clusters-7.3-tiers-4")
-"""Shipped traces on devices of several priorities."""
-
-UPPER: Final = 0.6
-LOWER: Final = 1.0
-"""Slots of the devices of the highest priority, and of all others, by the stream's peak: the upper
-tier runs full, the lower one does not. Fixed before the first run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +157,6 @@ def stream(
     says them (pid -> group), the tasks are in GROUPS groups by their first request. A stream that
     frees nothing is refused, because all alternatives are alike on it.
     """
-    check_share("fill", fill)
     events = check_cluster_rows(rows).events
     if not (events["op"] == "free").any():
         raise InputError(f"stream {name} frees no slot, so no list is ever tried: take another one")
@@ -206,30 +190,6 @@ def generated_stream(seed: int) -> Stream:
     return stream(rows, "generated", seed=seed, groups=groups)
 
 
-def tiered_stream(name: str, seed: int = 0) -> Stream:
-    """Return one of TIERS, or with a seed a generated stream, with a second device below its own.
-
-    The upper tier runs full: its devices hold UPPER of the peak, the others LOWER.
-    """
-    if not seed:
-        made = shipped_stream(name)
-    else:
-        rows, groups = churn(seed)
-        own, below = rows.devices, {"device": 1, "slots": rows.cluster_size, "priority": -2}
-        second = own.with_columns(
-            pl.lit(value, own.schema[field]).alias(field) for field, value in below.items()
-        )
-        rows = ClusterRows(events=rows.events, devices=pl.concat([own, second]))
-        made = stream(rows, name, seed=seed, groups=groups)
-    peak, size = peak_of(made.rows.events), made.rows.cluster_size
-    is_upper = (pl.col("priority") == pl.col("priority").max()).alias("upper")
-    devices = made.rows.devices.with_columns(is_upper)
-    share = pl.col("slots") / pl.col("slots").sum().over("upper")
-    wanted = share * peak * pl.when("upper").then(UPPER).otherwise(LOWER) / size
-    slots = (max(2, round(each)) * size for each in devices.select(wanted).to_series())
-    return replace(made, slots=tuple(slots))
-
-
 def default_streams(seeds: int = SEEDS) -> list[Stream]:
     """Return the shipped streams, and generated ones of the seeds from 1 on."""
     return [*map(shipped_stream, TRACES), *map(generated_stream, range(1, seeds + 1))]
@@ -257,26 +217,22 @@ def measure(
     return pl.DataFrame(rows, schema=_MEASURES, orient="row", strict=False)
 
 
-def _serving(of: Stream, alternative: Alternative | ListPolicy) -> Serving:
-    tasks = {pid: at for at, pid in enumerate(of.groups)}
-    owners = {"cpu": None, "task": tasks, "group": dict(of.groups)}[alternative.owner]
-    if isinstance(alternative, Alternative):
-        return Serving(switches=alternative.switches, owners=owners, slots=of.slots)
-    return Serving(owners=owners, slots=of.slots, choose=alternative.address)
-
-
 def _served(of: Stream, alternative: Alternative | ListPolicy) -> Served:
     """Serve a stream; a policy with a bad choice is run again under observation."""
+    tasks = {pid: at for at, pid in enumerate(of.groups)}
+    owners = {"cpu": None, "task": tasks, "group": dict(of.groups)}[alternative.owner]
+    switches = alternative.switches if isinstance(alternative, Alternative) else {}
 
-    def run(policy: Alternative | ListPolicy) -> Served:
-        return serve(
-            of.rows, policy.rules, _serving(of, policy), samples=LOOKS, tick=lambda _: None
-        )
+    def run(choose: int = 0) -> Served:
+        given: dict[str, Any] = {"owners": owners, "slots": of.slots, "choose": choose}
+        return serve(of.rows, alternative.rules, switches, samples=LOOKS, **given)
 
-    served = run(alternative)
-    if isinstance(alternative, ListPolicy) and served.counts["bad_choices"]:
+    if isinstance(alternative, Alternative):
+        return run()
+    served = run(alternative.address)
+    if served.counts["bad_choices"]:
         observed = Observation(alternative)
-        run(observed.policy)
+        run(observed.policy.address)
         observed.check()
     return served
 
@@ -349,32 +305,34 @@ def _changes(measures: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(change=pl.col("value") - pl.col("base"))
 
 
-def rank_policies(
-    policies: Sequence[ListPolicy],
-    streams: Iterable[Stream] | None = None,
-    *,
-    seeds: int = SEEDS,
-    progress: bool = False,
+def rank(
+    policies: ListPolicy | Sequence[ListPolicy], *, seeds: int = SEEDS, progress: bool = False
 ) -> pl.DataFrame:
-    """Rank a user's choices of lists among the alternatives.
+    """Rank one's own choices of lists among changes of the rules of 7.3.
+
+    Each is served the same requests: ``seeds`` generated streams, of which the ranking is, and four
+    shipped recordings, which are too few and too different for a median.
 
     Parameters
     ----------
-    policies : sequence of ListPolicy
-        Made by `swapsim.list_policy`; `policies.policy.policies_in` reads those of a file.
-    streams : iterable of Stream, optional
-        What is served; default: `default_streams`, of which ``seeds`` are generated.
+    policies : ListPolicy or sequence of ListPolicy
+        Made by `swapsim.list_policy`; `swapsim.policies.policies_in` reads those of a file.
     seeds : int
-        At least 1.
+        At least 1; of fewer than 5 nothing is ranked.
     progress : bool
         Whether a bar is shown.
 
     Returns
     -------
     polars.DataFrame
-        Schema RANKING, a row for each metric and policy, the best first: the change against the
-        rules of 7.3 over the generated streams (`ranked`); then a column for each recording, with
-        the change on it.
+        A row for each rule, the fewest fallbacks first; rules that are equal in all generated
+        streams share one. ``rule``; ``user``, whether it is one's own; the median changes from the
+        rules of 7.3, stream by stream: ``fallbacks`` (points of the large requests that are split),
+        ``visits, moves, si_lock, cluster_lock, visits_after_another_CPU`` (for each run granted),
+        ``in_sequence, mixed, free_clusters`` (points); the change of ``fallbacks`` on each
+        recording, such as ``full-4``; and the place in each metric, such as ``fallbacks_rank``. One
+        rule is above another if the interval of the median of their differences excludes 0, and
+        "1-3" are the places that this allows.
 
     Raises
     ------
@@ -382,31 +340,48 @@ def rank_policies(
         Two policies have one name, or one has that of an alternative; or a policy raises, does not
         end or returns no choice, with its line.
 
+    Source
+    ------
+    mm/swapfile.c: cluster_alloc_swap_entry (7.3), and the changes that `ALTERNATIVES` lists.
+
     Examples
     --------
+    >>> import polars as pl
     >>> import swapsim
-    >>> from swapsim import frames
-    >>> from swapsim.clusters import ranking
-    >>> from swapsim.policies.lists import FREE, LARGER
+    >>> from swapsim import clusters
+    >>> from swapsim.policies import FREE, LARGER
     >>> @swapsim.list_policy()
     ... def free_or_larger(free):
     ...     return FREE if free else LARGER
-    >>> streams = ranking.default_streams(1)[:1]
-    >>> ranked = ranking.rank_policies([free_or_larger], streams)
-    >>> last = ranked.filter(metric="fallbacks").tail(3)
-    >>> frames.show(last.select("policy", "median", "full-4"), "points", ["median", "full-4"])
-    policy          median  full-4
-                    points  points
-    6.12              0.61    0.61
-    free-only        35.6    35.6
-    free_or_larger   37.1    37.1
+    >>> ranked = clusters.rank(free_or_larger, seeds=1)
+    >>> ranked.filter("user").select("rule", pl.col("full-4").round(1)).row(0)
+    ('free_or_larger', 37.1)
     """
+    chosen = [policies] if isinstance(policies, ListPolicy) else [*policies]
+    changes = _changes(compared(chosen, seeds=seeds, progress=progress))
+    names = {name: name.replace("->", "_").replace(" ", "_") for name in METRICS}
+    values = changes.filter(pl.col("seed") > 0).select(
+        pl.col("metric").replace(names), "policy", "seed", value="change"
+    )
+    declared = {names[name]: metric for name, metric in METRICS.items()}
+    table = summary.rank_table(values, declared, [each.name for each in ALTERNATIVES])
+    recorded = changes.filter(seed=0, metric="fallbacks").select(
+        "policy", pl.col("stream").str.strip_prefix(_RECORDED), "change"
+    )
+    places = [f"{name}_rank" for name in declared]
+    return (
+        table.with_columns(policy=pl.col("rule").str.split(", ").list.first())
+        .join(summary.wide(recorded, "stream", "change"), on="policy", maintain_order="left")
+        .select(pl.exclude("policy", *places), *places)
+    )
+
+
+def compared(policies: Sequence[ListPolicy], *, seeds: int, progress: bool = False) -> pl.DataFrame:
+    """Serve `default_streams` under the alternatives and one's own policies (`measure`)."""
     check_number("seeds", seeds, 1)
-    ranked_ones: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]
-    names = sorted(each.name for each in ranked_ones)
-    for first, second in pairwise(names):
-        if first == second:
-            raise InputError(f"two policies are called {first}: rename one", field="policies")
-    used = default_streams(seeds) if streams is None else list(streams)
-    measures = measure(used, ranked_ones, progress=progress)
-    return with_recordings(ranked(measures), measures)
+    every: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]
+    names = [each.name for each in every]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two policies are called {name}: rename one", field="policies")
+    return measure(default_streams(seeds), every, progress=progress)

@@ -9,12 +9,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.clusters._native import Served, Serving, serve, serves
+from swapsim.clusters._native import Served, serve, serves
 from swapsim.clusters.events import ClusterRows, opened
 from swapsim.clusters.tables import CLUSTER_GRANTS, CLUSTER_LIST, CLUSTER_LISTS, CLUSTER_WORK
-from swapsim.errors import InputError, check_choice, check_number
-from swapsim.ffi import CLUSTER_OWNERS_MAX, CLUSTER_RULES, CLUSTER_SLOTS_MAX, CLUSTER_SWITCHES
+from swapsim.errors import InputError, check_choice
+from swapsim.ffi import CLUSTER_RULES, CLUSTER_SWITCHES
 from swapsim.progress import bar
+from swapsim.traces.folder import Trace
 
 _A_GRANT: Final = {
     **{name: (name,) for name in ("visits", "moves", "visits_of_others", "misses")},
@@ -42,12 +43,10 @@ class ClusterReplay:
 
 
 def replay(
-    source: ClusterRows | Path | str,
-    rules: str | Sequence[str] | None = None,
+    trace: ClusterRows | Trace | Path | str,
+    rules: str | Sequence[str] = (),
     *,
     switches: Mapping[str, bool] | None = None,
-    owners: Mapping[int, int] | None = None,
-    slots: Sequence[int] | None = None,
     samples: int = 100,
     progress: bool = False,
 ) -> ClusterReplay:
@@ -60,23 +59,29 @@ def replay(
 
     Parameters
     ----------
-    source : ClusterRows, Path or str
-        The tables, or the trace folder of them.
+    trace : Trace, Path or str
+        A recording of 6.12 or 7.3, or its rows.
     rules : str or sequence of str
-        Of CLUSTER_RULES; by default all that have clusters for the trace's devices.
+        Of ``RULES``; by default all that have clusters for the trace's devices.
     switches : mapping of str to bool, optional
         Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
-    owners : mapping of int to int, optional
-        Task (pid) -> owner of a current cluster, from 0, if owners have one and CPUs do not.
-    slots : sequence of int, optional
-        Slots of each device, if they are not those of the trace: the same requests on a smaller
-        device.
     samples : int
         About how many rows of the trace `lists` has; 0 for none.
+    progress : bool
+        Whether a bar is shown.
 
     Returns
     -------
     ClusterReplay
+        Three frames: ``grants``, a row for each rule set and order of requests (``requests,
+        granted, fallbacks, in_trace, fallback_percent``); ``work``, a row for each rule set
+        (visits, list moves and acquisitions of each lock, as counts and for each run granted);
+        ``lists``, how many clusters are on each list along the trace.
+
+    Raises
+    ------
+    InputError
+        As of `verify`; or a rule set or switch is unknown, or has no clusters for a hard disk.
 
     Source
     ------
@@ -84,38 +89,43 @@ def replay(
 
     Examples
     --------
-    >>> from swapsim import clusters, frames
+    >>> from swapsim import clusters
     >>> replayed = clusters.replay("clusters-7.3-odd-size-4", ["6.12", "7.3"])
-    >>> frames.show(replayed.grants.filter(order=2))
-    rules  order  requests  granted  fallbacks  in_trace  fallback_percent
-    6.12       2     2,233    1,856        377     1,936              16.9
-    7.3        2     2,233    1,938        295     1,936              13.2
+    >>> replayed.grants.filter(order=2).select("rules", "requests", "fallbacks").rows()
+    [('6.12', 2233, 377), ('7.3', 2233, 295)]
     """
-    wanted, changed = _rules(rules or ()), _switches(switches)
-    check_number("samples", samples, 0)
-    with opened(source) as rows:
-        serving = Serving(
-            switches=changed, owners=check_owners(rows, owners), slots=check_sizes(rows, slots)
-        )
+    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
+    for name in wanted:
+        check_choice("rules", name, CLUSTER_RULES)
+    changed = dict(switches or {})
+    for name in changed:
+        check_choice("switches", name, [each for each in CLUSTER_SWITCHES if each != "own_by_task"])
+    with opened(trace) as rows:
         able = [name for name in CLUSTER_RULES if serves(name, rows.devices, changed)]
-        _require_clusters(wanted, able)
+        for name in wanted:
+            if name not in able:
+                raise InputError(
+                    f"rules={name!r}: they have no clusters for a hard disk; choose "
+                    f"{' or '.join(able) or 'a trace of other devices'}"
+                )
         wanted = wanted or tuple(able)
         with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
             served = {
-                name: serve(rows, name, serving, samples=samples, tick=counted.update)
+                name: serve(rows, name, changed, samples=samples, tick=counted.update)
                 for name in wanted
             }
         # The library counts a request as granted when its call ends.
         still_open = calls(rows.events).filter("granted", pl.col("got").is_null())
     late = still_open.group_by("order").agg(late=pl.len())
-    grants = (
-        pl.concat(_grants(*item) for item in served.items())
-        .join(late, on="order", how="left", maintain_order="left")
-        .with_columns(pl.col("in_trace") + pl.col("late").fill_null(0))
-    )
+    grants = pl.concat(_grants(*item) for item in served.items())
+    grants = grants.join(late, on="order", how="left", maintain_order="left")
+    work = [figures_of(each) | {"rules": name} for name, each in served.items()]
     return ClusterReplay(
-        grants=CLUSTER_GRANTS.check(grants.select(CLUSTER_GRANTS.names())),
-        work=CLUSTER_WORK.check(pl.concat(_work(*item) for item in served.items())),
+        grants=grants.with_columns(pl.col("in_trace") + pl.col("late").fill_null(0)).drop("late"),
+        work=pl.DataFrame(
+            [{name: row.get(name) for name in CLUSTER_WORK.schema} for row in work],
+            CLUSTER_WORK.schema,
+        ),
         lists=pl.concat(_lists(name, each.samples) for name, each in served.items()),
     )
 
@@ -139,63 +149,6 @@ def calls(events: pl.DataFrame) -> pl.DataFrame:
             device=pl.col("device").filter(pl.col("op").is_in(["turn", "pick", "visit"])).unique(),
         )
     )
-
-
-def _rules(rules: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names of rule sets, each once, if all are known."""
-    names = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
-    for name in names:
-        check_choice("rules", name, CLUSTER_RULES)
-    return names
-
-
-def _switches(switches: Mapping[str, bool] | None) -> dict[str, bool]:
-    """Return the changed rules, if each is known and no other argument's."""
-    changed = dict(switches or {})
-    for name in changed:
-        check_choice("switches", name, CLUSTER_SWITCHES)
-        if name == "own_by_task":
-            raise InputError(f"switches={{{name!r}: ...}}: give owners= for each task instead")
-    return changed
-
-
-def check_owners(rows: ClusterRows, owners: Mapping[int, int] | None) -> dict[int, int] | None:
-    """Return the owners, if each task of the rows has one that is possible."""
-    if owners is None:
-        return None
-    for pid, owner in owners.items():
-        if not 0 <= owner < CLUSTER_OWNERS_MAX:
-            raise InputError(
-                f"owners={{{pid}: {owner}}}: give a number from 0 to {CLUSTER_OWNERS_MAX - 1}"
-            )
-    lacking = set(rows.events["pid"].unique().to_list()) - owners.keys()
-    if lacking:
-        raise InputError(f"task {min(lacking)} of cluster_events has no owner: add it", field="pid")
-    return dict(owners)
-
-
-def check_sizes(rows: ClusterRows, slots: Sequence[int] | None) -> list[int] | None:
-    """Return the sizes, if there is a possible one for each device."""
-    if slots is None:
-        return None
-    if len(slots) != rows.devices.height or not all(
-        2 <= each <= CLUSTER_SLOTS_MAX for each in slots
-    ):
-        raise InputError(
-            f"slots={list(slots)}: give 2 to {CLUSTER_SLOTS_MAX} slots for each of the "
-            f"{rows.devices.height} devices"
-        )
-    return list(slots)
-
-
-def _require_clusters(wanted: Sequence[str], able: Sequence[str]) -> None:
-    """Require rules that have clusters for the devices of a recording."""
-    for name in wanted:
-        if name not in able:
-            raise InputError(
-                f"rules={name!r}: they have no clusters for a hard disk; choose "
-                f"{' or '.join(able) or 'a trace of other devices'}"
-            )
 
 
 def _grants(rules: str, served: Served) -> pl.DataFrame:
@@ -232,13 +185,6 @@ def figures_of(served: Served) -> dict[str, int | float | None]:
     return counts | shares
 
 
-def _work(rules: str, served: Served) -> pl.DataFrame:
-    row = figures_of(served) | {"rules": rules}
-    return pl.DataFrame(
-        [{name: row.get(name) for name in CLUSTER_WORK.schema}], CLUSTER_WORK.schema
-    )
-
-
 def _lists(rules: str, samples: Iterable[tuple[int, int, Sequence[int]]]) -> pl.DataFrame:
     """Sum the clusters of lists over the orders in each sample: seq, slots in use, clusters."""
     kinds = [name.rstrip("0123456789") for name in CLUSTER_LIST.words]
@@ -248,4 +194,4 @@ def _lists(rules: str, samples: Iterable[tuple[int, int, Sequence[int]]]) -> pl.
         for kind, clusters in zip(kinds, lists, strict=True):
             sums[kind] += clusters
         rows.append({"rules": rules, "seq": seq, "in_use": in_use, **sums})
-    return CLUSTER_LISTS.check(pl.DataFrame(rows, CLUSTER_LISTS.schema))
+    return pl.DataFrame(rows, CLUSTER_LISTS.schema)

@@ -11,6 +11,7 @@ from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, opened
 from swapsim.errors import InputError
 from swapsim.progress import bar
+from swapsim.traces.folder import Trace
 from swapsim.traces.verification import Verdict, mismatch
 
 SHOWN: Final = 8  # events of a cluster before the first mismatch that are shown
@@ -68,12 +69,18 @@ def _event(row: dict[str, object]) -> str:
     return f"seq {row['seq']} cpu {row['cpu']} task {row['pid']}: {row['op']} {', '.join(fields)}"
 
 
-def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False) -> Verdict:
+def verify(trace: ClusterRows | Trace | Path | str, *, progress: bool = False) -> Verdict:
     """Replay a real kernel's events through the allocator that it has, and compare each.
 
     Each grant, visit, list move and pick of a list has to be the model's next one. What the rows
     cannot show, such as the end of a visit's unlocked window, is taken from the trace and counted.
-    The source is ClusterRows, or the trace folder of them.
+
+    Parameters
+    ----------
+    trace : Trace, Path or str
+        A recording of 6.12 or 7.3, or its rows.
+    progress : bool
+        Whether a bar is shown.
 
     Returns
     -------
@@ -83,6 +90,12 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
         taken from the trace. Its table ``events`` (CLUSTER_EVENTS) has the last events of the
         cluster that differs first.
 
+    Raises
+    ------
+    InputError
+        A table is missing or damaged, the recording lost events, rows contradict earlier ones, or
+        the rules have no clusters for a hard disk.
+
     Source
     ------
     mm/swapfile.c: get_swap_pages, cluster_alloc_swap_entry, alloc_swap_scan_cluster (6.12);
@@ -91,11 +104,10 @@ def verify_clusters(source: ClusterRows | Path | str, *, progress: bool = False)
     Examples
     --------
     >>> from swapsim import clusters
-    >>> verdict = clusters.verify_clusters("clusters-7.3-orders-8")
-    >>> verdict.agrees
+    >>> clusters.verify("clusters-7.3-orders-8").agrees
     True
     """
-    with opened(source) as rows:
+    with opened(trace) as rows:
         return _judged(rows, progress=progress)
 
 

@@ -32,9 +32,7 @@ Kernel functions stand in brackets, numbers are those of notebooks.
 A slot has four KiB, and a trunk 2**14 slots:
 
 >>> from swapsim import slots
->>> slots.GIGABYTE_SLOTS
-262144
->>> 2 ** slots.SlotsConfig().trunk_shift * 4 // 1024
+>>> 2 ** slots.Device().trunk_shift * 4 // 1024
 64
 
 ## Reclaim
@@ -66,7 +64,7 @@ A slot has four KiB, and a trunk 2**14 slots:
   it is not looked at.
 - **contention machine**: the simulator `swapsim.machine`, in which CPUs meet at a kernel's locks,
   and ``data/costs.csv`` says how long each step takes, [01](../../../01-writeback-tags.html).
-- **workbench**: the simulator `slots.measure`, in which tasks fill and free a device, without time.
+- **workbench**: the simulator `slots.run`, in which tasks fill and free a device, without time.
 - **lab kernel**: the Linux 6.1 that ``data/capture`` builds, with patches behind switches of the
   boot line and with more tracepoints.
 - **open loop**: each decision is made again on the recorded state, whatever was decided before.

@@ -3,29 +3,22 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from swapsim._core import ffi, lib
 from swapsim.ffi import check
 from swapsim.slots._native import Bench
-from swapsim.slots.config import ChurnConfig, MeterConfig, SlotsConfig
+from swapsim.slots.config import Churn, Device
 
 _STEP_EFFORT: Final = 256
 """The least effort of a task in a round, of which a page out takes two: WORKBENCH_STEP_EFFORT."""
 
 
-def churn_frames(device: SlotsConfig, churn: ChurnConfig, frames: int) -> list[dict[str, Any]]:
-    """Run a churn as `slots.measure`; return each task's last slot and what is shared, by frame."""
+def churn_frames(device: Device, churn: Churn, frames: int) -> list[dict[str, Any]]:
+    """Run a churn as `slots.run`; return each task's last slot and what is shared, by frame."""
     n_tasks = device.online if churn.tasks is None else churn.tasks
     spaces = -(-n_tasks // churn.threads_per_address_space)
-    bench = Bench(
-        replace(device, address_spaces=spaces),
-        MeterConfig(),
-        swap_in=churn.swap_in,
-        n_tasks=n_tasks,
-        pages_a_cpu=churn.pages_a_cpu,
-    )
+    bench = Bench(device, churn, n_tasks=n_tasks)
     bench.fragment(churn)
     effort = math.ceil(2 * (churn.pages + churn.warm_up_pages) * _STEP_EFFORT / frames)
     rows, base = [], 0

@@ -17,7 +17,7 @@ from swapsim.ffi import REMOVAL_MODES, check, keep, records
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR
 from swapsim.slots import _native as native_slots
-from swapsim.slots.config import StreamsConfig
+from swapsim.slots.config import Streams
 
 CHUNK_EVENTS: Final = 2000
 """Events of one call into C, well under 0.1 s: Ctrl-C is handled between two calls."""
@@ -190,7 +190,7 @@ def _requests(requests: pl.DataFrame) -> tuple[np.ndarray[Any, Any], Any]:
     return made, pointer
 
 
-def _check_requests(made: Any, streams: StreamsConfig) -> None:
+def _check_requests(made: Any, streams: Streams) -> None:
     row, reason = ffi.new("uint32_t *"), ffi.new("const char **")
     code = lib.sws_machine_check_requests(made, row, reason)
     if code == lib.SWS_ERROR_BAD_CONFIG:

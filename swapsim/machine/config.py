@@ -7,11 +7,11 @@ from typing import Final, cast
 from swapsim import ffi
 from swapsim.errors import InputError, check_choice, check_number
 from swapsim.ffi import check_ranges
-from swapsim.policies.policy import Policy
-from swapsim.slots.config import SlotsConfig, StreamsConfig
+from swapsim.policies import Policy
+from swapsim.slots.config import Device, Streams
 
 _DEFAULTS: Final = ffi.MACHINE_DEFAULTS
-_DEVICE: Final = SlotsConfig()
+_DEVICE: Final = Device()
 _BY_TASKS: Final = cast("int", None)  # default of a field that follows from the tasks
 
 _FRAMES_A_CPU: Final = 3
@@ -49,7 +49,7 @@ class MachineConfig:
         Slots of each device. Default: 2**20 (4 GB), or twice those of the walkers' pages that do
         not fit into memory if that is more; few walkers leave clusters of it free, also if it is
         fragmented.
-    streams : StreamsConfig or None
+    streams : Streams or None
         Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
         rows are done until a task ends; a task with less than half an even share of the rows may
@@ -121,7 +121,7 @@ class MachineConfig:
     channels: int = _DEFAULTS["channels"]
     writers: int = 0
     walkers: int = _BY_TASKS
-    streams: StreamsConfig | None = None
+    streams: Streams | None = None
     frames: int = _BY_TASKS
     inactive_ratio: int = _DEFAULTS["inactive_ratio"]
     shares_memory: bool = False
@@ -154,9 +154,9 @@ class MachineConfig:
         return self.nodes * (tasks + (self.memory_max == 0) + (self.channels > 0))
 
     @property
-    def device(self) -> SlotsConfig:
+    def device(self) -> Device:
         """Return the config of one of its devices."""
-        return SlotsConfig(
+        return Device(
             kernel=self.kernel,
             slots=self.slots,
             cluster_size=self.cluster_size,
@@ -213,7 +213,7 @@ class MachineConfig:
             needed = 2 * max(self._swapped(device) for device in range(self.devices))
             largest = ffi.MACHINE_SLOTS_MAX // self.devices
             object.__setattr__(self, "slots", max(self.slots, min(needed, largest)))
-        self._check_devices(self.device)  # SlotsConfig checks its own fields
+        self._check_devices(self.device)  # Device checks its own fields
         self._check_capacity()
 
     def _check_sharing(self) -> None:
@@ -228,7 +228,7 @@ class MachineConfig:
                 "choose shares_memory=False"
             )
 
-    def _check_devices(self, device: SlotsConfig) -> None:
+    def _check_devices(self, device: Device) -> None:
         trunks = (device.slots - 1 >> device.trunk_shift) + 1
         for name, what, count, most in (
             ("slots", "slots", device.slots, ffi.MACHINE_SLOTS_MAX),
@@ -240,7 +240,7 @@ class MachineConfig:
                     f"{what} in all; choose at most {most} {what}"
                 )
 
-    def _check_streams(self, streams: StreamsConfig) -> None:
+    def _check_streams(self, streams: Streams) -> None:
         for name, alone in (
             ("writers", 0),
             ("walkers", 0),

@@ -16,7 +16,7 @@ from swapsim.ffi import POLICIES
 from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs_by_name
-from swapsim.policies.policy import Policy
+from swapsim.policies import Policy
 
 PAGE_KIB: Final = 4
 PAGES_MOVED: Final = "pages moved"

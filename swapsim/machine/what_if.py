@@ -25,7 +25,7 @@ from swapsim.errors import InputError, check_choice, require_some, suggestion
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
-from swapsim.policies.policy import Policy
+from swapsim.policies import Policy
 from swapsim.study import summary
 from swapsim.tables import Metric, Metrics
 

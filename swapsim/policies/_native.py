@@ -15,12 +15,9 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from swapsim._core import ffi
-from swapsim.errors import InputError
 from swapsim.ffi import CLUSTER_CHOICES
-from swapsim.policies.compiler import PARAMETERS, fault, line_in
-from swapsim.policies.lists import CHOICE_PARAMETERS, END, LARGER, ListPolicy
-from swapsim.policies.page_types import FILE, TYPE_PARAMETERS, TypePolicy
-from swapsim.policies.policy import Policy
+from swapsim.policies import END, FILE, LARGER, ListPolicy, Policy, TypePolicy
+from swapsim.policies.compiler import fault, line_in
 
 MOST_STEPS: Final = 1_000_000  # lines that one call may run
 
@@ -43,6 +40,7 @@ class Observation(Generic[P]):
         self._plain = _without_jit(policy.function)
         self._names = self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount]
         self._kind = _KINDS[type(policy)]
+        self._parameters: Sequence[str] = policy.PARAMETERS
         self._compiled = ffi.cast(self._kind.call, policy.address)
         self._steps = 0
         self._error: BaseException | None = None
@@ -71,7 +69,7 @@ class Observation(Generic[P]):
         self._error = error
 
     def _answer(self, given: tuple[Any, ...]) -> int:
-        known: dict[str, Any] = dict(zip(self._kind.parameters, given, strict=False))
+        known: dict[str, Any] = dict(zip(self._parameters, given, strict=False))
         if "bases" in known:
             known["bases"] = _read_only(*given[-3:-1])
         why, line = self._follow(known)
@@ -103,20 +101,17 @@ class Observation(Generic[P]):
             # In the body: a Ctrl-C that comes with the call leaves no trace function behind.
             sys.settrace(step)
             with np.errstate(all="ignore"):
-                self._plain(**{name: known[name] for name in self._names})
+                self._plain(*(known[name] for name in self._names))
         except _Endless:
             sys.settrace(before)
-            raise self._endless(last) from None
+            problem = f"has run {MOST_STEPS:,} lines in one call: let it come to an end"
+            raise fault(self._function, problem, last) from None
         except Exception as error:
             return f"raises {type(error).__name__} ({error})", line_in(error, code.co_filename)
         finally:
             sys.settrace(before)
             self._steps += steps
         return "", last
-
-    def _endless(self, line: int) -> InputError:
-        problem = f"has run {MOST_STEPS:,} lines in one call: let it come to an end"
-        return fault(self._function, problem, line)
 
 
 def _no_slot(answer: int, known: dict[str, Any]) -> tuple[str, str]:
@@ -134,7 +129,7 @@ def _no_choice(answer: int, known: dict[str, Any]) -> tuple[str, str]:
     if not 0 <= answer <= END:
         return (
             f"returns {answer}, which is no choice,",
-            f"return {', '.join(others)} or {end} of swapsim.policies.lists",
+            f"return {', '.join(others)} or {end} of swapsim.policies",
         )
     if known["asked"] + 1 >= known["most"] and answer not in (LARGER, END):
         return f"has chosen {known['most']} times in one search", f"return {end} in the end"
@@ -150,33 +145,29 @@ def _no_type(answer: int, _: object) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The C type of a kind of policies, its parameters, a valid answer, the check of one."""
+    """The C type of a kind of policies, the place of a valid answer, and the check of one."""
 
     call: Any
-    parameters: Sequence[str]
-    safe: Callable[[tuple[Any, ...]], int]
+    safe: Callable[[Sequence[int]], int]
     wrong: Callable[[int, dict[str, Any]], tuple[str, str]]
+
+
+def _type(config: str, *path: str) -> Any:
+    """Return the type of a function pointer in a struct."""
+    kind = ffi.typeof(config)
+    for name in path:
+        kind = dict(kind.fields)[name].type
+    return kind
 
 
 _KINDS: Final[Mapping[type, _Kind]] = {
     Policy: _Kind(
-        ffi.typeof(ffi.new("struct sws_slots_config *").reader.store),
-        PARAMETERS,
-        lambda given: int(given[PARAMETERS.index("next")]),
+        _type("struct sws_slots_config", "reader", "store"),
+        lambda given: given[Policy.PARAMETERS.index("next")],
         _no_slot,
     ),
-    ListPolicy: _Kind(
-        ffi.typeof(ffi.new("struct sws_clusters_config *").choose),
-        CHOICE_PARAMETERS,
-        lambda _: END,
-        _no_choice,
-    ),
-    TypePolicy: _Kind(
-        ffi.typeof(ffi.new("struct sws_mglru_rules *").choose),
-        TYPE_PARAMETERS,
-        lambda _: FILE,
-        _no_type,
-    ),
+    ListPolicy: _Kind(_type("struct sws_clusters_config", "choose"), lambda _: END, _no_choice),
+    TypePolicy: _Kind(_type("struct sws_mglru_rules", "choose"), lambda _: FILE, _no_type),
 }
 
 
@@ -189,14 +180,12 @@ def _read_only(first: Any, n_bases: int) -> "np.ndarray[Any, np.dtype[np.int64]]
 def _without_jit(function: Any) -> FunctionType:
     """Return a copy that calls the Python versions of the compiled functions of its module."""
     plain = dict(function.__globals__)
+
+    def copy(of: Any) -> FunctionType:
+        return FunctionType(of.__code__, plain, of.__name__, of.__defaults__, of.__closure__)
+
     for name, value in function.__globals__.items():
         inner = getattr(value, "py_func", None)
         if inner is not None and inner.__globals__ is function.__globals__:
-            plain[name] = _with_globals(inner, plain)
-    return _with_globals(function, plain)
-
-
-def _with_globals(function: Any, names: dict[str, Any]) -> FunctionType:
-    return FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
+            plain[name] = copy(inner)
+    return copy(function)

@@ -11,29 +11,15 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from swapsim.errors import InputError
-
-PARAMETERS: Final = (
-    "cpu",
-    "mm",
-    "base",
-    "next",
-    "lowest",
-    "highest",
-    "trunk_size",
-    "draw",
-    "bases",
-)
-"""Parameters that a policy's function may have; all but the last are 64-bit integers."""
 
 NONSENSE: Final = -1  # the answer that C gets if the function raises; it is not a slot
 
 _CALLBACK: Final = """\
-def callback(cpu, mm, base, next, lowest, highest, trunk_size, draw, first, n_bases, looked_at):
+def callback({parameters}):
     {read}
     answer = NONSENSE
     try:
@@ -42,91 +28,37 @@ def callback(cpu, mm, base, next, lowest, highest, trunk_size, draw, first, n_ba
         answer = NONSENSE
     return answer
 """
-"""The signature of sws_base_ops.store; for an exception that leaves it, C would get 0."""
+"""The signature of the C function; for an exception that leaves it, C would get 0."""
 
 _READ: Final = """\
 looked_at[0] += n_bases
     bases = carray(first, n_bases)"""
 
-_CHOICE: Final = """\
-def callback({parameters}):
-    answer = NONSENSE
-    try:
-        answer = rule({arguments})
-    except Exception:
-        answer = NONSENSE
-    return answer
-"""
-"""The callback of a function of integers alone."""
+_NO_PLAIN_FUNCTION: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _WRITTEN: Final = "the bases are there to read, not to write: copy them first (bases.copy())"
 
 
-def callback(function: Callable[..., int]) -> Any:
-    """Compile a function to a numba CFunc with the signature of ``sws_base_ops.store``.
+def compiled(function: Callable[..., int], parameters: Sequence[str]) -> Any:
+    """Compile a function of some of these parameters to a numba CFunc that takes all of them.
 
-    Its ``address`` is valid as long as the object exists.
+    They are 64-bit integers, but for "bases", which C gives as the first one, their number and the
+    count of those read. The ``address`` is valid as long as the CFunc exists.
     """
     from numba import cfunc, types
     from numba.np.numpy_support import carray
 
-    names = _parameters(function)
-    read = _READ if "bases" in names else "pass"
+    names = _parameters(function, parameters)
+    given = [*parameters]
+    kinds: list[Any] = [types.int64] * len(parameters)
+    if "bases" in parameters:
+        pointer = types.CPointer(types.int64)  # type: ignore[no-untyped-call]
+        given[-1:], kinds[-1:] = ["first", "n_bases", "looked_at"], [pointer, types.int64, pointer]
     scope: dict[str, Any] = {"rule": _rule(function, names), "carray": carray, "NONSENSE": NONSENSE}
-    exec(_CALLBACK.format(read=read, arguments=", ".join(names)), scope)
-    integer = types.int64
-    pointer = types.CPointer(integer)  # type: ignore[no-untyped-call]
-    signature = integer(*[integer] * 8, pointer, integer, pointer)
-    return cfunc(signature)(scope["callback"])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compiled:
-    """A user's function of integers alone, and its machine code."""
-
-    name: str
-    function: Callable[..., int]
-    address: int = field(compare=False)
-    _callback: Any = field(repr=False, compare=False)
-
-
-Kind = TypeVar("Kind", bound=Compiled)
-
-
-def decorator(
-    kind: type[Kind], parameters: Sequence[str], **fields: object
-) -> Callable[[Callable[..., int]], Kind]:
-    """Return a decorator that makes a policy of this kind of a function of these parameters."""
-
-    def decorate(function: Callable[..., int]) -> Kind:
-        made = choice_callback(function, parameters)
-        name = function.__name__
-        given = {"name": name, "function": function, "address": made.address, "_callback": made}
-        return kind(**given | fields)
-
-    return decorate
-
-
-def choice_callback(function: Callable[..., int], parameters: Sequence[str]) -> Any:
-    """Compile a function of 64-bit integers to a numba CFunc that takes all parameters.
-
-    Its ``address`` is valid as long as the object exists. The function may have some of them.
-    """
-    from numba import cfunc, types
-
-    if not isinstance(function, FunctionType) or inspect.isgeneratorfunction(function):
-        raise fault(function, "this is no plain Python function: decorate a def that returns")
-    found = inspect.signature(function).parameters
-    for name, parameter in found.items():
-        if name not in parameters or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
-            raise fault(
-                function,
-                f"it takes '{parameter}': use any of {', '.join(parameters)}, without a star",
-            )
-    scope: dict[str, Any] = {"rule": _rule(function, [*found]), "NONSENSE": NONSENSE}
-    text = _CHOICE.format(parameters=", ".join(parameters), arguments=", ".join(found))
-    exec(text, scope)
-    return cfunc(types.int64(*[types.int64] * len(parameters)))(scope["callback"])
+    read = _READ if "bases" in names else "pass"
+    parts = {"parameters": ", ".join(given), "arguments": ", ".join(names), "read": read}
+    exec(_CALLBACK.format(**parts), scope)
+    return cfunc(types.int64(*kinds))(scope["callback"])
 
 
 def fault(function: Any, problem: str, line: int | None = None) -> InputError:
@@ -171,25 +103,18 @@ def _line_of_def(function: FunctionType) -> int:
     return first + next(heads, 0)
 
 
-def _parameters(function: Callable[..., int]) -> list[str]:
-    if (
-        not isinstance(function, FunctionType)
-        or inspect.isgeneratorfunction(function)
-        or inspect.iscoroutinefunction(function)
-        or inspect.isasyncgenfunction(function)
-    ):
+def _parameters(function: Any, known: Sequence[str]) -> list[str]:
+    """Return the parameters of a plain function, which have to be known."""
+    if not isinstance(function, FunctionType) or function.__code__.co_flags & _NO_PLAIN_FUNCTION:
         raise fault(
             function, "this is no plain Python function: decorate a def that returns, without @njit"
         )
     found = inspect.signature(function).parameters
-    for name, parameter in found.items():
-        if name not in PARAMETERS or parameter.kind not in (
-            parameter.POSITIONAL_ONLY,
-            parameter.POSITIONAL_OR_KEYWORD,
-        ):
+    for name, each in found.items():
+        plain = each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        if name not in known or not plain:
             raise fault(
-                function,
-                f"it takes '{parameter}': use any of {', '.join(PARAMETERS)}, without a star",
+                function, f"it takes '{each}': use any of {', '.join(known)}, without a star"
             )
     return list(found)
 
@@ -217,9 +142,7 @@ def _line_of_crash(error: Exception, function: Any) -> int | None:
     """Return the line that changes the bases in place, for which numba fails with no message."""
     from numba.core.errors import NumbaError
 
-    if isinstance(error, NumbaError):
-        return None
-    for step in dis.get_instructions(function):
+    for step in dis.get_instructions(function) if not isinstance(error, NumbaError) else ():
         if step.opname.startswith("STORE_FAST") and "bases" in step.argrepr and step.positions:
             return step.positions.lineno
     return None
@@ -264,28 +187,23 @@ def _check_answer(function: Any, compiled: Any) -> None:
     answer = compiled.signature.return_type
     if isinstance(answer, types.Integer):
         return
-    for statement in _statements(compiled):
-        value = getattr(statement, "value", None)
-        if isinstance(value, ir.Expr) and value.op == "cast":
-            returned = compiled.type_annotation.typemap[value.value.name]
-            if not isinstance(returned, types.Integer):
-                raise fault(function, _wrong_answer(returned), statement.loc.line)
-    raise fault(function, _wrong_answer(answer, _statements(compiled)))
-
-
-def _wrong_answer(returned: Any, statements: Sequence[Any] = ()) -> str:
-    from numba import types
-    from numba.core import ir
-
-    if statements and not any(isinstance(each, ir.Return) for each in statements):
+    statements, kinds = _statements(compiled), compiled.type_annotation.typemap
+    values: list[tuple[Any, int]] = [(getattr(s, "value", None), s.loc.line) for s in statements]
+    casts = (each for each in values if isinstance(each[0], ir.Expr) and each[0].op == "cast")
+    returned = ((kinds[value.value.name], line) for value, line in casts)
+    others = (each for each in returned if not isinstance(each[0], types.Integer))
+    kind, line = next(others, (answer, None))
+    if not any(isinstance(each, ir.Return) for each in statements):
         raises = any(type(each).__name__.endswith("Raise") for each in statements)
         why = "it raises on every path" if raises else "a loop of it has no end"
-        return f"it never returns, because {why}: let it return an integer"
-    if isinstance(returned, types.NoneType):
-        return "it returns None here, or ends without a return: return an integer on every path"
-    if isinstance(returned, types.Float):
-        return "it returns a float: divide with //, or return int(...)"
-    return f"it returns {returned}: return one integer"
+        problem = f"it never returns, because {why}: let it return an integer"
+    elif isinstance(kind, types.NoneType):
+        problem = "it returns None here, or ends without a return: return an integer on every path"
+    elif isinstance(kind, types.Float):
+        problem = "it returns a float: divide with //, or return int(...)"
+    else:
+        problem = f"it returns {kind}: return one integer"
+    raise fault(function, problem, line)
 
 
 def _check_statements(function: Any, compiled: Any, bases: Any) -> None:
@@ -297,9 +215,8 @@ def _check_statements(function: Any, compiled: Any, bases: Any) -> None:
         target = getattr(statement, "target", None)
         kind = compiled.type_annotation.typemap.get(getattr(target, "name", None))
         # numba lets these two views of an array write to the bases.
-        if (isinstance(kind, types.NumpyFlatType) and kind.array_type == bases) or (
-            isinstance(kind, types.NumpyNdIterType) and bases in kind.arrays
-        ):
+        flat = isinstance(kind, types.NumpyFlatType) and kind.array_type == bases
+        if flat or (isinstance(kind, types.NumpyNdIterType) and bases in kind.arrays):
             raise fault(
                 function,
                 "flat and nditer can write to the bases: walk them with 'for base in bases'",

@@ -2,8 +2,7 @@
 """Binding of the slot allocator: its config, the replay of slot events, and the workbench."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Final
 
@@ -12,28 +11,18 @@ import polars as pl
 
 from swapsim import ffi as core
 from swapsim._core import ffi, lib
-from swapsim.errors import InputError
+from swapsim.errors import InputError, check_number
 from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, check
-from swapsim.policies.policy import Policy
+from swapsim.policies import Policy
 from swapsim.progress import check_interrupted
-from swapsim.slots.config import (
-    SWAP_IN,
-    ChurnConfig,
-    FillConfig,
-    MeterConfig,
-    SlotsConfig,
-    StreamsConfig,
-    Workload,
-)
+from swapsim.slots.config import SWAP_IN, Churn, Device, Fill, Streams, Workload
 from swapsim.slots.tables import SLOT_CALLS, SLOT_FAULT
 
 
-def settings(config: SlotsConfig) -> Any:
+def settings(config: Device) -> Any:
     """Return a config as ``struct sws_slots_config *``, which keeps alive what it points to.
 
-    These are the machine code of a user's policy and the first bases. The field slot_cache is not
-    part of this struct. A ``InputError`` names the owner for which a user's ``initial`` fails or
-    returns no slot of the device.
+    An InputError names the owner for which a user's ``initial`` returns no slot of the device.
     """
     built_in = isinstance(config.policy, str)
     made = core.config(
@@ -46,7 +35,7 @@ def settings(config: SlotsConfig) -> Any:
     return made if isinstance(config.policy, str) else _with_policy(made, config, config.policy)
 
 
-def _with_policy(made: Any, config: SlotsConfig, policy: Policy) -> Any:
+def _with_policy(made: Any, config: Device, policy: Policy) -> Any:
     made.reader.base_of = BASE_OF.index(policy.base_of)
     made.reader.store = ffi.cast(ffi.typeof(made.reader.store), policy.address)
     if isinstance(policy.initial, str):
@@ -59,13 +48,10 @@ def _with_policy(made: Any, config: SlotsConfig, policy: Policy) -> Any:
     return core.keep(made, policy)
 
 
-def _initial_bases(config: SlotsConfig, policy: Policy) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _initial_bases(config: Device, policy: Policy) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return what a user's initial says for each owner, in the order of ``sws_slots_base``."""
-    owners = {
-        "device": 1,
-        "cpu": config.possible_cpus,
-        "mm": config.possible_cpus + config.address_spaces,
-    }[policy.base_of]
+    cpus = config.possible_cpus
+    owners = {"device": 1, "cpu": cpus, "mm": cpus + config.address_spaces}[policy.base_of]
     found = (_initial_base(policy, owner, owners, config.slots - 1) for owner in range(owners))
     return np.fromiter(found, np.int64, owners)
 
@@ -93,13 +79,12 @@ with the name of the fault."""
 
 
 def replay_slots(
-    rows: pl.DataFrame, config: SlotsConfig, *, cpus: int, tick: Callable[[int], object]
+    rows: pl.DataFrame, config: Device, *, cpus: int, tick: Callable[[int], object]
 ) -> tuple[pl.DataFrame, int, Mismatch | None]:
     """Return SLOT_CALLS, the number of open calls, and the first mismatch (``slot_replay.h``).
 
-    The rows have the schema SLOT_EVENTS and passed `check_slot_events`; ``cpus`` is the number of
-    different CPUs in them. ``tick`` is called with the number of rows of each chunk. An
-    ``InputError`` names the row, by its seq, that cannot be replayed.
+    The rows passed `check_slot_events` and are of so many CPUs; ``tick`` gets the rows of each
+    chunk. An InputError names the row, by its seq, that cannot be replayed.
     """
     device = settings(config)
     made = core.config(lib.sws_slot_replay_config_init, None, device=device[0], cpus=cpus)
@@ -147,47 +132,28 @@ EFFORT: Final = 1 << 24
 _ALL: Final = 2**64 - 1
 
 
-class LockSite(IntEnum):
-    """Why a trunk's lock is acquired: the index in ``Counts.of``, as in ``locks.0.moved``."""
+LOCK_SITES: Final = {
+    "add": lib.SWS_WORKBENCH_ADD,
+    "delete": lib.SWS_WORKBENCH_DELETE,
+    "free": lib.SWS_WORKBENCH_FREE,
+}
+"""Why a trunk's lock is acquired, and the number in the path of a count: ``locks.0.moved``."""
 
-    ADD = lib.SWS_WORKBENCH_ADD
-    DELETE = lib.SWS_WORKBENCH_DELETE
-    FREE = lib.SWS_WORKBENCH_FREE
 
+def count(device: Device, workload: Workload, lock_window: int | None = None) -> dict[str, Any]:
+    """Run a workload; return the fields of ``struct sws_workbench_measures`` by their paths.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """What the workbench counted: fields of ``struct sws_workbench_measures`` by their paths.
-
-    A path is ``work.device.given`` or ``locks.0.moved``. ``tested`` and ``pages`` are, per online
-    CPU, slots tested, and pages that got a slot.
+    ``tested`` and ``pages`` have, for each online CPU, slots tested, and pages that got a slot. Two
+    acquisitions of a lock are close within a window of so many.
     """
-
-    of: dict[str, int]
-    tested: list[int]
-    pages: list[int]
-
-
-def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
-    """Run a workload on a device; the parameters and errors are those of `slots.measure`."""
-    cpus = device.online
-    if isinstance(workload, StreamsConfig):
-        return _run_streams(device, cpus, workload, meter)
-    n_tasks = _tasks_of(workload, cpus)
-    spaces = -(-n_tasks // workload.threads_per_address_space)
-    if spaces > lib.SWS_WORKBENCH_SPACES_MAX:
-        raise InputError(
-            f"{spaces} address spaces: at most {lib.SWS_WORKBENCH_SPACES_MAX} can own pages; "
-            "lower online_cpus or raise threads_per_address_space"
-        )
-    bench = Bench(
-        replace(device, address_spaces=spaces),
-        meter,
-        swap_in=getattr(workload, "swap_in", SWAP_IN[0]),
-        n_tasks=n_tasks,
-        pages_a_cpu=getattr(workload, "pages_a_cpu", 0),
-    )
-    if isinstance(workload, FillConfig):
+    if isinstance(workload, Streams):
+        return _count_streams(device, workload, lock_window)
+    n_tasks = device.online
+    if isinstance(workload, Churn) and workload.tasks is not None:
+        check_number("tasks", workload.tasks, 1, n_tasks, f" (online CPUs: {n_tasks})")
+        n_tasks = workload.tasks
+    bench = Bench(device, workload, n_tasks=n_tasks, lock_window=lock_window)
+    if isinstance(workload, Fill):
         bench.go(lib.sws_workbench_fill, device.slots - 1, False)
     else:
         bench.fragment(workload)
@@ -195,52 +161,24 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
         bench.go(lib.sws_workbench_churn, 2 * -(-workload.warm_up_pages // n_tasks))
         lib.sws_workbench_begin_measures(bench.handle)
         bench.go(lib.sws_workbench_churn, 2 * -(-workload.pages // n_tasks))
-    return bench.counts(cpus)
+    return bench.counts(device.online)
 
 
-def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
-    if isinstance(workload, FillConfig) or workload.tasks is None:
-        return cpus
-    if workload.tasks > cpus:
-        raise InputError(
-            f"tasks={workload.tasks}: {cpus} CPUs are online; choose at most one task a CPU"
-        )
-    return workload.tasks
-
-
-def _run_streams(
-    device: SlotsConfig, cpus: int, workload: StreamsConfig, meter: MeterConfig
-) -> Counts:
+def _count_streams(device: Device, workload: Streams, lock_window: int | None) -> dict[str, Any]:
     rows = workload.requests.sort("task", maintain_order=True)
-    tasks = _tasks(rows, cpus)
-    bench = Bench(
-        replace(device, address_spaces=max(task.mm for task in tasks) + 1),
-        meter,
-        swap_in=workload.swap_in,
-        tasks=tasks,
-        n_tasks=len(tasks),
-    )
-    bench.go(lib.sws_workbench_replay, _columns(rows, len(tasks)), workload.skipped)
-    return bench.counts(cpus)
-
-
-def _tasks(rows: pl.DataFrame, cpus: int) -> Any:
-    """Return a ``struct sws_workbench_task[]``; a task without rows is an idle kernel thread."""
     known = dict(rows.group_by("task").agg(pl.col("mm").first()).iter_rows())
     last = max(*rows.select(pl.col("task", "owner").max()).row(0))
+    # A task without rows is an idle kernel thread.
     tasks = ffi.new("struct sws_workbench_task[]", last + 1)
     for number, task in enumerate(tasks):
-        task.cpu, task.mm = number % cpus, known.get(number, -1)
-    return tasks
-
-
-def _columns(rows: pl.DataFrame, n_tasks: int) -> Any:
-    """Return a ``struct sws_workbench_rows *``, which keeps alive the arrays that it points to."""
-    owners = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
-    first = np.searchsorted(rows["task"].to_numpy(), np.arange(n_tasks + 1)).astype(np.uint64)
-    owner, ordinal = rows.select(owner=owners), rows["ordinal"]
-    arrays = {"first": first, "owner": owner["owner"], "ordinal": ordinal}
-    return core.pointers("struct sws_workbench_rows", arrays)
+        task.cpu, task.mm = number % device.online, known.get(number, -1)
+    bench = Bench(device, workload, tasks=tasks, n_tasks=len(tasks), lock_window=lock_window)
+    first = np.searchsorted(rows["task"].to_numpy(), np.arange(len(tasks) + 1)).astype(np.uint64)
+    owner = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
+    arrays = rows.select("ordinal", owner=owner).to_dict() | {"first": first}
+    pointers = core.pointers("struct sws_workbench_rows", arrays)
+    bench.go(lib.sws_workbench_replay, pointers, workload.skipped)
+    return bench.counts(device.online)
 
 
 _ROWS_ERRORS: Final = {
@@ -250,25 +188,40 @@ _ROWS_ERRORS: Final = {
 }
 
 
+_FEWER_SPACES: Final = " can own pages; lower online_cpus or raise threads_per_address_space"
+
+
 class Bench:
     """A ``struct sws_workbench`` that is freed with this object."""
 
     def __init__(
-        self, device: SlotsConfig, meter: MeterConfig, *, swap_in: str, **tasks: Any
+        self,
+        device: Device,
+        workload: Workload,
+        *,
+        n_tasks: int,
+        tasks: Any = None,
+        lock_window: int | None = None,
     ) -> None:
-        self._device = settings(device)
-        window = device.online if meter.lock_window is None else meter.lock_window
+        if tasks is None:
+            spaces = -(-n_tasks // getattr(workload, "threads_per_address_space", 1))
+            check_number("address spaces", spaces, 1, lib.SWS_WORKBENCH_SPACES_MAX, _FEWER_SPACES)
+        else:
+            spaces = max(task.mm for task in tasks) + 1
+        self._device = settings(replace(device, address_spaces=spaces))
         config = core.config(
             lib.sws_workbench_config_init,
-            meter,
-            asynchronous=swap_in == "asynchronous",
-            lock_window=window,
-            **tasks,
+            None,
+            asynchronous=getattr(workload, "swap_in", SWAP_IN[0]) == "asynchronous",
+            lock_window=device.online if lock_window is None else lock_window,
+            pages_a_cpu=getattr(workload, "pages_a_cpu", 0),
+            tasks=tasks,
+            n_tasks=n_tasks,
         )
         config.cache.device, config.cache.enabled = self._device[0], device.slot_cache
         self.handle = core.new(lib.sws_workbench_new, config, free=lib.sws_workbench_free)
 
-    def fragment(self, churn: ChurnConfig) -> None:
+    def fragment(self, churn: Churn) -> None:
         """Fill the device, and free random pages until a share of it is in use."""
         used = max(1, round(churn.used_share * (self._device.slots - 1)))
         self.go(lib.sws_workbench_fill, _ALL, True)
@@ -285,13 +238,13 @@ class Bench:
             raise InputError(f"the requests cannot be replayed: {_ROWS_ERRORS[error]}")
         check(error)
 
-    def counts(self, cpus: int) -> Counts:
-        """Return a copy of the counts."""
+    def counts(self, cpus: int) -> dict[str, Any]:
+        """Return a copy of the counts (`count`)."""
         measures = ffi.new("struct sws_workbench_measures *")
         lib.sws_workbench_measures(self.handle, measures)
         tested, pages = ffi.new("uint64_t[]", cpus), ffi.new("uint64_t[]", cpus)
         lib.sws_workbench_cpus(self.handle, tested, pages)
-        return Counts(of=_flat(measures[0]), tested=list(tested), pages=list(pages))
+        return {**_flat(measures[0]), "tested": list(tested), "pages": list(pages)}
 
 
 def _flat(value: Any) -> dict[str, int]:

@@ -7,34 +7,34 @@ import polars as pl
 from swapsim.charts import general
 from swapsim.slots.workbench import ranking
 
-_FIGURES = {"median": "", "low": "_low", "high": "_high"}
-_ON_ONE_ANOTHER = 0.05  # of an axis' length: closer points share a label
-_NAMES = 4
-
 
 def moves_against_locality(
-    measures: pl.DataFrame, *, title: str = "Moved lines against locality", subtitle: str = ""
+    rows: pl.DataFrame, *, title: str = "Cache-line transfers against locality", subtitle: str = ""
 ) -> alt.ConcatChart:
-    """Draw each policy's medians of one setting of a SLOT_SWEEP: lines moved, and locality.
+    """Draw each policy's medians of one setting: cache-line transfers, and locality.
 
-    Points that lie on one another share a label, which has at most four names.
+    Policies at one point, to a hundredth, share a label.
     """
     moves, locality = (
-        ranking(measures, metric).select(
-            "policy", *(pl.col(name).alias(f"{axis}{end}") for name, end in _FIGURES.items())
+        ranking(rows, metric).select(
+            "policy",
+            pl.col("median").alias(axis),
+            pl.col("low").alias(f"{axis}_low"),
+            pl.col("high").alias(f"{axis}_high"),
         )
         for axis, metric in (("moves", "lock.moved.add"), ("locality", "run"))
     )
     frame = moves.join(locality, on="policy", maintain_order="left")
-    frame = frame.with_columns(label=pl.Series(_labels(frame), dtype=pl.String))
+    place = [pl.col("moves").round(2), pl.col("locality").round(2)]
+    first = pl.col("policy") == pl.col("policy").first().over(place)
+    names = pl.col("policy").str.join(", ").over(place)
     words = {
-        "moves": "share of additions that fetch the lock's cache line from another CPU",
+        "moves": "share of additions that transfer the lock's cache line from another CPU",
         "locality": "adjacent slots in sequence",
     }
-    axes = ("moves", "locality", "policy")
     return general.points(
-        frame,
-        *axes,
+        frame.with_columns(label=pl.when(first).then(names)),
+        *("moves", "locality", "policy"),
         label="label",
         size=120,
         tight=True,
@@ -42,27 +42,3 @@ def moves_against_locality(
         subtitle=subtitle,
         words=words,
     )
-
-
-def _labels(frame: pl.DataFrame) -> list[str | None]:
-    """Return the text at each point: the names of all that lie on the first of them, else null."""
-    points = frame.select("moves", "locality").rows()
-    spans = [
-        float(frame[f"{axis}_high"].max()) - float(frame[f"{axis}_low"].min()) or 1.0  # type: ignore[arg-type]
-        for axis in ("moves", "locality")
-    ]
-    groups: dict[int, list[str]] = {}
-    for at, (name, point) in enumerate(zip(frame["policy"], points, strict=True)):
-        for first, names in groups.items():
-            pairs = zip(point, points[first], spans, strict=True)
-            if all(abs(one - other) <= _ON_ONE_ANOTHER * span for one, other, span in pairs):
-                names.append(name)
-                break
-        else:
-            groups[at] = [name]
-    return [_listed(groups[at]) if at in groups else None for at in range(frame.height)]
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMES
-    return ", ".join(names if more <= 1 else [*names[:_NAMES], f"and {more} more"])

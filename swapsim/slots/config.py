@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A swap device with its slot caches, what tasks do on it, and the windows of the metrics.
+"""A swap device with its slot caches, and what tasks do on it.
 
-A value out of its range raises a InputError that names the field and the value.
+A value out of its range is an InputError that names the field and the value.
 """
 
 from dataclasses import dataclass, field
@@ -11,18 +11,43 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.errors import InputError, check_choice, check_number, check_share, suggestion
+from swapsim.errors import (
+    InputError,
+    check_choice,
+    check_flag,
+    check_number,
+    check_share,
+    suggestion,
+)
 from swapsim.ffi import check_ranges
-from swapsim.policies.policy import Policy
-from swapsim.slots.tables import REQUESTS
+from swapsim.policies import Policy
+from swapsim.tables import require
 
 SWAP_IN: Final = ("synchronous", "asynchronous")
 """A page is swapped in past the swap cache, or through it (``slot_workbench.h``)."""
 
+GIGABYTE_SLOTS: Final = 2**18
+"""Slots of a gigabyte: pages of 4 KB."""
+
+REQUESTS: Final = pl.Schema(
+    {
+        "task": pl.UInt32(),
+        "mm": pl.Int32(),
+        "op": pl.Enum(["get", "put"]),
+        "owner": pl.UInt32(),
+        "ordinal": pl.UInt32(),
+    }
+)
+"""A row per request of a trace, each task's in its own order: number of the task, that of its
+address space (-1 for a kernel thread), a page out or in, the task whose page it is (of a get the
+task itself), and which of the owner's gets, from 0, it is of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlotsConfig:
+class Device:
     """One swap device with its slot caches (``slots.h``, ``slot_cache.h``).
+
+    InputError: a field is out of its range.
 
     Parameters
     ----------
@@ -31,7 +56,8 @@ class SlotsConfig:
     online_cpus : int or None
         1 to possible_cpus; None for all of them.
     policy : str or Policy, default "percpu-rerandomise"
-        Where a scan begins: a name of ``POLICIES``, or a user's policy.
+        Where a scan begins: a name of ``POLICIES``, or a user's policy. `run` has its own, and its
+        own ``seed`` and ``address_spaces``.
     slot_cache : bool, default True
         Whether each CPU has a cache of 64 slots in front of the device.
     slots : int, default ``2**20``
@@ -48,6 +74,12 @@ class SlotsConfig:
         Number of address spaces, 0 to ``2**24``.
     seed : int, default 1
         The seed of all random draws.
+
+    Examples
+    --------
+    >>> from swapsim import slots
+    >>> slots.Device(slots=2**19, possible_cpus=4).online
+    4
     """
 
     kernel: str = ffi.KERNELS[ffi.SLOTS_DEFAULTS["kernel"]]
@@ -83,13 +115,21 @@ class SlotsConfig:
             of = f" (possible_cpus={self.possible_cpus})"
             check_number("online_cpus", self.online_cpus, 1, self.possible_cpus, of)
         check_number("seed", self.seed, 0, 2**64 - 1)
+        check_flag("rotational", self.rotational)
+        check_flag("slot_cache", self.slot_cache)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FillConfig:
+class Fill:
     """Workload: the task of each CPU swaps pages out until all slots but one are in use.
 
     Tasks share address spaces, ``threads_per_address_space`` each.
+
+    Examples
+    --------
+    >>> from swapsim import slots
+    >>> slots.Fill(threads_per_address_space=4)
+    Fill(threads_per_address_space=4)
     """
 
     threads_per_address_space: int = 1
@@ -100,7 +140,7 @@ class FillConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChurnConfig:
+class Churn:
     """Workload: a fragmented device, on which tasks swap one page out and one in, in turn.
 
     The device is filled, then random pages are freed until a share of it is in use. Few or no
@@ -123,6 +163,12 @@ class ChurnConfig:
         At most one per online CPU; None: as many as that.
     pages_a_cpu : int
         Mean number of pages that a task swaps out before it moves to an idle CPU; 0: it stays.
+
+    Examples
+    --------
+    >>> from swapsim import slots
+    >>> slots.Churn(used_share=0.9).pages
+    65536
     """
 
     used_share: float = 0.7
@@ -146,12 +192,11 @@ class ChurnConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StreamsConfig:
+class Streams:
     """Workload: what the tasks of a real kernel requested (REQUESTS), at another pace.
 
-    On the slot workbench all tasks run at the same rate, each on CPU task % CPUs. On the contention
-    machine each has its own CPU and runs as fast as its work allows. A share of the rows, 0 to
-    below 1, is skipped: it runs before the workbench counts.
+    On the workbench all tasks run at the same rate, each on CPU task % CPUs; on the machine each
+    has its own CPU. A share of the rows, 0 to below 1, runs before anything is counted.
     """
 
     requests: pl.DataFrame = field(repr=False)
@@ -160,7 +205,7 @@ class StreamsConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        REQUESTS.check(self.requests)
+        require(self.requests, REQUESTS, "requests")
         if self.requests.is_empty():
             raise InputError("the table of requests has no rows: choose a trace that swaps")
         if not isinstance(self.skipped_share, Real) or not 0 <= self.skipped_share < 1:
@@ -196,20 +241,4 @@ class StreamsConfig:
         return most.sort("task")["came"].to_list()
 
 
-Workload = FillConfig | ChurnConfig | StreamsConfig
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeterConfig:
-    """The window within which the metrics count an acquisition as recent.
-
-    Two acquisitions of a trunk's lock are close within ``lock_window`` of such acquisitions; None:
-    as many as there are CPUs, about a round.
-    """
-
-    lock_window: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the field."""
-        if self.lock_window is not None:
-            check_number("lock_window", self.lock_window, 0)
+Workload = Fill | Churn | Streams

@@ -2,16 +2,16 @@
 """Slot events of a real kernel: the slots that it handed out, and what its tasks requested."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 import polars as pl
 
 from swapsim.errors import InputError, errors_of
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.tables import REQUEST_OP, REQUESTS, SLOT_EVENTS
-from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
+from swapsim.slots.config import REQUESTS, Device
+from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.traces.folder import PROVENANCE, locate, provenance, read_event, require_order
 from swapsim.traces.verification import refuse, require_ops
 
 _Value = TypeVar("_Value", str, int)
@@ -31,23 +31,10 @@ _NEEDS: Final = {
 """The fields that a row of each op needs in addition to _HEAD."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotSetUp:
-    """The set-up of a slot trace's kernel and virtual machine, from its trace.toml.
-
-    ``policy`` is where its scans began: the boot parameter swap_base.
-    """
-
-    policy: str
-    cpus: int
-    cluster_size: int
-    trunk_shift: int
-
-
-def slot_events(folder: Path | str) -> pl.DataFrame:
-    """Read the slot events of a trace folder, in lock order (SLOT_EVENTS)."""
+def slot_events(trace: Path | str) -> pl.DataFrame:
+    """Read the slot events of a trace, in lock order (SLOT_EVENTS)."""
     fields = [name for name in SLOT_EVENTS.schema if name not in _HEAD]
-    return read_event(folder, "slot_events", SLOT_EVENTS.schema, may_be_null=fields)
+    return read_event(trace, "slot_events", SLOT_EVENTS.schema, may_be_null=fields)
 
 
 def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) -> None:
@@ -59,9 +46,12 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
     require_ops(rows, _HEAD, {op: _NEEDS[op] for op in ops})
 
 
-def slot_set_up(folder: Path | str) -> SlotSetUp:
-    """Return the set-up of a slot trace's kernel; an InputError says what its trace.toml lacks."""
-    known = provenance(folder)
+def set_up(trace: Path | str) -> Device:
+    """Return the kernel and the machine of a trace, without the device's size, by its trace.toml.
+
+    The policy is the boot parameter swap_base. An InputError says what is missing.
+    """
+    known, path = provenance(trace), locate(trace) / PROVENANCE
 
     def field(table: str, name: str, kind: type[_Value]) -> _Value:
         part = known.get(table)
@@ -70,32 +60,27 @@ def slot_set_up(folder: Path | str) -> SlotSetUp:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise InputError(
                 f"does not say how the kernel was set up (as {kind.__name__}): add it",
-                path=Path(folder) / PROVENANCE,
+                path=path,
                 field=f"{table}.{name}",
             )
         return value
 
-    return SlotSetUp(
-        policy=field("kernel", "swap_base", str),
-        cpus=field("guest", "cpus", int),
-        cluster_size=field("kernel", "cluster_size", int),
-        trunk_shift=field("kernel", "trunk_shift", int),
-    )
+    with errors_of(path):
+        return Device(
+            policy=field("kernel", "swap_base", str),
+            possible_cpus=field("guest", "cpus", int),
+            cluster_size=field("kernel", "cluster_size", int),
+            trunk_shift=field("kernel", "trunk_shift", int),
+        )
 
 
-def traced_device(folder: Path | str) -> SlotsConfig:
+def traced_device(trace: Path | str) -> Device:
     """Return the device of a slot trace, from its events and its trace.toml."""
-    known = slot_set_up(folder)
-    calls = slot_events(folder).filter(op="call")
+    known = set_up(trace)
+    calls = slot_events(trace).filter(op="call")
     if calls.is_empty():
-        raise InputError("the slot events have no call: capture a trace that swaps", path=folder)
-    return SlotsConfig(
-        slots=calls.row(0, named=True)["highest"] + 1,
-        cluster_size=known.cluster_size,
-        trunk_shift=known.trunk_shift,
-        possible_cpus=known.cpus,
-        policy=known.policy,
-    )
+        raise InputError("the slot events have no call: capture a trace that swaps", path=trace)
+    return replace(known, slots=calls["highest"][0] + 1)
 
 
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
@@ -103,30 +88,22 @@ def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
 
     Each slot handed out is a page out, each slot freed is that page in. Where the slots lay, and in
     which order the tasks ran, is dropped: the order is that of an emulator's time slices. Tasks and
-    address spaces are numbered as they appear.
-
-    An InputError says that the table is not SLOT_EVENTS, that its rows are out of order, or that a
-    slot, named by its seq, is handed out twice, or freed without being handed out.
+    address spaces are numbered as they appear. A slot that is handed out twice, or freed without
+    being handed out, is refused.
     """
-    if isinstance(source, pl.DataFrame):
-        return _requests(source)
-    with errors_of(Path(source) / FILE):
-        return _requests(slot_events(source))
-
-
-def _requests(events: pl.DataFrame) -> pl.DataFrame:
-    check_slot_events(events, ops=("alloc", "free"))
-    require_order(events)
-    tasks = _numbered_tasks(events)
-    owners = tasks.select(owner_pid="pid", owner="task")
-    frame = (
-        _pages(events)
+    if not isinstance(source, pl.DataFrame):
+        with errors_of(locate(source) / FILE):
+            return request_streams(slot_events(source))
+    check_slot_events(source, ops=("alloc", "free"))
+    require_order(source)
+    tasks = _numbered_tasks(source)
+    return (
+        _pages(source)
         .join(tasks, on="pid", maintain_order="left")
-        .join(owners, on="owner_pid")
+        .join(tasks.select(owner_pid="pid", owner="task"), on="owner_pid")
         .sort("seq", "offset")
         .select(REQUESTS.names())
     )
-    return REQUESTS.check(frame)
 
 
 def _pages(events: pl.DataFrame) -> pl.DataFrame:
@@ -135,7 +112,7 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
         "seq",
         "pid",
         pl.col("offset").cast(pl.Int64),
-        op=pl.lit("get", dtype=REQUEST_OP.dtype),
+        op=pl.lit("get", dtype=REQUESTS["op"]),
         ordinal=pl.int_range(pl.len(), dtype=pl.UInt32).over("pid"),
     )
     freed = pl.when(pl.col("op") == "free").then("n").otherwise(0).cast(pl.UInt64).cum_sum()
@@ -150,9 +127,7 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
         events.filter(op="free")
         .select("seq", "pid", offset=pl.int_ranges(first, first + pl.col("n").cast(pl.Int64)))
         .explode("offset")
-        .with_columns(
-            op=pl.lit("put", dtype=REQUEST_OP.dtype), ordinal=pl.lit(None, dtype=pl.UInt32)
-        )
+        .with_columns(op=pl.lit("put", dtype=REQUESTS["op"]), ordinal=pl.lit(None, dtype=pl.UInt32))
     )
     before = pl.col("op").shift(1).over("offset")
     pages = pl.concat([gets, puts]).sort("offset", "seq").with_columns(before=before)
@@ -180,12 +155,12 @@ def _numbered_tasks(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def first_free(requests: pl.DataFrame, folder: Path | str) -> int:
-    """Return the index of the first row of REQUESTS that frees a slot; ``folder`` is its trace."""
+def first_free(requests: pl.DataFrame, trace: Path | str) -> int:
+    """Return the index of the first row of REQUESTS that frees a slot of a trace."""
     freed = requests["op"] == "put"
     if not freed.any():
         raise InputError(
             "no slot is freed in this trace, so no base matters: choose a longer one",
-            path=Path(folder) / FILE,
+            path=locate(trace) / FILE,
         )
     return freed.arg_max() or 0

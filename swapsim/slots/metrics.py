@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from swapsim.slots._native import LockSite
+from swapsim.slots._native import LOCK_SITES
 from swapsim.tables import Metric, Metrics
 
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Metric):
-    """A metric that is ``over`` / ``under``, each the sum of some counts (`Counts.of`)."""
+    """A metric that is ``over`` / ``under``, each the sum of some counts of `count`."""
 
     over: tuple[str, ...] = ()
     under: tuple[str, ...] = ()
@@ -21,8 +21,8 @@ def _device(*names: str) -> tuple[str, ...]:
     return tuple(f"work.device.{name}" for name in names)
 
 
-def _locks(count: str, sites: Sequence[int] = tuple(LockSite)) -> tuple[str, ...]:
-    return tuple(f"locks.{site}.{count}" for site in sites)
+def _locks(count: str, sites: Sequence[str] = tuple(LOCK_SITES)) -> tuple[str, ...]:
+    return tuple(f"locks.{LOCK_SITES[site]}.{count}" for site in sites)
 
 
 _UNLOCKED: Final = _device("tested_scan")
@@ -34,128 +34,116 @@ _PAGES: Final = ("pages_out",)
 _ROUNDS: Final = ("rounds",)
 
 _SITES: Final = {
-    "": (tuple(LockSite), "all acquisitions of a trunk's lock"),
-    ".add": ((LockSite.ADD,), "those that add a page to the swap cache"),
-    ".delete": ((LockSite.DELETE,), "those that delete a page"),
-    ".free": ((LockSite.FREE,), "those that clear a freed slot's shadow"),
+    "": (tuple(LOCK_SITES), "acquisitions of a trunk's lock"),
+    ".add": (("add",), "additions to the swap cache"),
+    ".delete": (("delete",), "deletions from the swap cache"),
+    ".free": (("free",), "clears of a freed slot's shadow"),
 }
 
+
+def _q(
+    unit: str, meaning: str, over: tuple[str, ...], under: tuple[str, ...], better: str = "lower"
+) -> Quotient:
+    return Quotient(unit, meaning, better, over, under)
+
+
 QUOTIENTS: Final[dict[str, Quotient]] = {
-    "scanned": Quotient("slots/slot", "slots tested per slot handed out", "lower", _TESTED, _GIVEN),
-    "scanned.unlocked": Quotient(
-        "slots/slot", "of these, by the scan with no lock held", "lower", _UNLOCKED, _GIVEN
+    "scanned": _q("slots/slot", "slots tested per slot handed out", _TESTED, _GIVEN),
+    "scanned.unlocked": _q(
+        "slots/slot", "of these, by the scan with no lock held", _UNLOCKED, _GIVEN
     ),
-    "scanned.quick": Quotient(
-        "slots/slot", "of these, by the quick scan under si->lock", "lower", _QUICK, _GIVEN
-    ),
-    "scanned.cluster": Quotient(
-        "slots/slot", "of these, in the CPU's own cluster", "lower", _CLUSTER, _GIVEN
-    ),
-    "scanned.again": Quotient(
+    "scanned.quick": _q("slots/slot", "of these, by the quick scan under si->lock", _QUICK, _GIVEN),
+    "scanned.cluster": _q("slots/slot", "of these, in the CPU's own cluster", _CLUSTER, _GIVEN),
+    "scanned.again": _q(
         "share",
-        "of the scanned slots, those that another CPU had just scanned",
-        "lower",
+        "scanned slots that another CPU had just scanned, of all",
         ("tested_again",),
         ("on_trails",),
     ),
-    "trunk.met": Quotient(
+    "trunk.met": _q(
         "share",
         "of the rounds, those after which the last slots of two CPUs are in one trunk",
-        "lower",
         ("rounds_met",),
         _ROUNDS,
     ),
-    "trunk.pairs": Quotient(
-        "pairs", "number of such pairs of CPUs", "lower", ("pair_rounds",), _ROUNDS
+    "trunk.pairs": _q(
+        "pairs", "pairs of CPUs whose last slots are in one trunk", ("pair_rounds",), _ROUNDS
     ),
-    "trunk.stay": Quotient(
-        "rounds",
-        "how long such a pair stays in one trunk",
-        "lower",
-        ("pair_rounds",),
-        ("meetings",),
+    "trunk.stay": _q(
+        "rounds", "how long such a pair stays in one trunk", ("pair_rounds",), ("meetings",)
     ),
-    "trunk.shared": Quotient(
+    "trunk.shared": _q(
         "share",
         "of the pages, those whose slot is in the trunk of another CPU's last slot",
-        "lower",
         ("pages_met",),
         _PAGES,
     ),
-    "changes": Quotient(
-        "1/page", "times that a task changes CPU, per page", "neither", ("changes",), _PAGES
+    "changes": _q(
+        "1/page", "times that a task changes CPU, per page", ("changes",), _PAGES, better="neither"
     ),
-    "lock": Quotient(
+    "lock": _q(
         "1/page",
         "acquisitions of trunks' locks per page swapped out",
-        "neither",
         _locks("acquisitions"),
         _PAGES,
+        better="neither",
     ),
     **{
-        f"lock.{count}{site}": Quotient(
+        f"lock.{count}{site}": _q(
             "share",
-            f"of {which}, those after another CPU's{when}",
-            "lower",
+            f"{which} that transfer its cache line from another CPU{when}, of all",
             _locks(count, numbers),
             _locks("acquisitions", numbers),
         )
-        for count, when in (("moved", ""), ("close", " within the lock window"))
+        for count, when in (("moved", ""), ("close", " within the window"))
         for site, (numbers, which) in _SITES.items()
     },
-    "run": Quotient(
+    "run": _q(
         "slots",
         "adjacent slots that an address space gets in sequence",
-        "higher",
         _PAGES,
         ("runs",),
+        better="higher",
     ),
-    "call": Quotient(
-        "slots/call", "slots that a call of the device gets", "higher", _GIVEN, _device("calls")
+    "call": _q(
+        "slots/call",
+        "slots that a call of the device gets",
+        _GIVEN,
+        _device("calls"),
+        better="higher",
     ),
-    "si_lock": Quotient(
-        "1/slot", "acquisitions of si->lock per slot", "lower", _device("si_lock"), _GIVEN
-    ),
-    "si_lock.work": Quotient(
+    "si_lock": _q("1/slot", "acquisitions of si->lock per slot", _device("si_lock"), _GIVEN),
+    "si_lock.work": _q(
         "steps/slot",
         "slots tested and bases read under si->lock, per slot",
-        "lower",
         (*_QUICK, *_CLUSTER, *_device("looked_at")),
         _GIVEN,
     ),
-    "reclaims": Quotient(
+    "reclaims": _q(
         "1/slot",
         "slots that only the swap cache held and that were tried, per slot",
-        "lower",
         _device("reclaims"),
         _GIVEN,
     ),
-    "seeks": Quotient(
-        "1/page",
-        "writes that are not adjacent to the last one, per page",
-        "lower",
-        ("seeks",),
-        _PAGES,
+    "seeks": _q(
+        "1/page", "writes that are not adjacent to the last one, per page", ("seeks",), _PAGES
     ),
-    "seeks.distance": Quotient("slots", "distance of a seek", "lower", ("seek_slots",), ("seeks",)),
-    "span": Quotient(
+    "seeks.distance": _q("slots", "distance of a seek", ("seek_slots",), ("seeks",)),
+    "span": _q(
         "slots",
         "from the lowest to the highest slot written in a window",
-        "lower",
         ("span_slots",),
         ("spans",),
     ),
-    "nonsense": Quotient(
+    "nonsense": _q(
         "share",
         "of the answers of a user's policy, those that are invalid",
-        "lower",
         _device("nonsense"),
         _device("stores"),
     ),
-    "without_slot": Quotient(
+    "without_slot": _q(
         "share",
         "of the pages, those that found the device full",
-        "lower",
         ("without_slot",),
         ("pages_out", "without_slot"),
     ),
@@ -177,18 +165,3 @@ LEADING: Final = (
     "run",
 )
 """The metrics that describe a policy best: moved lock lines, repeated scanning, locality."""
-
-_ALONE: Final = {
-    "lock.moved.add": "share of the additions to the swap cache that take a trunk's lock which "
-    "another CPU held last",
-    "lock.moved.free": "share of the clears of a freed slot's shadow that take a trunk's lock "
-    "which another CPU held last",
-    "trunk.pairs": "pairs of CPUs whose last slots are in one trunk, the mean over rounds of time",
-    "scanned.again": "share of the scanned slots that another CPU had just scanned",
-}
-"""Meanings that can be read without the metric before, which METRICS has them rest on."""
-
-
-def in_words(name: str) -> str:
-    """Return a metric's meaning, to be read alone."""
-    return _ALONE.get(name, METRICS[name].meaning)

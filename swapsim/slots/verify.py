@@ -14,15 +14,14 @@ from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLO
 from swapsim.io import decode
 from swapsim.progress import bar
 from swapsim.slots._native import Mismatch, replay_slots
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
-from swapsim.slots.tables import VERIFIED_SLOTS
+from swapsim.slots.config import Device
+from swapsim.slots.events import FILE, check_slot_events, set_up
 from swapsim.traces import locate, require_events, table_bytes
-from swapsim.traces.verification import Verdict, mismatch, refuse, verified
+from swapsim.traces.folder import Trace
+from swapsim.traces.verification import Verdict, mismatch, refuse
 
 OPEN_CALLS_MAX: Final = 1 << 16
 """Calls that may be open at once: a task has at most one, and waits for no disk within it."""
-
 
 _FAULTS: Final = {
     "base before": "its base before differs",
@@ -63,8 +62,8 @@ def _describe(found: Mismatch) -> str:
     )
 
 
-def verify_slots(
-    source: pl.DataFrame | Path | str,
+def verify(
+    trace: pl.DataFrame | Trace | Path | str,
     *,
     policy: str | None = None,
     cluster_size: int | None = None,
@@ -76,16 +75,16 @@ def verify_slots(
 
     Parameters
     ----------
-    source : polars.DataFrame, Path or str
-        SLOT_EVENTS, the Parquet file of them, or a trace's folder or name. The size of the device
+    trace : Trace, Path, str or polars.DataFrame
+        A trace, the Parquet file of its slot events, or these (SLOT_EVENTS). The size of the device
         and the number of CPUs are those of the rows.
     policy : {"shared", "percpu", "percpu-rerandomise"}, optional
-        Where that kernel's scans began; default: what the folder's trace.toml says.
+        Where that kernel's scans began; default: what the trace's trace.toml says.
     cluster_size : {256, 512}, optional
         Slots of a cluster: 512 in a kernel that swaps huge pages; default: as for ``policy``.
     trunk_shift : int, optional
         Log2 of the slots of a trunk, 1 to 31 (SWAP_ADDRESS_SPACE_SHIFT); default: as for ``policy``
-        in a folder, else 14.
+        in a trace, else 14.
     kernel : {"5.8", "6.1"}
 
     Returns
@@ -95,29 +94,35 @@ def verify_slots(
         figures ``open``, calls that had not ended when the trace did and are not judged, and
         ``exact`` and ``raced`` slots.
 
+    Raises
+    ------
+    InputError
+        The events are missing, damaged or contradict each other, or nothing says how their kernel
+        was set up.
+
     Source
     ------
-    mm/swapfile.c: get_swap_pages, scan_swap_map_slots.
+    mm/swapfile.c: get_swap_pages, scan_swap_map_slots (5.8 to 6.1).
 
     Examples
     --------
     >>> from swapsim import slots
-    >>> verdict = slots.verify_slots("slots-4-shared")
-    >>> verdict.agrees
+    >>> slots.verify("slots-4-shared").agrees
     True
     """
     check_choice("kernel", kernel, SLOT_REPLAY_KERNELS)
     given = {"policy": policy, "cluster_size": cluster_size, "trunk_shift": trunk_shift}
-    if isinstance(source, pl.DataFrame):
-        return _judged(source, _device(kernel, given, None), progress=progress)
-    path = Path(source)
-    folder = None
+    given = {name: value for name, value in given.items() if value is not None}
+    if isinstance(trace, pl.DataFrame):
+        return _judged(trace, _device(kernel, given, None), progress=progress)
+    path, known = Path(trace), None
     if not path.is_file():
         folder = locate(path)
-        path = folder / "slot_events.parquet"
+        path = folder / FILE
         if not path.exists():
-            require_events(source, "slots")
-    device = _device(kernel, given, folder)
+            require_events(folder, "slots")
+        known = None if len(given) == len(_SET_UP) else set_up(folder)
+    device = _device(kernel, given, known)
     with errors_of(path):
         verdict = _judged(decode(table_bytes(path), path), device, progress=progress)
     if verdict.agrees:
@@ -127,43 +132,42 @@ def verify_slots(
     )
 
 
-def _device(kernel: str, given: Mapping[str, Any], folder: Path | None) -> SlotsConfig:
-    """Return the device that is replayed: as it is given, else as the folder's trace.toml says."""
-    missing = [name for name, value in given.items() if value is None]
-    if missing and folder is not None:
-        known = slot_set_up(folder)
-        given = {**given, **{name: getattr(known, name) for name in missing}}
-    elif set(missing) - {"trunk_shift"}:
-        raise InputError(
-            "rows without a trace.toml do not say how their kernel was set up: "
-            f"give {missing[0]}=...",
-            field=missing[0],
-        )
+_SET_UP: Final = ("policy", "cluster_size", "trunk_shift")
+
+
+def _device(kernel: str, given: Mapping[str, Any], known: Device | None) -> Device:
+    """Return the device that is replayed: as it is given, else as the trace says."""
+    if known is not None:
+        given = {**{name: getattr(known, name) for name in _SET_UP}, **given}
+    for name in _SET_UP[:2]:
+        if name not in given:
+            raise InputError(
+                "rows without a trace.toml do not say how their kernel was set up: "
+                f"give {name}=...",
+                field=name,
+            )
     check_choice("policy", given["policy"], SLOT_REPLAY_POLICIES)
-    return SlotsConfig(
-        kernel=kernel, **{name: value for name, value in given.items() if value is not None}
-    )
+    return Device(kernel=kernel, **given)
 
 
-def _other_set_up(folder: Path, device: SlotsConfig) -> list[str]:
+def _other_set_up(folder: Path, device: Device) -> list[str]:
     """Return a line if a trace's kernel was set up otherwise than its events were replayed."""
     try:
-        known = slot_set_up(folder)
+        known = set_up(folder)
     except InputError:
         return []
-    names = ("policy", "cluster_size", "trunk_shift")
-    there, here = ([f"{name} {getattr(of, name)}" for name in names] for of in (known, device))
+    there, here = ([f"{name} {getattr(of, name)}" for name in _SET_UP] for of in (known, device))
     others = [pair for pair in zip(there, here, strict=True) if pair[0] != pair[1]]
     return [f"  recorded with {theirs}, replayed with {ours}" for theirs, ours in others]
 
 
-def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> Verdict:
+def _judged(rows: pl.DataFrame, device: Device, *, progress: bool) -> Verdict:
     check_slot_events(rows)
-    _check_open_calls(rows)
-    config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
+    _require_possible(rows)
+    size = {"slots": rows["highest"][0] + 1, "possible_cpus": int(rows["cpu"].max()) + 1}  # type: ignore[arg-type]
     with bar(rows.height, "verify", "rows", shown=progress) as counted:
         calls, open_calls, found = replay_slots(
-            rows, config, cpus=rows["cpu"].n_unique(), tick=counted.update
+            rows, replace(device, **size), cpus=rows["cpu"].n_unique(), tick=counted.update
         )
     slots, exact, raced = (int(calls[name].sum()) for name in ("slots", "exact", "raced"))
     alike = calls.filter(fault="none").height
@@ -178,8 +182,8 @@ def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> Verdi
     )
 
 
-def _check_open_calls(rows: pl.DataFrame) -> None:
-    """Require that calls end: each open one takes some kilobytes."""
+def _require_possible(rows: pl.DataFrame) -> None:
+    """Require that calls end (each open one takes some kilobytes), a device, and modelled CPUs."""
     ends = pl.col("op").is_in(["done", "fail"])
     begun = rows.select("seq", open=((pl.col("op") == "call").cast(int) - ends.cast(int)).cum_sum())
     refuse(
@@ -187,10 +191,6 @@ def _check_open_calls(rows: pl.DataFrame) -> None:
         f"the row with seq {{seq}} opens a call while {OPEN_CALLS_MAX} are open, and no kernel has "
         "so many at once",
     )
-
-
-def _slots_of(rows: pl.DataFrame) -> int:
-    """Return the device's size, from the first call's highest."""
     first = rows.head(1)
     refuse(
         first.filter(pl.col("op") != "call"),
@@ -203,40 +203,9 @@ def _slots_of(rows: pl.DataFrame) -> int:
         "size",
         field="highest",
     )
-    return int(first["highest"].item()) + 1
-
-
-def _cpus_of(rows: pl.DataFrame) -> int:
     refuse(
         rows.filter(pl.col("cpu") >= CPUS_MAX),
         f"the row with seq {{seq}} names CPU {{cpu}}, and at most {CPUS_MAX} are modelled",
         "choose a trace of fewer",
         field="cpu",
     )
-    return int(rows.select(pl.col("cpu").max()).item()) + 1
-
-
-def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Compare the slots of traces, by name, with those of the model (VERIFIED_SLOTS).
-
-    InputError as for `verify_slots` and `slot_set_up`.
-    """
-    return verified(folders, _verified, VERIFIED_SLOTS)
-
-
-def _verified(folder: Path) -> dict[str, object]:
-    known = slot_set_up(folder)
-    rows = slot_events(folder)
-    calls = verify_slots(
-        rows, policy=known.policy, cluster_size=known.cluster_size, trunk_shift=known.trunk_shift
-    ).tables["calls"]
-    device = rows["highest"].max()
-    sums = calls.sum().select("slots", "exact", "raced", "mismatched")
-    return {
-        "cpus": known.cpus,
-        "policy": known.policy,
-        "trunks": (device >> known.trunk_shift) + 1 if isinstance(device, int) else 0,
-        "calls": calls.height,
-        **sums.row(0, named=True),
-        "reuses": rows.filter(op="reuse").height,
-    }

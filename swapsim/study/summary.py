@@ -221,6 +221,49 @@ def ranking(
     return RANKING.check(found.select(RANKING.names()))
 
 
+def rank_table(
+    rows: pl.DataFrame, metrics: Mapping[str, Metric], built_in: Collection[str]
+) -> pl.DataFrame:
+    """Rank policies in one table, the best by the first metric first.
+
+    The rows are those of `ranking`. The columns are ``rule``, ``user``, the median of each metric
+    under its name, and its place as ``NAME_rank``. Policies that are equal in all runs share a row.
+    """
+    chosen = rows.filter(pl.col("metric").is_in([*metrics]))
+    alike: dict[object, list[str]] = {}
+    for (policy,), part in chosen.group_by("policy", maintain_order=True):
+        runs = part.select("metric", "seed", "value").sort("metric", "seed").rows()
+        alike.setdefault(tuple(runs), []).append(str(policy))
+    names = {same[0]: ", ".join(same) for same in alike.values()}
+    found = pl.DataFrame(
+        {
+            "policy": [*names],
+            "rule": [*names.values()],
+            "user": [
+                not built_in_ones for built_in_ones in map({*built_in}.issuperset, alike.values())
+            ],
+        }
+    )
+    for name, metric in metrics.items():
+        of_metric = chosen.filter(pl.col("policy").is_in([*names]), metric=name)
+        places = ranked(of_metric.select("policy", "seed", "value"), metric.better).with_row_index()
+        found = found.join(
+            places.select(
+                "policy",
+                pl.col("median").alias(name),
+                pl.col("rank").alias(f"{name}_rank"),
+                pl.col("index").alias(f"{name}_at"),
+            ),
+            on="policy",
+            how="left",
+            maintain_order="left",
+        )
+    ranks = [f"{name}_rank" for name in metrics]
+    return found.sort(f"{next(iter(metrics))}_at", nulls_last=True).select(
+        "rule", "user", *metrics, *ranks
+    )
+
+
 def _require(rows: pl.DataFrame, *columns: str) -> None:
     for name in columns:
         if name not in rows.columns:

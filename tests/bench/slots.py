@@ -16,10 +16,10 @@ import harness
 
 import swapsim
 from swapsim import ffi as core
-from swapsim import slots
 from swapsim._core import ffi, lib
 from swapsim.slots._native import settings
-from swapsim.slots.config import ChurnConfig, SlotsConfig
+from swapsim.slots.config import Churn, Device
+from swapsim.slots.workbench import measure
 
 NAMES = ("slots/sequential", "slots/scan", "slots/policy")
 BATCH = 64
@@ -34,7 +34,7 @@ SCANS = 32
 
 def sequential() -> float:
     """Return the slots a second that a device with free clusters gives, 64 a call."""
-    made = settings(SlotsConfig(slots=SEQUENTIAL_SLOTS, possible_cpus=1))
+    made = settings(Device(slots=SEQUENTIAL_SLOTS, possible_cpus=1))
     device = core.new(lib.sws_slots_new, made, free=lib.sws_slots_free)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
     calls = SEQUENTIAL_SLOTS // BATCH - 10
@@ -116,9 +116,9 @@ def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-unty
     return max(slot // trunk_size * trunk_size, lowest)
 
 
-def runs_a_second(device: SlotsConfig) -> float:
+def runs_a_second(device: Device) -> float:
     """Return complete runs of the workbench a second: fill, fragment, warm up, measure."""
-    return harness.rate(1, lambda: slots.measure(device, ChurnConfig()))
+    return harness.rate(1, lambda: measure(device, Churn()))
 
 
 def scan_row() -> dict[str, Any]:
@@ -140,7 +140,7 @@ def run() -> Iterator[Any]:
     unit = f"million slots/s ({harness.MODEL}, tests/oracles/oracle_slots.py)"
     yield harness.compare("slots/sequential", unit, sequential, sequential_model, 1e6)
     yield scan_row()
-    device = SlotsConfig(possible_cpus=8)
+    device = Device(possible_cpus=8)
     users = replace(device, policy=twin)
     # The first run of a policy in a process compiles it.
     runs_a_second(users)

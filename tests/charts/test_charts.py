@@ -24,7 +24,6 @@ from swapsim.mapping import LOCK_SITES
 from swapsim.mglru.replay import chart as mglru_chart
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
-from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.study.tables import RANKING
 
 SITES = pl.DataFrame(
@@ -38,12 +37,12 @@ SITES = pl.DataFrame(
 )
 SWEEP = pl.DataFrame(
     [
-        ("cpus", "8", policy, 8, seed, metric, seed / 2, "slots")
+        (policy, seed, metric, seed / 2)
         for policy in ("shared", "mine")
         for metric in ("lock.moved.add", "run")
         for seed in (1, 2)
     ],
-    schema=SLOT_SWEEP.schema,
+    schema=["policy", "seed", "metric", "value"],
     orient="row",
 )
 LISTS_OF_CLUSTERS = pl.DataFrame(

@@ -3,7 +3,6 @@
 
 import re
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -13,9 +12,8 @@ from swapsim.cli import main
 from swapsim.clusters import ranking as list_ranking
 from swapsim.ffi import POLICIES
 from swapsim.io import repository_root
-from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import ranking
-from swapsim.policies.policy import policies_in
+from swapsim.policies import policies_in
+from swapsim.slots import ranking
 from swapsim.study import summary
 from swapsim.study.tables import RANKING
 
@@ -63,7 +61,6 @@ def test_readmes_policy_is_ranked_among_the_others(
 ) -> None:
     """A table per metric, each with all policies; the file, which runs once, has them all."""
     monkeypatch.setattr(ranking, "CHURN", replace(ranking.CHURN, warm_up_pages=2**13))
-    monkeypatch.setattr(patch, "rank", partial(patch.rank))
     path, log, out = tmp_path / "only_once.py", tmp_path / "log", tmp_path / "ranks.parquet"
     block = blocks("python", "@swapsim.policy")
     path.write_text(f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n{block}")
@@ -71,10 +68,10 @@ def test_readmes_policy_is_ranked_among_the_others(
     assert log.read_text() == "x"
     printed = capsys.readouterr()
     assert "shape:" not in printed.out
-    assert printed.out.count("| next_but_one ") == len(patch.RANKED_BY)
+    assert printed.out.count("| next_but_one ") == len(ranking.RANKED_BY)
     found = pl.read_parquet(out)
     assert found.schema == RANKING.schema
-    for metric, declared in patch.RANKED_BY.items():
+    for metric, declared in ranking.RANKED_BY.items():
         part = found.filter(metric=metric)
         assert set(part["policy"]) == {*POLICIES, "next_but_one"}
         assert part.filter(user=True)["policy"].to_list() == ["next_but_one"]
@@ -92,20 +89,21 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
     """A wide interval may rank before a narrow one whose median is better; the chart is drawn."""
     rows = [
         (metric, "unit", declared.better, rank, policy, False, 2.5, 2.5, 2.5, [], [], 2.5, 2.5, 8)
-        for metric, declared in patch.RANKED_BY.items()
+        for metric, declared in ranking.RANKED_BY.items()
         for policy, rank in (("shared", "1"), ("wide", "2-3"), ("narrow", "3"), ("percpu", "3"))
     ]
     ranked = pl.DataFrame(rows, schema=RANKING.schema, orient="row")
-    monkeypatch.setattr(patch, "rank", lambda *_, **__: ranked)
+    monkeypatch.setattr(ranking, "runs", lambda *_, **__: None)
+    monkeypatch.setattr(summary, "ranking", lambda *_: ranked)
     monkeypatch.chdir(file.parent)
     (command,) = [line for line in blocks("", "swapsim rank").splitlines() if line]
     assert main(command.partition("#")[0].split()[1:]) == 0
     assert "two_on among the built-in policies" in Path("ranks.html").read_text(encoding="utf-8")
     printed = re.findall(r"^\| +\d(?:-\d)? +\| (\w+) ", capsys.readouterr().out, re.MULTILINE)
-    assert printed == ["shared", "wide", "narrow", "percpu"] * len(patch.RANKED_BY)
+    assert printed == ["shared", "wide", "narrow", "percpu"] * len(ranking.RANKED_BY)
 
 
-LISTS = f"""{HEAD}from swapsim.policies.lists import FREE
+LISTS = f"""{HEAD}from swapsim.policies import FREE
 
 
 @swapsim.list_policy()
@@ -151,7 +149,9 @@ def test_what_is_not_tied_stands_above_the_tables(
     ]
     ranked = summary.ranking(pl.DataFrame(rows), metrics, {"7.3"})
     monkeypatch.setattr(list_ranking, "METRICS", metrics)
-    monkeypatch.setattr(list_ranking, "rank_policies", lambda *_, **__: ranked)
+    monkeypatch.setattr(list_ranking, "compared", lambda *_, **__: None)
+    monkeypatch.setattr(list_ranking, "ranked", lambda *_: None)
+    monkeypatch.setattr(list_ranking, "with_recordings", lambda *_: ranked)
     path = tmp_path / "lists.py"
     path.write_text(LISTS)
     assert main(["rank", str(path)]) == 0
@@ -167,33 +167,33 @@ def figures(seeds: int) -> pl.DataFrame:
     """Return a ranking of a built-in policy and a user's, which is always the better one."""
     rows = [
         {"metric": metric, "policy": policy, "seed": seed, "value": sign * (2 * seed + better)}
-        for metric, declared in patch.RANKED_BY.items()
+        for metric, declared in ranking.RANKED_BY.items()
         for sign in (1 if declared.better == "higher" else -1,)
         for policy, better in (("percpu-rerandomise", 0.0), ("two_on", 100.0))
         for seed in range(1, seeds + 1)
     ]
-    return summary.ranking(pl.DataFrame(rows), patch.RANKED_BY, {"percpu-rerandomise"})
+    return summary.ranking(pl.DataFrame(rows), ranking.RANKED_BY, {"percpu-rerandomise"})
 
 
 @pytest.mark.parametrize(
     ("seeds", "first", "explained", "statistics"),
     [
-        (1, "pages moved: 102 pages/s, percpu-rerandomise 2", [], "dots are of 1 seed"),
+        (1, "throughput: 102 pages/s, percpu-rerandomise 2", [], "dots are of 1 seed"),
         (
             2,
-            "pages moved: 103 pages/s (102 to 104), percpu-rerandomise 3",
+            "throughput: 103 pages/s (102 to 104), percpu-rerandomise 3",
             ["least figure of 2 seeds", "greatest figure of 2 seeds"],
             "dots are medians of 2 seeds, lines go from the least to the greatest",
         ),
         (
             5,
-            "pages moved: 106 pages/s (102 to 110), percpu-rerandomise 6: better, rank 1 of 2",
+            "throughput: 106 pages/s (102 to 110), percpu-rerandomise 6: better, rank 1 of 2",
             [f"{end} end of the median's exact interval, 94 %" for end in ("lower", "upper")],
             "dots are medians of 5 seeds, lines their 94 % intervals",
         ),
         (
             8,
-            "pages moved: 109 pages/s (102 to 116), percpu-rerandomise 9: better, rank 1 of 2",
+            "throughput: 109 pages/s (102 to 116), percpu-rerandomise 9: better, rank 1 of 2",
             [f"{end} end of the median's exact interval, 99 %" for end in ("lower", "upper")],
             "dots are medians of 8 seeds, lines their 99 % intervals",
         ),
@@ -209,7 +209,8 @@ def test_of_fewer_than_five_seeds_nothing_is_ranked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Text, table and chart name no interval then; else they name its probability."""
-    monkeypatch.setattr(patch, "rank", lambda *_, **__: figures(seeds))
+    monkeypatch.setattr(ranking, "runs", lambda *_, **__: None)
+    monkeypatch.setattr(summary, "ranking", lambda *_: figures(seeds))
     outputs = [file.with_name(name) for name in ("ranks.csv", "ranks.html")]
     options = [each for path in outputs for each in ("-o", str(path))]
     assert main(["rank", str(file), "--explain", *options]) == 0

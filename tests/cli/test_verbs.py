@@ -14,7 +14,7 @@ from swapsim import traces
 from swapsim.cli import main
 from swapsim.cli.verbs import in_options
 from swapsim.errors import InputError
-from swapsim.slots.verify import verify_slots
+from swapsim.slots.verify import verify as verify_slots
 
 ROOT = Path(swapsim.__file__).parent
 

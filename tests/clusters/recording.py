@@ -8,7 +8,7 @@ import oracle_clusters
 import polars as pl
 from oracle_clusters import Allocator, Call, DeviceConfig, Op, Points
 
-from swapsim.clusters import ClusterRows
+from swapsim.clusters.events import ClusterRows
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS, CLUSTER_LIST
 
 DEVICES = (DeviceConfig(4096, priority=-1), DeviceConfig(2048, priority=-1))

@@ -11,6 +11,8 @@ from probe_text import text_of
 from recording import Recorder
 
 from swapsim import clusters, traces
+from swapsim.clusters.events import cluster_rows
+from swapsim.clusters.joining import JOINED_EVENTS
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
 
@@ -178,13 +180,13 @@ def test_a_device_that_is_never_used_is_one_of_the_kernel(tmp_path: Path) -> Non
     rows = kernel.written()
     lines = text_of(rows.events, rows.devices)
     assert not rows.events.filter(device=1).height
-    found = clusters.cluster_rows(imported(tmp_path / "shown", lines))
+    found = cluster_rows(imported(tmp_path / "shown", lines))
     assert found.devices.drop("seq").equals(rows.devices.drop("seq"))
-    assert clusters.verify_clusters(found).agrees
+    assert clusters.verify(found).agrees
     old = [line for line in lines if " swap_device:" not in line]
-    found = clusters.cluster_rows(imported(tmp_path / "not-shown", old))
+    found = cluster_rows(imported(tmp_path / "not-shown", old))
     assert found.devices["slots"].to_list() == [2048]
-    assert not clusters.verify_clusters(found).agrees
+    assert not clusters.verify(found).agrees
 
 
 def test_events_of_other_recordings_keep_their_tables(tmp_path: Path) -> None:
@@ -204,8 +206,8 @@ def test_lines_of_a_stock_kernel_are_imported_and_verified(rules: str, tmp_path:
     folders = [
         imported(tmp_path / name, [head, *some]) for name, some in (("a", lines), ("b", by_cpu))
     ]
-    tables = [clusters.cluster_rows(folder) for folder in folders]
+    tables = [cluster_rows(folder) for folder in folders]
     assert tables[0].events.equals(tables[1].events)
     assert tables[0].events["cpu"].n_unique() > 1
     assert tables[0].devices["slots"].to_list() == [24576]
-    assert clusters.verify_clusters(tables[0]).agrees
+    assert clusters.verify(tables[0]).agrees

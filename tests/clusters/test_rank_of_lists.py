@@ -11,17 +11,10 @@ import swapsim
 from swapsim.cli import main
 from swapsim.clusters import ranking
 from swapsim.clusters.churn import GROUPS, churn
-from swapsim.clusters.ranking import (
-    PER_DEVICE,
-    Stream,
-    measure,
-    ranked,
-    stream,
-    tiered_stream,
-    with_recordings,
-)
+from swapsim.clusters.ranking import Stream, measure, ranked, stream, with_recordings
 from swapsim.errors import InputError
-from swapsim.policies.lists import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
+from swapsim.patches.newer_kernels.studies import PER_DEVICE, tiered_stream
+from swapsim.policies import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
 from swapsim.study.tables import RANKING
 
 RECORDED = stream(recording("7.3", calls=300), "recorded", fill=0.8)
@@ -167,7 +160,7 @@ def test_a_bad_choice_is_named_with_its_line(name: str) -> None:
 
 MINE = """
 import swapsim
-from swapsim.policies.lists import FREE, LARGER, NONFULL
+from swapsim.policies import FREE, LARGER, NONFULL
 
 @swapsim.list_policy()
 def mine(free, nonfull):

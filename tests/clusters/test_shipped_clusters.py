@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from swapsim import traces
-from swapsim.clusters import cluster_rows, replay, verify_clusters
+from swapsim.clusters import replay, verify
+from swapsim.clusters.events import cluster_rows
 from swapsim.clusters.verify import taken
 
 SHIPPED = traces.shipped_folders("clusters")
@@ -17,7 +18,7 @@ TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
 def test_each_event_is_that_of_the_model(folder: Path) -> None:
     """All grants, visits, list moves, picks and calls of the trace; no call stays open."""
     rows = cluster_rows(folder)
-    found = verify_clusters(rows)
+    found = verify(rows)
     assert found.agrees, "\n".join(found.describe())
     for op, name in (("grant", "grants"), ("visit", "visits"), ("move", "moves")):
         assert found.counts[name][0] == rows.events.filter(op=op).height

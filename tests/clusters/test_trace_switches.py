@@ -8,8 +8,8 @@ from clusters_in_c import ReplayInC
 from oracle_clusters import RULES, DeviceConfig, Rules
 
 from swapsim._core import lib
-from swapsim.clusters import ClusterRows, cluster_rows
 from swapsim.clusters._native import columns_of
+from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.io import shipped_traces
 
 TRACES = [path for name, path in shipped_traces().items() if name.startswith("clusters-")]

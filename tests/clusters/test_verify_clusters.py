@@ -13,7 +13,9 @@ from recording import Recorder, recording
 
 from swapsim import clusters, traces
 from swapsim.cli import main
-from swapsim.clusters import ClusterRows, verify_clusters
+from swapsim.clusters import verify
+from swapsim.clusters.events import ClusterRows, cluster_rows
+from swapsim.clusters.joining import JOINED_EVENTS
 from swapsim.clusters.verify import taken
 from swapsim.errors import InputError
 
@@ -54,7 +56,7 @@ def test_what_the_plain_model_writes_is_verified(
     )
     assert len(lines) == 2
     assert lines[0].startswith(f"matched: {ops['call']} of {ops['call']} calls; ")
-    assert taken(verify_clusters(rows).figures) == {}
+    assert taken(verify(rows).figures) == {}
 
 
 @RULES
@@ -63,9 +65,9 @@ def test_probes_of_the_plain_model_are_imported_and_verified(rules: str, tmp_pat
     rows = RECORDED[rules]
     (tmp_path / "trace.txt").write_text("".join(text_of(rows.events, rows.devices)))
     traces.import_text(tmp_path / "trace.txt", tmp_path / "trace")
-    imported = clusters.cluster_rows(tmp_path / "trace")
+    imported = cluster_rows(tmp_path / "trace")
     assert imported.events.drop("seq").equals(rows.events.drop("seq"))
-    assert verify_clusters(tmp_path / "trace").agrees
+    assert verify(tmp_path / "trace").agrees
     assert "clusters: yes" in traces.info(tmp_path / "trace")
 
 
@@ -95,7 +97,7 @@ def test_a_cluster_may_fill_between_the_window_of_a_visit_and_its_try() -> None:
     kernel.row(Op.RELOCK, 1)
     kernel.follow(points, 1)
     kernel.row(Op.DONE, 1, n=len(call.granted))
-    found = verify_clusters(kernel.written())
+    found = verify(kernel.written())
     assert found.agrees, "\n".join(found.describe())
     assert taken(found.figures) == {"windows": 1}
 
@@ -113,7 +115,7 @@ def test_a_full_device_is_listed_until_the_grant_of_its_last_slot_is_over() -> N
     kernel.allocator.turn = [1]
     assert [device for device, *_ in kernel.held[-1:]] == [1]
     kernel.follow(points, 0)
-    found = verify_clusters(kernel.written())
+    found = verify(kernel.written())
     assert found.agrees, "\n".join(found.describe())
     assert taken(found.figures) == {"turns": 1}
 
@@ -138,7 +140,7 @@ def test_a_full_cluster_is_usable_once_another_cpu_reclaims_it() -> None:
     kernel.follow(points, 1)
     kernel.follow(others, 0)
     assert (call.granted, reclaimer.granted) == ([(0, 600)], [])
-    found = verify_clusters(kernel.written())
+    found = verify(kernel.written())
     assert found.agrees, "\n".join(found.describe())
     assert taken(found.figures) == {"ends": 1}
 
@@ -154,7 +156,7 @@ def test_a_visit_may_be_over_before_its_cluster_changes_lists() -> None:
     kernel.free(0, 0, 100, 1)
     kernel.follow(points, 1)
     assert call.granted == [(0, 2)]
-    found = verify_clusters(kernel.written())
+    found = verify(kernel.written())
     assert found.agrees, "\n".join(found.describe())
     assert taken(found.figures) == {"ends": 1}
 
@@ -176,7 +178,7 @@ def test_reclaim_of_a_full_cluster_may_be_over_before_another_cpu_picks_it() -> 
     kernel.follow(reclaim, 0)
     kernel.follow(points, 1)
     assert call.granted == [(0, 100)]
-    found = verify_clusters(kernel.written())
+    found = verify(kernel.written())
     assert found.agrees, "\n".join(found.describe())
     assert taken(found.figures) == {"ends": 1}
 
@@ -198,7 +200,7 @@ def test_a_slot_may_be_freed_between_the_window_and_its_try() -> None:
     kernel.row(Op.RELOCK, 1)
     kernel.follow(points, 1)
     assert call.granted == [(0, tried)]
-    found = verify_clusters(kernel.written())
+    found = verify(kernel.written())
     assert found.agrees, "\n".join(found.describe())
     assert taken(found.figures) == {"windows": 1}
 
@@ -326,7 +328,7 @@ def test_bad_recordings_are_refused_in_one_line(rules: str, wrong: str, tmp_path
     """The error names the folder or file, the row and the field; so do other rules."""
     change, error = BAD[wrong]
     folder = folder_of(change(RECORDED[rules]), tmp_path / "trace")
-    for verb in (verify_clusters, clusters.replay)[: 2 - (wrong in NOT_REPLAYED)]:
+    for verb in (verify, clusters.replay)[: 2 - (wrong in NOT_REPLAYED)]:
         with pytest.raises(InputError, match=error) as raised:
             verb(folder)
         assert str(raised.value).startswith(str(folder))
@@ -337,7 +339,7 @@ def test_lost_events_are_refused(tmp_path: Path) -> None:
     """A recording with losses has no complete order, whatever it lost."""
     folder = folder_of(RECORDED["7.3"], tmp_path / "trace", "[lost]\ngaps_of_unknown_size = 2\n")
     with pytest.raises(InputError, match="trace: the recording has 2 losses of unknown size"):
-        verify_clusters(folder)
+        verify(folder)
 
 
 def test_a_trace_of_other_events_is_refused(tmp_path: Path) -> None:
@@ -345,4 +347,4 @@ def test_a_trace_of_other_events_is_refused(tmp_path: Path) -> None:
     folder = folder_of(RECORDED["7.3"], tmp_path / "trace")
     (folder / "cluster_devices.parquet").unlink()
     with pytest.raises(InputError, match="clusters needs the event cluster_devices; the trace has"):
-        verify_clusters(folder)
+        verify(folder)

@@ -30,12 +30,12 @@ ZIG = ROOT / "build" / "wasm-env" / "bin" / "python"
 needs_node = pytest.mark.skipif(engines.NODE is None, reason="node is not installed")
 
 SHORT = {"warmup_ns": 1_000_000, "duration_ns": 2_000_000}
-AGED = slots.ChurnConfig(warm_up_pages=2**12, pages=2**11)
+AGED = slots.Churn(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
 FIRST: engines.Settings = [
     ("machine", machine.setting(MachineConfig(writers=8, **SHORT))),
     ("locks", locks.setting() | {"seeds": [1, 2]}),
-    ("slots", live_slots.setting(slots.SlotsConfig(slots=2**16), AGED)),
+    ("slots", live_slots.setting(slots.Device(slots=2**16), AGED)),
     ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
     ("mglru", mglru.SETTING),
 ]
@@ -99,7 +99,7 @@ def draw_locks(rng: Random) -> dict[str, Any]:
 
 def draw_slots(rng: Random) -> dict[str, Any]:
     """Draw a device and its churn."""
-    device = slots.SlotsConfig(
+    device = slots.Device(
         kernel=rng.choice(SLOTS_KERNELS),
         slots=rng.randrange(2**13, 2**16),
         cluster_size=rng.choice([256, 512]),
@@ -111,7 +111,7 @@ def draw_slots(rng: Random) -> dict[str, Any]:
         slot_cache=rng.random() < 0.7,
         seed=rng.getrandbits(64),
     )
-    churn = slots.ChurnConfig(
+    churn = slots.Churn(
         used_share=rng.uniform(0.05, 0.9),
         pages=rng.randrange(1, 2000),
         warm_up_pages=rng.randrange(2000),

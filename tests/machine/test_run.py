@@ -13,7 +13,7 @@ from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
-from swapsim.policies.policy import policy
+from swapsim.policies import policy
 
 SHORT = MachineConfig(
     patch="01-writeback-tags",

@@ -12,16 +12,15 @@ from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs_by_name
 from swapsim.machine.run import run
-from swapsim.slots.config import StreamsConfig
-from swapsim.slots.tables import REQUESTS
+from swapsim.slots.config import REQUESTS, Streams
 
 Row = tuple[int, int, str, int, int]
 
 
-def streams(rows: list[Row], skipped_share: float = 0.0) -> StreamsConfig:
+def streams(rows: list[Row], skipped_share: float = 0.0) -> Streams:
     """Return streams of these rows: task, mm, op, owner, ordinal."""
-    requests = pl.DataFrame(rows, schema=REQUESTS.schema, orient="row")
-    return StreamsConfig(requests=requests, skipped_share=skipped_share)
+    requests = pl.DataFrame(rows, schema=REQUESTS, orient="row")
+    return Streams(requests=requests, skipped_share=skipped_share)
 
 
 def out_and_in(task: int, mm: int, pages: int) -> list[Row]:

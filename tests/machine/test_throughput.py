@@ -14,7 +14,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import PAGES_MOVED, run, run_policies
 from swapsim.patches import cluster_next as patch
-from swapsim.policies.policy import Policy
+from swapsim.policies import Policy
 
 
 def run_on(next: int) -> int:

@@ -13,7 +13,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
 from swapsim.machine.what_if import Case
-from swapsim.policies.policy import Policy, policy
+from swapsim.policies import Policy, policy
 from swapsim.study.summary import against
 
 SMALL = MachineConfig(

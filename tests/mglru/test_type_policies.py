@@ -18,7 +18,7 @@ from swapsim.errors import InputError
 from swapsim.mglru import _native
 from swapsim.mglru import recording as tables
 from swapsim.mglru.replay import chosen
-from swapsim.policies.page_types import ANON, FILE
+from swapsim.policies import ANON, FILE
 
 TRACE = "generations-7.3-steps-4"
 

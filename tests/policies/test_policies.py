@@ -19,11 +19,11 @@ import swapsim
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError, SwapsimError
 from swapsim.ffi import POLICIES, SLOTS_KERNELS, check
-from swapsim.policies.policy import Policy
+from swapsim.policies import Policy
 from swapsim.slots import _native as native_slots
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import Device
 
-SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
+SMALL = Device(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
 """79 trunks of 64 slots, which bases leave often."""
 
 TINY = replace(SMALL, slots=250, trunk_shift=4)
@@ -41,7 +41,7 @@ class Run:
     nonsense: int
 
 
-def make_device(config: SlotsConfig) -> Any:
+def make_device(config: Device) -> Any:
     """Return a device of the library, whose policy lives as long."""
     made = native_slots.settings(config)
     out = ffi.new("struct sws_slots **")
@@ -49,7 +49,7 @@ def make_device(config: SlotsConfig) -> Any:
     return ffi.gc(out[0], lambda device, _=made: lib.sws_slots_free(device))
 
 
-def drive(config: SlotsConfig, *, calls: int = 400) -> Run:
+def drive(config: Device, *, calls: int = 400) -> Run:
     """Do calls and frees until a device is fragmented and three quarters full."""
     device = make_device(config)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
@@ -72,7 +72,7 @@ def drive(config: SlotsConfig, *, calls: int = 400) -> Run:
     return Run(tuple(slots), tuple(bases), work.stores, work.looked_at, work.nonsense)
 
 
-def first_bases(config: SlotsConfig) -> list[int]:
+def first_bases(config: Device) -> list[int]:
     """Return the bases of a new device."""
     device = make_device(config)
     return [lib.sws_slots_base(device, owner) for owner in range(lib.sws_slots_bases(device))]
@@ -148,18 +148,18 @@ def as_users(name: str) -> Policy:
 
 def test_c_accepts_the_least_and_the_largest_config() -> None:
     """The bounds in Python are those of the C core."""
-    least = SlotsConfig(slots=2, trunk_shift=1, possible_cpus=1, address_spaces=0, seed=0)
+    least = Device(slots=2, trunk_shift=1, possible_cpus=1, address_spaces=0, seed=0)
     most = replace(SMALL, trunk_shift=31, possible_cpus=4096, address_spaces=2**24, seed=2**64 - 1)
     for config in (least, most):
         assert min(first_bases(config)) >= 1
-    assert SlotsConfig(slots=2**32 - 513).slots == lib.SWS_SLOTS_MAX
+    assert Device(slots=2**32 - 513).slots == lib.SWS_SLOTS_MAX
 
 
 def test_each_field_reaches_the_c_struct() -> None:
     """The struct has the values of a config whose fields all differ from the defaults."""
     sizes = {"slots": 12345, "cluster_size": 512, "trunk_shift": 9, "possible_cpus": 6}
     others = {"rotational": True, "online_cpus": 3, "address_spaces": 7, "seed": 99}
-    config = SlotsConfig(kernel="5.7", policy="avoid", **sizes, **others)
+    config = Device(kernel="5.7", policy="avoid", **sizes, **others)
     made = native_slots.settings(config)
     names = {"kernel": lib.SWS_KERNEL_5_7, "policy": lib.SWS_BASE_AVOID}
     wanted = names | sizes | others
@@ -463,17 +463,18 @@ def test_a_cell_of_a_notebook_is_named_and_its_policy_can_be_sent() -> None:
         from concurrent.futures import ProcessPoolExecutor
         import swapsim
         from swapsim import slots
+        from swapsim.slots.workbench import measure
         step = 64
         ---
         @swapsim.policy(base_of="cpu", initial=lambda owner, n, lowest, highest: step + owner)
         def mine(next, highest):
             return 1 + (next + step) % highest
         ---
-        run = slots.SlotsConfig(slots=5000, trunk_shift=6, policy=mine), slots.FillConfig()
+        run = slots.Device(slots=5000, trunk_shift=6, policy=mine), slots.Fill()
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            there = pool.submit(slots.measure, *run).result()
-        here = slots.measure(*run)
-        print(there.equals(here), here["policy"][0])
+            there = pool.submit(measure, *run).result()
+        here = measure(*run)
+        print(there == here, run[0].policy.name)
         ---
         @swapsim.policy(base_of="cpu")
         def yours(next):

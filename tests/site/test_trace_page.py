@@ -11,6 +11,7 @@ import pytest
 
 from swapsim import clusters, traces
 from swapsim.cli import main
+from swapsim.clusters.events import cluster_rows
 from swapsim.io import sample_text
 from swapsim.site import trace_page
 from swapsim.site.report.shell import plain
@@ -63,7 +64,7 @@ def test_a_trace_that_ends_with_its_first_free_says_so(
 @pytest.mark.parametrize("trace", ["clusters-6.12-devices-4", "clusters-7.3-odd-size-4"])
 def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) -> None:
     """Their number by order is that of the requests without a grant in the trace."""
-    rows = clusters.cluster_rows(trace)
+    rows = cluster_rows(trace)
     grants = clusters.replay(rows, rows.rules, samples=0).grants
     refused = grants.select("order", folios=pl.col("requests") - pl.col("in_trace"))
     wanted = refused.filter((pl.col("folios") > 0) & (pl.col("order") > 0))
@@ -73,7 +74,7 @@ def test_folios_that_were_split_are_those_that_the_kernel_refused(trace: str) ->
 
 def test_the_use_of_a_device_ends_where_its_grants_and_frees_do() -> None:
     """The last moment has the slots that were granted and not freed."""
-    rows = clusters.cluster_rows("clusters-7.3-full-4")
+    rows = cluster_rows("clusters-7.3-full-4")
     counts = dict(rows.events.group_by("op").agg(pl.col("n").sum()).iter_rows())
     left = 100 * (counts["grant"] - counts["free"]) / rows.devices["slots"][0]
     assert trace_page.clusters._use(rows)["used_percent"][-1] == pytest.approx(left)

@@ -11,14 +11,15 @@ from functools import cache
 import pytest
 
 import swapsim
-from swapsim import progress, slots
+from swapsim import progress
 from swapsim.errors import InputError
+from swapsim.policies import Policy
 from swapsim.policies._native import Observation
-from swapsim.policies.policy import Policy
-from swapsim.slots.config import ChurnConfig, SlotsConfig
+from swapsim.slots.config import Churn, Device
+from swapsim.slots.workbench import measure, require_sound
 
-DEVICE = SlotsConfig(slots=2**16, trunk_shift=11, possible_cpus=4, seed=3)
-CHURN = ChurnConfig(pages=2**10, warm_up_pages=2**12)
+DEVICE = Device(slots=2**16, trunk_shift=11, possible_cpus=4, seed=3)
+CHURN = Churn(pages=2**10, warm_up_pages=2**12)
 
 
 @cache
@@ -56,10 +57,10 @@ def test_observation_changes_nothing(make: Callable[[], Policy]) -> None:
     """The machine code answers, so the run is the same, slot by slot."""
     observation = Observation(policy := make())
     observed, alone = (
-        slots.measure(replace(DEVICE, policy=each), CHURN) for each in (observation.policy, policy)
+        measure(replace(DEVICE, policy=each), CHURN) for each in (observation.policy, policy)
     )
     observation.check()
-    assert observed.equals(alone)
+    assert observed == alone
 
 
 def test_a_call_that_returns_no_slot_is_named(capfd: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +73,7 @@ def test_a_call_that_returns_no_slot_is_named(capfd: pytest.CaptureFixture[str])
         return next
 
     with pytest.raises(InputError, match=r"returns \d+, which is no slot, at the call") as error:
-        slots.require_sound(leaves, DEVICE, CHURN)
+        require_sound(leaves, DEVICE, CHURN)
     line = leaves.function.__code__.co_firstlineno + 3
     assert f"{__file__}, line {line}: policy leaves" in str(error.value)
     assert capfd.readouterr() == ("", "")
@@ -97,9 +98,9 @@ def test_an_interrupt_ends_the_run_and_the_tracing() -> None:
 
 def run_until(seconds: float) -> None:
     """Observe one policy again and again; an alarm ends it."""
-    small, few = replace(DEVICE, slots=2**12), ChurnConfig(pages=2**4, warm_up_pages=2**5)
+    small, few = replace(DEVICE, slots=2**12), Churn(pages=2**4, warm_up_pages=2**5)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     while True:
-        slots.require_sound(looks_around(), small, few)
+        require_sound(looks_around(), small, few)
         # Python drops the exception if the alarm comes during a destructor.
         progress.check_interrupted()

@@ -19,7 +19,7 @@ from swapsim.ffi import CPUS_MAX, SLOTS_MAX
 from swapsim.io import shipped_traces
 from swapsim.slots import _native as native_slots
 from swapsim.slots.tables import SLOT_CALLS, SLOT_EVENTS
-from swapsim.slots.verify import OPEN_CALLS_MAX, verify_slots
+from swapsim.slots.verify import OPEN_CALLS_MAX, verify
 from swapsim.traces.verification import Verdict
 
 SLOT_TRACES = {
@@ -79,7 +79,7 @@ def usual(rows: pl.DataFrame) -> bool:
 def verdict(made: Machine, rows: pl.DataFrame) -> Verdict:
     """Verify rows as those of this machine's kernel."""
     config = made.config
-    return verify_slots(
+    return verify(
         rows,
         policy=POLICY[config.policy],
         cluster_size=config.cluster_size,
@@ -290,7 +290,7 @@ def test_the_largest_device_is_not_walked_for_each_slot() -> None:
             {"op": "alloc", "offset": offset},
             {"op": "done", "n": 1, "next": offset},
         ]
-    found = verify_slots(table(rows), policy="percpu", cluster_size=256)
+    found = verify(table(rows), policy="percpu", cluster_size=256)
     assert found.tables["calls"]["mismatched"].sum() == 4000
 
 
@@ -305,7 +305,7 @@ def test_calls_that_never_end_are_refused_before_they_take_memory() -> None:
 
 def open_at_the_end(rows: pl.DataFrame) -> int:
     """Return the number of calls of a trace that do not end."""
-    return verify_slots(rows, policy="percpu", cluster_size=256).figures["open"]
+    return verify(rows, policy="percpu", cluster_size=256).figures["open"]
 
 
 ARGUMENTS = ("--policy", "percpu", "--cluster-size", "256")
@@ -371,7 +371,7 @@ def test_one_mismatch_does_not_cause_others(tmp_path: Path) -> None:
         {"op": "free", "offset": 20, "n": 1},
     ]
     path = written(table(rows), tmp_path)
-    calls = verify_slots(path, policy="percpu", cluster_size=256).tables["calls"]
+    calls = verify(path, policy="percpu", cluster_size=256).tables["calls"]
     assert calls["fault"].to_list() == ["none", "slots", "none"]
     assert calls["mismatched"].to_list() == [0, 1, 0]
 
@@ -452,7 +452,7 @@ def test_a_file_that_is_not_a_table_is_refused(
 def test_options_out_of_range_are_refused(options: dict[str, Any], word: str) -> None:
     """The message quotes the option and its value."""
     with pytest.raises(InputError, match=word):
-        verify_slots(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
+        verify(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
 
 
 @pytest.mark.parametrize("name", sorted(SLOT_TRACES))
@@ -460,7 +460,7 @@ def test_the_slots_of_a_real_kernel_match(name: str) -> None:
     """Every slot and every stored base of a shipped trace matches; with one CPU, exactly."""
     kernel = traces.provenance(SLOT_TRACES[name])["kernel"]
     rows = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
-    found = verify_slots(
+    found = verify(
         rows,
         policy=LINEAR.get(kernel["swap_base"], kernel["swap_base"]),
         cluster_size=kernel["cluster_size"],

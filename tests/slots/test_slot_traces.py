@@ -8,7 +8,8 @@ import pytest
 
 from swapsim import slots, traces
 from swapsim.errors import InputError
-from swapsim.slots.tables import SLOT_EVENTS, VERIFIED_SLOTS
+from swapsim.slots.events import request_streams, set_up, slot_events
+from swapsim.slots.tables import SLOT_EVENTS
 
 PROVENANCE = """
 [kernel]
@@ -50,37 +51,37 @@ def test_shipped_slot_traces_say_how_they_were_set_up() -> None:
     assert "swap-w-seq" not in shipped
     assert len(shipped) >= 8
     for folder in shipped.values():
-        known = slots.slot_set_up(folder)
-        assert known.cpus in (1, 4, 8)
+        known = set_up(folder)
+        assert known.possible_cpus in (1, 4, 8)
         assert known.cluster_size == 256
 
 
 def test_traces_are_verified_with_their_own_set_up() -> None:
     """Every slot of two shipped traces matches; with one CPU, exactly."""
     shipped = traces.shipped_folders("slots")
-    names = ("slots-1-percpu-rerandomise", "slots-4-above-half")
-    verified = slots.verified_slots({name: shipped[name] for name in names})
-    assert verified.schema == VERIFIED_SLOTS.schema
-    assert verified["mismatched"].sum() == 0
-    assert (verified["exact"] + verified["raced"] == verified["slots"]).all()
-    assert verified.filter(pl.col("cpus") == 1)["raced"].sum() == 0
-    assert verified["reuses"].sum() > 0
+    for name, alone in (("slots-1-percpu-rerandomise", True), ("slots-4-above-half", False)):
+        verdict = slots.verify(shipped[name])
+        assert verdict.agrees
+        calls = verdict.tables["calls"].sum()
+        assert calls["mismatched"].item() == 0
+        assert calls["exact"].item() + calls["raced"].item() == calls["slots"].item()
+        assert not (alone and calls["raced"].item())
 
 
 def test_bad_folders_are_named(tmp_path: Path) -> None:
     """A folder without slot events, or without its set-up, is refused in one line."""
     with pytest.raises(InputError, match="without provenance"):
-        slots.slot_events(tmp_path)
+        slot_events(tmp_path)
     folder = write(tmp_path / "other", ROWS)
     (folder / "slot_events.parquet").rename(folder / "swp_add.parquet")
     with pytest.raises(InputError, match="no event slot_events; it has: swp_add"):
-        slots.slot_events(folder)
+        slot_events(folder)
     folder = write(tmp_path / "a", ROWS, provenance="[kernel]\n")
     with pytest.raises(InputError, match=r"trace\.toml, field 'kernel\.swap_base'"):
-        slots.slot_set_up(folder)
+        set_up(folder)
     (folder / "trace.toml").write_text("[kernel\n")
     with pytest.raises(InputError, match=r"a/trace\.toml: is no TOML"):
-        slots.request_streams(folder)
+        request_streams(folder)
     folder = write(tmp_path / "b", ROWS, provenance=PROVENANCE.replace("cpus = 2", "cpus = 'two'"))
     with pytest.raises(InputError, match=r"field 'guest\.cpus': .* \(as int\)"):
-        slots.slot_set_up(folder)
+        set_up(folder)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The slot workbench: C against its oracle, theory, and the functions that use it."""
 
+import math
 import pickle
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -19,9 +22,11 @@ from swapsim import slots, traces
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.slots._native import _flat
-from swapsim.slots.config import ChurnConfig, MeterConfig, SlotsConfig, StreamsConfig
-from swapsim.slots.events import request_streams, traced_device
-from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_SWEEP
+from swapsim.slots.config import REQUESTS, Churn, Device, Streams
+from swapsim.slots.events import request_streams, slot_events, traced_device
+from swapsim.slots.metrics import METRICS
+from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.slots.workbench import means, measure, points, ranking, run_point
 
 METER = ("overlap_calls", "lock_window", "span_window")
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -191,48 +196,37 @@ def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) ->
     Twins(oracle).replay(rows, data.draw(st.integers(0, 50)))
 
 
-def test_the_chance_of_random_trunks_is_the_birthday_formula() -> None:
-    """With 768 trunks it is that of the card; 0 with more CPUs than trunks, 1 for one CPU."""
-    for cpus, apart in ((8, 0.964), (16, 0.854), (24, 0.696), (48, 0.223)):
-        assert slots.chance_of_trunks_apart(cpus, 768) == pytest.approx(apart, abs=0.0005)
-    assert slots.chance_of_trunks_apart(9, 8) == 0
-    assert slots.chance_of_trunks_apart(1, 1) == 1
-    with pytest.raises(InputError, match="field 'trunks'"):
-        slots.chance_of_trunks_apart(1, 0)
-
-
 def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
     """Two CPUs in one trunk fill it and leave it sooner, so they share it less than by chance."""
     cpus, trunks = 16, 768
     found = [
         values(
             # Trunks of 256 slots, as many as on 48 GB.
-            SlotsConfig(slots=trunks << 8, trunk_shift=8, possible_cpus=cpus, seed=seed),
-            ChurnConfig(used_share=0.6, pages=2**16, warm_up_pages=2**15),
+            Device(slots=trunks << 8, trunk_shift=8, possible_cpus=cpus, seed=seed),
+            Churn(used_share=0.6, pages=2**16, warm_up_pages=2**15),
         )
         for seed in range(1, 5)
     ]
     met = statistics.mean(run["trunk.met"] for run in found)
     pairs = statistics.mean(run["trunk.pairs"] for run in found)
-    assert 0.5 < met / (1 - slots.chance_of_trunks_apart(cpus, trunks)) < 1
+    apart = math.prod((trunks - taken) / trunks for taken in range(cpus))
+    assert 0.5 < met / (1 - apart) < 1
     assert 0.5 < pairs / (cpus * (cpus - 1) / 2 / trunks) < 1
 
 
-SMALL = ChurnConfig(pages=3000, warm_up_pages=1000)
+SMALL = Churn(pages=3000, warm_up_pages=1000)
 
 
-def values(device: SlotsConfig, workload: Any, **more: Any) -> dict[str, float]:
+def values(device: Device, workload: Any, **more: Any) -> dict[str, Any]:
     """Return a run's metrics by name."""
-    frame = slots.measure(device, workload, **more)
-    assert frame.columns == SLOT_SWEEP.names()[2:]
-    return dict(frame.select("metric", "value").iter_rows())
+    return measure(device, workload, **more)
 
 
 def test_each_metric_is_there_once() -> None:
     """A run has every metric once; shares lie between 0 and 1."""
-    found = values(SlotsConfig(slots=1 << 15, possible_cpus=4), SMALL)
-    assert list(found) == list(slots.METRICS)
-    for name, metric in slots.METRICS.items():
+    found = values(Device(slots=1 << 15, possible_cpus=4), SMALL)
+    assert list(found) == list(METRICS)
+    for name, metric in METRICS.items():
         if metric.unit == "share" and found[name] is not None:
             assert 0 <= found[name] <= 1, name
     assert 0.25 <= found["fairness"] <= 1
@@ -241,13 +235,13 @@ def test_each_metric_is_there_once() -> None:
 def test_a_page_out_and_in_takes_three_acquisitions_in_6_1_and_two_before() -> None:
     """Add, delete and, in 6.1, the freed slot's shadow; slots in return caches are missing."""
     for kernel, expected in (("6.1", 3), ("5.8", 2)):
-        found = values(SlotsConfig(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
+        found = values(Device(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
         assert found["lock"] == pytest.approx(expected, abs=0.05)
 
 
 def test_threads_of_an_address_space_share_its_base() -> None:
     """With one address space for all CPUs permm has one base, else one per CPU."""
-    device = SlotsConfig(slots=1 << 18, possible_cpus=4, policy="permm")
+    device = Device(slots=1 << 18, possible_cpus=4, policy="permm")
     alone = values(device, SMALL)
     shared = values(device, replace(SMALL, threads_per_address_space=4))
     assert shared["lock.moved.add"] > alone["lock.moved.add"]
@@ -266,12 +260,12 @@ def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-unty
 
 def test_a_user_policy_that_copies_a_built_in_one_measures_the_same() -> None:
     """A user's function is called where the built-in one is."""
-    found = slots.one_at_a_time(
-        SlotsConfig(slots=1 << 16, trunk_shift=10, possible_cpus=4),
+    found = slots.run(
+        Device(slots=1 << 16, trunk_shift=10, possible_cpus=4),
         SMALL,
-        {"kernel": ["6.1", "5.7+scan-more"]},
-        policies=["percpu-rerandomise", swapsim.policy(base_of="cpu")(twin)],
+        ["percpu-rerandomise", swapsim.policy(base_of="cpu")(twin)],
         seeds=2,
+        kernel=["6.1", "5.7+scan-more"],
     )
     built_in, ours = (
         found.filter(policy=policy).drop("policy") for policy in ("percpu-rerandomise", "twin")
@@ -282,42 +276,32 @@ def test_a_user_policy_that_copies_a_built_in_one_measures_the_same() -> None:
 
 def test_the_window_is_as_wide_as_configured() -> None:
     """A wider window finds more locks close."""
-    device = SlotsConfig(slots=1 << 16, possible_cpus=8, policy="percpu")
-    narrow = values(device, SMALL, meter=MeterConfig(lock_window=0))
-    wide = values(device, SMALL, meter=MeterConfig(lock_window=10**6))
+    device = Device(slots=1 << 16, possible_cpus=8, policy="percpu")
+    narrow = values(device, SMALL, lock_window=0)
+    wide = values(device, SMALL, lock_window=10**6)
     assert narrow["lock.close"] == 0
     assert wide["lock.close"] == wide["lock.moved"] == narrow["lock.moved"]
 
 
-FACTORS = {"cpus": [2, 4], "used_share": [0.5]}
-SWEEP_DEVICE = SlotsConfig(slots=1 << 15, possible_cpus=4)
+GRID = {"cpus": [2, 4], "used_share": [0.5, 1]}
+SWEEP_DEVICE = Device(slots=1 << 15, possible_cpus=4)
 
 
 def small_sweep(**more: Any) -> pl.DataFrame:
     """Run a short sweep."""
-    return slots.one_at_a_time(
-        SWEEP_DEVICE,
-        ChurnConfig(pages=500, warm_up_pages=100),
-        FACTORS,
-        policies=["shared", "avoid"],
-        seeds=3,
-        **more,
-    )
+    churn = Churn(pages=500, warm_up_pages=100)
+    return slots.run(SWEEP_DEVICE, churn, ["shared", "avoid"], seeds=3, **GRID, **more)
 
 
-def test_a_sweep_over_processes_is_the_serial_sweep() -> None:
-    """Other processes give the same rows in the same order."""
-    serial = small_sweep()
-    assert serial.schema == SLOT_SWEEP.schema
-    assert serial.equals(small_sweep())
-    order = serial.select("factor", "setting", "policy", "seed").unique(maintain_order=True)
-    assert order.rows() == [
-        (factor, str(value), policy, seed)
-        for factor, values_of in FACTORS.items()
-        for value in values_of
-        for policy in ("shared", "avoid")
-        for seed in (1, 2, 3)
-    ]
+def test_a_grid_has_all_combinations_in_order() -> None:
+    """Settings, policies and seeds are in the order given, on threads or in this one."""
+    found = small_sweep()
+    assert found.columns == ["cpus", "used_share", "policy", "seed", "metric", "value"]
+    with ThreadPoolExecutor(1) as alone:
+        assert found.equals(small_sweep(executor=alone))
+    order = found.select("cpus", "used_share", "policy", "seed").unique(maintain_order=True)
+    assert order.rows() == [*product((2, 4), (0.5, 1.0), ("shared", "avoid"), (1, 2, 3))]
+    assert found.filter(metric="scanned").height == order.height
 
 
 @pytest.mark.parametrize(
@@ -333,33 +317,35 @@ def test_a_sweep_over_processes_is_the_serial_sweep() -> None:
 )
 def test_a_factor_changes_what_it_names(factor: str, value: object, cpus: int) -> None:
     """Each factor is a field of the device or the workload, or CPUs, gigabytes, possible CPUs."""
-    frame = slots.one_at_a_time(
-        SWEEP_DEVICE,
-        ChurnConfig(pages=100, warm_up_pages=0),
-        {factor: [value]},
-        policies=["percpu"],
-        seeds=1,
-    )
-    assert frame.select("n_cpus", "setting").unique().rows() == [(cpus, str(value))]
+    churn = Churn(pages=100, warm_up_pages=0)
+    (point,) = points(SWEEP_DEVICE, churn, "percpu", seeds=1, **{factor: [value]})
+    assert point.device.online == cpus
+    assert run_point(point)[factor].unique().to_list() == [value]
+    changed = replace(SWEEP_DEVICE, policy="percpu", seed=1), churn
+    assert (point.device, point.workload) != changed
 
 
 def test_an_unknown_factor_is_named_with_those_that_there_are() -> None:
-    """An unknown factor, and no seed, are refused before the first run."""
-    with pytest.raises(InputError, match=r"factor 'colour': choose one of cpus, .*used_share"):
-        slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"colour": [1]})
+    """An unknown factor, no setting and no seed are refused before the first run."""
+    with pytest.raises(InputError, match=r"colour: choose one of cpus, .*used_share"):
+        slots.run(SWEEP_DEVICE, SMALL, colour=[1])
+    with pytest.raises(InputError, match="used_shares: did you mean used_share"):
+        slots.run(SWEEP_DEVICE, SMALL, used_shares=[1])
+    with pytest.raises(InputError, match="field 'cpus'"):
+        slots.run(SWEEP_DEVICE, SMALL, cpus=[])
     with pytest.raises(InputError, match="seeds=0"):
-        slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"cpus": [1]}, seeds=0)
+        slots.run(SWEEP_DEVICE, SMALL, seeds=0)
 
 
 def sweep_of(values_of: dict[str, list[float | None]], metric: str = "scanned") -> pl.DataFrame:
     """Return a sweep of one setting with these values."""
     return pl.DataFrame(
         [
-            ("cpus", "2", policy, 2, seed, metric, value, "slots/slot")
+            (2, policy, seed, metric, value)
             for policy, mine in values_of.items()
             for seed, value in enumerate(mine, 1)
         ],
-        schema=SLOT_SWEEP.schema,
+        schema=["cpus", "policy", "seed", "metric", "value"],
         orient="row",
     )
 
@@ -367,21 +353,21 @@ def sweep_of(values_of: dict[str, list[float | None]], metric: str = "scanned") 
 def test_a_ranking_has_the_best_first_and_names_ties() -> None:
     """The metric says which end is better; runs without a value are left out, and may be all."""
     runs = {"a": [5.0, 5.1, 5.2, 5.3, 5.4], "b": [1.0, 1.5, 2.0, 2.5, 3.0]}
-    found = slots.ranking(sweep_of(runs | {"c": [None, 1.4], "d": [None]}), "scanned")
+    found = ranking(sweep_of(runs | {"c": [None, 1.4], "d": [None]}), "scanned")
     assert found["policy"].to_list() == ["b", "c", "a"]
     assert found["seeds"].to_list() == [5, 1, 5]
     assert found["rank"].to_list() == ["1-2", "1-3", "2-3"]
     assert found["tied_with"].to_list() == [["c"], ["a", "b"], ["c"]]
     assert found["mean"].to_list() == pytest.approx([2.0, 1.4, 5.2])
-    higher = slots.ranking(sweep_of({"a": [5.0], "b": [1.0]}, "run"), "run")
+    higher = ranking(sweep_of({"a": [5.0], "b": [1.0]}, "run"), "run")
     assert higher["policy"].to_list() == ["a", "b"]
     with pytest.raises(InputError, match="colour"):
-        slots.ranking(sweep_of({"a": [1.0]}), "colour")
-    with pytest.raises(InputError, match="field 'confidence'"):
-        slots.ranking(sweep_of({"a": [None]}), "scanned", confidence=1)
+        ranking(sweep_of({"a": [1.0]}), "colour")
+    with pytest.raises(InputError, match="no run has a value"):
+        ranking(sweep_of({"a": [None]}), "scanned")
 
 
-def slot_events(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+def events_of(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
     """Return rows (pid, mm, op, n, offset) as SLOT_EVENTS."""
     return pl.DataFrame(
         [
@@ -407,22 +393,20 @@ EVENTS = [
 
 def test_a_metric_without_a_value_has_an_empty_column() -> None:
     """As a short trace, whose CPUs scan nothing again; a name that was not measured is refused."""
-    device, churn = SlotsConfig(slots=2**16), ChurnConfig(used_share=0.5, pages=2**10)
-    measured = slots.measure(device, churn).select(
-        pl.lit("cpus").alias("factor"), pl.lit("8").alias("setting"), pl.all()
-    )
+    device, churn = Device(slots=2**16), Churn(used_share=0.5, pages=2**10)
+    measured = slots.run(device, churn, "percpu", seeds=1)
     empty = pl.when(pl.col("metric") != "scanned.again").then("value")
-    found = slots.means(measured.with_columns(value=empty), ["scanned.again", "scanned"])
+    found = means(measured.with_columns(value=empty), ["scanned.again", "scanned"])
     assert found["scanned.again"].to_list() == [None]
     assert found["scanned"].null_count() == 0
     with pytest.raises(InputError, match="has no 'colour'"):
-        slots.means(measured, ["colour"])
+        means(measured, ["colour"])
 
 
 def test_requests_name_the_page_that_comes_in() -> None:
     """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
-    found = request_streams(slot_events(EVENTS))
-    assert found.schema == REQUESTS.schema
+    found = request_streams(events_of(EVENTS))
+    assert found.schema == REQUESTS
     assert found.rows() == [
         (0, 0, "get", 0, 0),
         (0, 0, "get", 0, 1),
@@ -445,31 +429,31 @@ def test_requests_name_the_page_that_comes_in() -> None:
 def test_events_that_contradict_themselves_are_named(row: tuple[Any, ...], complaint: str) -> None:
     """A slot handed out twice, or freed and never handed out, names its row."""
     with pytest.raises(InputError, match=complaint):
-        request_streams(slot_events([*EVENTS, row]))
+        request_streams(events_of([*EVENTS, row]))
 
 
 def test_events_out_of_order_are_refused() -> None:
     """A seq that falls is refused."""
     with pytest.raises(InputError, match="field 'seq': the row with seq 6 is out of order"):
-        request_streams(slot_events(EVENTS).reverse())
+        request_streams(events_of(EVENTS).reverse())
 
 
 @pytest.mark.parametrize("name", ["slots-4-above-half", "slots-8-many-trunks"])
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
     folder = traces.shipped_folders("slots")[name]
-    events, requests = slots.slot_events(folder), request_streams(folder)
+    events, requests = slot_events(folder), request_streams(folder)
     gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
     assert gets == events.filter(op="alloc").height
     assert puts == events.filter(op="free")["n"].sum()
     assert requests.filter(op="put").select("owner", "ordinal").is_unique().all()
     device = traced_device(folder)
     for policy in ("shared", "percpu-rerandomise"):
-        found = values(replace(device, policy=policy), StreamsConfig(requests=requests))
+        found = values(replace(device, policy=policy), Streams(requests=requests))
         assert found["without_slot"] == 0
         # What is not freed waits in return caches, or stays to the end.
         assert 2 < found["lock"] <= 2 + puts / gets
-    late = values(device, StreamsConfig(requests=requests, skipped_share=0.8))
+    late = values(device, Streams(requests=requests, skipped_share=0.8))
     assert late["scanned"] != found["scanned"]
 
 
@@ -487,23 +471,22 @@ def test_requests_that_can_never_be_served_are_refused() -> None:
         ),
         ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 0), (0, 0, "put", 0, 0)], "put before"),
     ):
-        requests = pl.DataFrame(rows, schema=REQUESTS.schema, orient="row")
+        requests = pl.DataFrame(rows, schema=REQUESTS, orient="row")
         with pytest.raises(InputError, match=complaint):
-            slots.measure(SlotsConfig(slots=4096), StreamsConfig(requests=requests))
+            measure(Device(slots=4096), Streams(requests=requests))
     with pytest.raises(InputError, match="no rows"):
-        StreamsConfig(requests=pl.DataFrame(schema=REQUESTS.schema))
+        Streams(requests=pl.DataFrame(schema=REQUESTS))
 
 
 @pytest.mark.parametrize(
     ("make", "field", "value"),
     [
-        (ChurnConfig, "used_share", 0),
-        (ChurnConfig, "used_share", 1.1),
-        (ChurnConfig, "pages", 0),
-        (ChurnConfig, "warm_up_pages", -1),
-        (ChurnConfig, "swap_in", "soon"),
-        (ChurnConfig, "threads_per_address_space", 0),
-        (MeterConfig, "lock_window", -1),
+        (Churn, "used_share", 0),
+        (Churn, "used_share", 1.1),
+        (Churn, "pages", 0),
+        (Churn, "warm_up_pages", -1),
+        (Churn, "swap_in", "soon"),
+        (Churn, "threads_per_address_space", 0),
     ],
 )
 def test_a_workload_out_of_range_quotes_field_and_value(
@@ -516,10 +499,10 @@ def test_a_workload_out_of_range_quotes_field_and_value(
 
 def test_more_address_spaces_than_can_own_pages_are_refused() -> None:
     """257 CPUs with an address space each are refused; with two threads each they run."""
-    device = SlotsConfig(slots=1 << 18, possible_cpus=257)
-    with pytest.raises(InputError, match="at most 256 can own pages"):
-        slots.measure(device, SMALL)
-    slots.measure(device, ChurnConfig(pages=300, warm_up_pages=0, threads_per_address_space=2))
+    device = Device(slots=1 << 18, possible_cpus=257)
+    with pytest.raises(InputError, match=r"address spaces=257.*1 to 256 can own pages"):
+        measure(device, SMALL)
+    measure(device, Churn(pages=300, warm_up_pages=0, threads_per_address_space=2))
 
 
 @pytest.mark.parametrize("n_slots", [2, 3, 255, 257, 700])
@@ -527,8 +510,8 @@ def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: in
     """A device smaller than its CPUs' clusters, or full, still gives every metric."""
     for used_share in (0.5, 1.0):
         found = values(
-            SlotsConfig(slots=n_slots, possible_cpus=8),
-            ChurnConfig(used_share=used_share, pages=50, warm_up_pages=10),
+            Device(slots=n_slots, possible_cpus=8),
+            Churn(used_share=used_share, pages=50, warm_up_pages=10),
         )
         assert found["without_slot"] is not None
 
@@ -536,5 +519,5 @@ def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: in
 def test_workloads_can_be_pickled() -> None:
     """A workload, with its streams, is sent to other processes."""
     assert pickle.loads(pickle.dumps(SMALL)) == SMALL
-    streams = StreamsConfig(requests=request_streams(slot_events(EVENTS)))
+    streams = Streams(requests=request_streams(events_of(EVENTS)))
     assert pickle.loads(pickle.dumps(streams)).requests.equals(streams.requests)

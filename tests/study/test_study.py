@@ -329,16 +329,14 @@ def test_a_task_that_cannot_be_stored_is_refused(tmp_path: Path) -> None:
 PLAIN = """
 import swapsim
 from swapsim import slots
-from swapsim.slots import ChurnConfig, SlotsConfig
+from swapsim.slots import Churn, Device
 
 @swapsim.policy(base_of="cpu", initial="random")
 def next_but_one(base, next, highest, trunk_size):
     return 1 + (next + trunk_size) % highest
 
-device, churn = SlotsConfig(slots=4096), ChurnConfig(pages=512)
-print(slots.one_at_a_time(
-    device, churn, {"cpus": [2]}, policies=[next_but_one, "percpu"], seeds=2
-).height)
+device, churn = Device(slots=4096), Churn(pages=512)
+print(slots.run(device, churn, [next_but_one, "percpu"], seeds=2, cpus=[2]).height)
 """
 
 

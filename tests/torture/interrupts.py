@@ -155,7 +155,7 @@ study.run(run, [MachineConfig(kernel="6.1", walkers=2, seed=n + 1) for n in rang
 CELLS: Final[Mapping[str, str]] = {
     "rank": f"""
 from swapsim.patches import cluster_next as patch
-from swapsim.policies.policy import policies_in
+from swapsim.policies import policies_in
 _ = patch.rank(policies_in({str(_POLICY)!r}), seeds=99)
 """,
     "policy": """
@@ -180,7 +180,7 @@ from swapsim import slots, stall
 from swapsim.io import shipped_traces
 for _ in range(9):
     stall.verify_stalls(shipped_traces()["stalls-dirty-4"])
-    slots.verify_slots({str(_SLOTS)!r}, policy="shared", cluster_size=256)
+    slots.verify({str(_SLOTS)!r}, policy="shared", cluster_size=256)
 """,
     "study": """
 from swapsim.site import simulated

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import reclaim, slots, stall
+from swapsim import reclaim, stall
 from swapsim.ffi import REMOVAL_MODES, STALL_COUNTERS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -19,7 +19,8 @@ from swapsim.machine.run import run as run_machine
 from swapsim.mapping import MappingConfig
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.removal import PAGES, remove_lists
-from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig
+from swapsim.slots.config import Churn, Device, Fill
+from swapsim.slots.workbench import measure
 from swapsim.stall import StallContext
 
 Small = dict[str, Any]
@@ -65,19 +66,14 @@ LIST = pl.DataFrame(
 )
 
 
-def churn(config: SlotsConfig) -> object:
+def churn(config: Device) -> object:
     """Fill a device and churn on it."""
-    return slots.measure(config, ChurnConfig(**CHURN))
+    return measure(config, Churn(**CHURN))
 
 
-def drive(workload: ChurnConfig | FillConfig) -> object:
+def drive(workload: Churn | Fill) -> object:
     """Drive a small device."""
-    return slots.measure(SlotsConfig(**SLOTS), workload)
-
-
-def meter(config: MeterConfig) -> object:
-    """Measure recent calls there."""
-    return slots.measure(SlotsConfig(**SLOTS), ChurnConfig(**CHURN), meter=config)
+    return measure(Device(**SLOTS), workload)
 
 
 def remove(config: MappingConfig) -> object:
@@ -100,10 +96,9 @@ def decide(context: StallContext) -> object:
 RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
     "machine": (MachineConfig, MACHINE, run_machine),
     "reclaim": (ReclaimConfig, RECLAIM, simulate),
-    "slots": (SlotsConfig, SLOTS, churn),
-    "churn": (ChurnConfig, CHURN, drive),
-    "fill": (FillConfig, {}, drive),
-    "meter": (MeterConfig, {}, meter),
+    "slots": (Device, SLOTS, churn),
+    "churn": (Churn, CHURN, drive),
+    "fill": (Fill, {}, drive),
     "mapping": (MappingConfig, {}, remove),
     "stall": (StallContext, {}, decide),
 }

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import clusters
+from swapsim.clusters.joining import JOINED_EVENTS
 from swapsim.traces import JoinedEvents
 
 TABLES: Final = ("cluster_events", "cluster_devices")
@@ -21,12 +21,12 @@ LEFT_OUT: Final = frozenset(
 
 def _join(frames: Mapping[str, pl.DataFrame], head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     read = {event: frame for event, frame in frames.items() if event not in LEFT_OUT}
-    joined = clusters.JOINED_EVENTS.join(read, head)
+    joined = JOINED_EVENTS.join(read, head)
     # On 6.12 the requests that its slot cache serves are tables of their own.
     return {name: joined[name] for name in TABLES} if TABLES[0] in joined else joined
 
 
-JOINED: Final = JoinedEvents(events=clusters.JOINED_EVENTS.events | LEFT_OUT, join=_join)
+JOINED: Final = JoinedEvents(events=JOINED_EVENTS.events | LEFT_OUT, join=_join)
 
 
 def compress(folder: Path) -> None:

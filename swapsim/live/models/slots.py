@@ -10,13 +10,14 @@ import polars as pl
 from swapsim import slots
 from swapsim.live import _native
 from swapsim.slots.metrics import QUOTIENTS
+from swapsim.slots.workbench import measure
 
 _SCHEMA: Final = {"metric": pl.String, "pages": pl.Int64, "task": pl.Int64, "value": pl.Float64}
 
 
 def setting(
-    device: slots.SlotsConfig,
-    churn: slots.ChurnConfig,
+    device: slots.Device,
+    churn: slots.Churn,
     *,
     frames: int = 100,
     metrics: Sequence[str] = tuple(QUOTIENTS),
@@ -34,14 +35,14 @@ def setting(
     }
 
 
-def configs(**values: Any) -> tuple[slots.SlotsConfig, slots.ChurnConfig]:
+def configs(**values: Any) -> tuple[slots.Device, slots.Churn]:
     """Return the device and the churn of a setting."""
     given = {**values, "seed": int(values["seed"])}
     made = [
         {field.name: given[field.name] for field in fields(config) if field.name in given}
-        for config in (slots.SlotsConfig, slots.ChurnConfig)
+        for config in (slots.Device, slots.Churn)
     ]
-    return slots.SlotsConfig(**made[0]), slots.ChurnConfig(**made[1])
+    return slots.Device(**made[0]), slots.Churn(**made[1])
 
 
 def rows(values: Mapping[str, Any]) -> pl.DataFrame:
@@ -49,13 +50,14 @@ def rows(values: Mapping[str, Any]) -> pl.DataFrame:
 
     ``pages`` are those swapped out since the churn began. In each frame a task has its last
     ``slot``, and the frame has ``shared``, the share of its pages in the trunk of another CPU's
-    last slot. The last rows are the metrics of `slots.measure` that the setting names.
+    last slot. The last rows are the metrics of `slots.run` that the setting names.
     """
     made = configs(**values)
     frames = pl.DataFrame(_native.churn_frames(*made, values["frames"]), _SCHEMA)
-    found = slots.measure(*made).select("metric", "value")
-    at_end = pl.DataFrame({"metric": [*values["metrics"]]}).join(
-        found, on="metric", how="left", maintain_order="left"
+    found = measure(*made)
+    at_end = pl.DataFrame(
+        {"metric": [*values["metrics"]], "value": [found[name] for name in values["metrics"]]},
+        {"metric": pl.String, "value": pl.Float64},
     )
     pages = pl.lit(frames["pages"][-1], pl.Int64).alias("pages")
     task = pl.lit(None, pl.Int64).alias("task")

@@ -11,8 +11,7 @@ from swapsim.live import drawing
 from swapsim.live.models import slots as model
 from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.patches.cluster_next import studies
-from swapsim.slots.config import ChurnConfig, SlotsConfig
-from swapsim.slots.workbench import GIGABYTE_SLOTS
+from swapsim.slots.config import GIGABYTE_SLOTS, Churn, Device
 
 _SMALLER: Final = 16
 """Ratio of the slots of notebook 04's device to those of the panel's, in each trunk."""
@@ -106,7 +105,7 @@ def panel() -> Panel:
         model="slots",
         base=base,
         defaults={
-            **model.setting(SlotsConfig(), ChurnConfig(), frames=_FRAMES, metrics=metrics),
+            **model.setting(Device(), Churn(), frames=_FRAMES, metrics=metrics),
             "seed": None,
         },
         controls=(

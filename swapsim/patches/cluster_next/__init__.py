@@ -30,6 +30,4 @@ from swapsim.patches.cluster_next.notebook_05 import near_and_far as near_and_fa
 from swapsim.patches.cluster_next.notebook_05 import rows_of as rows_of
 from swapsim.patches.cluster_next.notebook_05 import v1_in_step as v1_in_step
 from swapsim.patches.cluster_next.notebook_05 import with_more_tasks as with_more_tasks
-from swapsim.patches.cluster_next.ranking import RANKED_BY as RANKED_BY
-from swapsim.patches.cluster_next.ranking import rank as rank
 from swapsim.patches.cluster_next.studies import headline_fit as headline_fit

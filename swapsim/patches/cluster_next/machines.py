@@ -11,10 +11,10 @@ import polars as pl
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
-from swapsim.policies.policy import Policy
-from swapsim.slots.config import ChurnConfig, SlotsConfig, StreamsConfig
+from swapsim.policies import Policy
+from swapsim.slots.config import Churn, Device, Streams
 from swapsim.slots.events import first_free, request_streams, traced_device
-from swapsim.slots.workbench import GIGABYTE_SLOTS
+from swapsim.slots.ranking import aged_device as aged_device
 
 PATCH: Final = "04-percpu-cluster-next"
 """The folder in patches, and the name in the rows of data."""
@@ -140,7 +140,7 @@ def settled(
     )
 
 
-def wanderers(changes: float) -> tuple[SlotsConfig, ChurnConfig]:
+def wanderers(changes: float) -> tuple[Device, Churn]:
     """Return the slot workbench of a device of GIGABYTES, settled: eight tasks and a kswapd.
 
     ``changes`` is the number of changes of CPU per second and task on the mail's device. All nine
@@ -149,8 +149,8 @@ def wanderers(changes: float) -> tuple[SlotsConfig, ChurnConfig]:
     slots = GIGABYTES * 2**18
     free = round((1 - IN_USE) * slots)
     return (
-        SlotsConfig(kernel="5.8", slots=slots, cluster_size=512, possible_cpus=CPUS_OF_NODE),
-        ChurnConfig(
+        Device(kernel="5.8", slots=slots, cluster_size=512, possible_cpus=CPUS_OF_NODE),
+        Churn(
             used_share=IN_USE,
             warm_up_pages=SETTLED_TURNS * free,
             pages=free // 2,
@@ -160,30 +160,7 @@ def wanderers(changes: float) -> tuple[SlotsConfig, ChurnConfig]:
     )
 
 
-# The race of notebook 05, on an aged device and on the requests of a trace.
-
-
-def aged_device(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
-    """Return the aged device of notebook 05: 8 CPUs on 2 GB, fragmented by use.
-
-    Seven tenths of the device are in use, at random places. Some 130,000 pages are swapped out in
-    the warm-up, after which the bases are where swapping has left them.
-    """
-    in_use = 7 * 2 * GIGABYTE_SLOTS // 10
-    frames = 2**16
-    return MachineConfig(
-        patch=PATCH,
-        kernel="5.8",
-        policy=policy,
-        walkers=8,
-        frames=frames,
-        pages=(in_use + frames) // 8,
-        slots=2 * GIGABYTE_SLOTS,
-        fragmented=True,
-        warmup_ns=400_000_000,
-        duration_ns=50_000_000,
-        seed=seed,
-    )
+# The requests of a trace, for the race of notebook 05.
 
 
 def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
@@ -211,7 +188,7 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
     )
 
 
-def _at_work(folder: Path | str) -> StreamsConfig:
+def _at_work(folder: Path | str) -> Streams:
     """Return the rows of a trace up to each task's last page out, with the share of the warm-up.
 
     A trace does not say whether a slot was freed because its page came in or was discarded. Where
@@ -228,7 +205,7 @@ def _at_work(folder: Path | str) -> StreamsConfig:
             path=Path(folder) / "slot_events.parquet",
         )
     skipped = later[later.len() // WARM_UP_PART] / requests.height
-    return StreamsConfig(requests=requests, skipped_share=round(skipped, 6))
+    return Streams(requests=requests, skipped_share=round(skipped, 6))
 
 
 # The lab's experiments with swap_base, the lab kernel's switch of patch D.

@@ -8,11 +8,12 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim import claims, slots
+from swapsim import claims
 from swapsim.charts import general
 from swapsim.charts.colours import CPUS
 from swapsim.machine import what_if
 from swapsim.patches.cluster_next import machines, studies
+from swapsim.slots.events import slot_events
 from swapsim.study.summary import over
 
 LOCK_METRICS: Final = (
@@ -93,7 +94,7 @@ _POINTS: Final = 2400  # slots of a run that are drawn, about
 
 def draw_slots(folders: Mapping[str, Path]) -> alt.ConcatChart:
     """Draw where on the device each CPU's slots lie, in the order handed out, a panel per run."""
-    given = {name: slots.slot_events(each).filter(op="alloc") for name, each in folders.items()}
+    given = {name: slot_events(each).filter(op="alloc") for name, each in folders.items()}
     rows = pl.concat(
         events.with_row_index("nth")
         .select("nth", pl.col("cpu").cast(str), run=pl.lit(name), mebibytes=pl.col("offset") / 256)

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -14,8 +14,10 @@ from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
 from swapsim.patches.cluster_next.studies import MERGED
-from swapsim.policies.policy import Policy
-from swapsim.slots import ChurnConfig, SlotsConfig, one_at_a_time
+from swapsim.policies import Policy
+from swapsim.slots import Churn, Device
+from swapsim.slots.workbench import points
+from swapsim.study import run
 from swapsim.study.summary import against, over
 
 
@@ -45,11 +47,7 @@ FAR_PERCENT: Final = 5.0
 
 
 def rows_of(
-    name: str,
-    device: SlotsConfig,
-    churn: ChurnConfig,
-    factors: Mapping[str, Sequence[object]],
-    mine: Sequence[Policy],
+    name: str, device: Device, churn: Churn, factors: Mapping[str, Any], mine: Sequence[Policy]
 ) -> pl.DataFrame:
     """Return the rows of a study of the workbench and those of a user's rules, on one device.
 
@@ -61,7 +59,7 @@ def rows_of(
     policies = [*again, *mine]
     if not policies:
         return stored
-    own = one_at_a_time(device, churn, factors, policies=policies)
+    own = pl.concat(run(studies.sweep, points(device, churn, policies, **factors)))
     return stored.vstack(own).sort("setting", maintain_order=True) if is_stored else own
 
 

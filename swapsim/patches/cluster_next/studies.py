@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
-from swapsim import slots, traces
+from swapsim import tables as columns
+from swapsim import traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
 from swapsim.machine import lab, what_if
@@ -19,12 +20,15 @@ from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
 from swapsim.machine.run import TABLE_SEEDS, run, run_policy
 from swapsim.machine.what_if import Case, Trial, at, report, trials
 from swapsim.patches.cluster_next import drives, machines, mails
-from swapsim.policies.policy import Policy
-from swapsim.slots.config import ChurnConfig, SlotsConfig
-from swapsim.slots.workbench import Point, measure_point
+from swapsim.policies import Policy
+from swapsim.slots.config import Churn, Device
+from swapsim.slots.metrics import METRICS as SLOT_METRICS
+from swapsim.slots.ranking import CHURN as CHURN
+from swapsim.slots.ranking import DEVICE as DEVICE
+from swapsim.slots.workbench import Point, points, run_point
 from swapsim.study import Study, picked
 from swapsim.study.constants import Moved, ends
-from swapsim.tables import Metric, Metrics
+from swapsim.tables import BY_ROW, Column, Metric, Metrics, Table
 
 MERGED: Final = "percpu-rerandomise"
 POSTED: Final = ("shared", "percpu", MERGED)
@@ -415,14 +419,52 @@ lab_above_half: Final = _in_the_lab(name="cluster-next-lab-above-half", run=part
 
 # The slot workbench: no constant is read.
 
-DEVICE: Final = SlotsConfig(kernel="5.8", slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
-"""2 GB, 32 trunks, and the locks of the kernel that patch D was merged into: 6.1 takes the swap
-cache's lock once more, where a slot is freed."""
 
-CHURN: Final = ChurnConfig(used_share=0.7, warm_up_pages=2**17, pages=2**14)
-"""Tasks that swap on it until it has aged, and are counted after that."""
+SLOT_SWEEP: Final = Table(
+    "SLOT_SWEEP",
+    "One row per metric of one run of the slot workbench, at a setting, as it is stored.",
+    columns.FACTOR,
+    Column("setting", pl.String, "value to which the factor is set"),
+    columns.POLICY,
+    Column("n_cpus", pl.UInt32, "CPUs that ask for slots"),
+    columns.SEED,
+    Column("metric", pl.String, "one of those of the slot workbench"),
+    Column("value", pl.Float64, "quotient of two counts; null where the divisor is 0", BY_ROW),
+    columns.UNIT,
+)
 
-_on_workbench = partial(slots.grid_points, DEVICE, CHURN)
+_UNITS: Final = {name: each.unit for name, each in SLOT_METRICS.items()}
+
+
+def sweep(point: Point) -> pl.DataFrame:
+    """Measure one run of a sweep (SLOT_SWEEP)."""
+    (factor, setting), *_ = point.settings.items()
+    rows = run_point(point)
+    return SLOT_SWEEP.check(
+        rows.select(
+            pl.lit(factor).alias("factor"),
+            pl.lit(str(setting)).alias("setting"),
+            "policy",
+            pl.lit(point.device.online, pl.UInt32).alias("n_cpus"),
+            *("seed", "metric", "value"),
+            pl.col("metric")
+            .replace({name: each.unit for name, each in SLOT_METRICS.items()})
+            .alias("unit"),
+        )
+    )
+
+
+def _grid(
+    device: Device,
+    churn: Churn,
+    factors: Mapping[str, Any],
+    policies: Sequence[str] = POLICIES,
+    seeds: int = 20,
+) -> list[Point]:
+    return points(device, churn, policies, seeds=seeds, **factors)
+
+
+_on_workbench = partial(_grid, DEVICE, CHURN)
 _MAILS_DEVICE, _MAILS_TASKS = machines.wanderers(0)
 
 _SWEEPS: Final[Mapping[str, Callable[[], list[Point]]]] = {
@@ -448,7 +490,7 @@ _SWEEPS: Final[Mapping[str, Callable[[], list[Point]]]] = {
         _on_workbench, {"threads_per_address_space": (1, 4)}, policies=("percpu", MERGED, "permm")
     ),
     "address-spaces-without-caches": partial(
-        slots.grid_points,
+        _grid,
         replace(DEVICE, slot_cache=False),
         CHURN,
         {"threads_per_address_space": (4,)},
@@ -458,25 +500,20 @@ _SWEEPS: Final[Mapping[str, Callable[[], list[Point]]]] = {
     # How far apart slots lie on a device without seeks, and on a disk with caches and without.
     "solid-state": partial(_on_workbench, {"rotational": (False,)}, policies=POSTED),
     "disk": partial(
-        slots.grid_points,
+        _grid,
         replace(DEVICE, rotational=True),
         CHURN,
         {"slot_cache": (True, False)},
         policies=("shared",),
     ),
     "disks": partial(
-        slots.grid_points,
-        DEVICE,
-        ChurnConfig(),
-        {"rotational": (False, True)},
-        policies=POSTED,
-        seeds=3,
+        _grid, DEVICE, Churn(), {"rotational": (False, True)}, policies=POSTED, seeds=3
     ),
     # All built-in policies on the aged device.
     "policies": partial(_on_workbench, {"used_share": (0.7,)}, policies=POLICIES),
     # Bases on one of the mail's devices by how long tasks stay on a CPU.
     "wanderers": partial(
-        slots.grid_points,
+        _grid,
         _MAILS_DEVICE,
         _MAILS_TASKS,
         {
@@ -492,16 +529,16 @@ _SWEEPS: Final[Mapping[str, Callable[[], list[Point]]]] = {
     # As in data/capture/experiments/tasks-that-change-cpu.toml: 128 MB, 64 trunks; the second half
     # of the tasks' three turns is measured.
     "wanderers-in-the-lab": partial(
-        slots.grid_points,
-        SlotsConfig(slots=2**15, trunk_shift=9, possible_cpus=24),
-        ChurnConfig(used_share=0.42, warm_up_pages=25_000, pages=25_000, tasks=8),
+        _grid,
+        Device(slots=2**15, trunk_shift=9, possible_cpus=24),
+        Churn(used_share=0.42, warm_up_pages=25_000, pages=25_000, tasks=8),
         {"pages_a_cpu": (0, 1000, 100)},
         policies=POSTED,
     ),
 }
 
 WORKBENCH: Final = {
-    name: Study(name=f"cluster-next-{name}", points=points, run=measure_point, reads=())
+    name: Study(name=f"cluster-next-{name}", points=points, run=sweep, reads=())
     for name, points in _SWEEPS.items()
 }
 """Policies at each setting of one factor, all else as on the aged device (SLOT_SWEEP)."""

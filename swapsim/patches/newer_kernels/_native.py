@@ -14,7 +14,7 @@ from swapsim.clusters._native import settings
 from swapsim.ffi import CLUSTER_RULES, CLUSTER_SIZE_MAX, check, new
 from swapsim.patches.newer_kernels.page_requests import BURST, Op, PageRequests, Row
 from swapsim.slots import _native as native_slots
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import Device
 
 Access = tuple[int, Op, int]  # the CPU that takes the lock of a slot, why, and the slot
 _SLOT_KERNEL: Final = "5.8"  # that of patch D; from 5.9 on a free takes the swap cache's lock, too
@@ -27,7 +27,7 @@ class SlotAllocator:
     splits, locks_on_free = True, False
 
     def __init__(self, policy: str, *, cpus: int, slots: int, seed: int) -> None:
-        device = SlotsConfig(
+        device = Device(
             kernel=_SLOT_KERNEL,
             policy=policy,
             slots=slots,

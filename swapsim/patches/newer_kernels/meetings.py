@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.clusters import cluster_rows
+from swapsim.clusters.events import cluster_rows
 from swapsim.io import data_root
 from swapsim.patches.newer_kernels._native import Access, accesses, allocator
 from swapsim.patches.newer_kernels.page_requests import PageRequests, device_life, trace_requests

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.clusters import ClusterRows
+from swapsim.clusters.events import ClusterRows
 from swapsim.errors import InputError, check_number
 from swapsim.ffi import CLUSTER_CPUS_MAX
 

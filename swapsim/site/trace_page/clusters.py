@@ -8,7 +8,8 @@ import polars as pl
 
 from swapsim import charts, clusters
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters.events import opened
+from swapsim.clusters import tables
+from swapsim.clusters.events import ClusterRows, opened
 from swapsim.clusters.replay import calls
 from swapsim.site.trace_page import blocks
 
@@ -22,7 +23,7 @@ def section(folder: Path) -> blocks.Blocks:
         yield from _of_clusters(rows)
 
 
-def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
+def _of_clusters(rows: ClusterRows) -> blocks.Blocks:
     yield blocks.text(
         "A swap device is divided into clusters of slots, and a large folio needs adjacent slots "
         "of one cluster, or it is split. Were folios split, and would the rules of other kernels "
@@ -32,7 +33,7 @@ def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
     large = replayed.grants.filter((pl.col("order") > 0) & (pl.col("requests") > 0))
     ended = calls(rows.events).filter(pl.col("order") > 0)["got"].drop_nulls()
     yield blocks.text(f"The kernel split {(ended == 0).sum():,} of {len(ended):,} large folios.")
-    verdict = clusters.verify_clusters(rows)
+    verdict = clusters.verify(rows)
     yield blocks.verdict(verdict)
     use = _use(rows)
     yield blocks.chart(
@@ -74,9 +75,9 @@ def _of_clusters(rows: clusters.ClusterRows) -> blocks.Blocks:
                 words={"fallback_percent": "split (%)"},
             )
         )
-    yield blocks.table(replayed.grants, clusters.tables.CLUSTER_GRANTS, fold="Requests by order")
+    yield blocks.table(replayed.grants, tables.CLUSTER_GRANTS, fold="Requests by order")
     work = replayed.work.select(_WORK)
-    yield blocks.table(work, clusters.tables.CLUSTER_WORK, fold="Locks and list moves a grant")
+    yield blocks.table(work, tables.CLUSTER_WORK, fold="Locks and list moves a grant")
     yield blocks.chart(clusters_charts.lists_over_time(replayed.lists, title="Clusters by list"))
 
 
@@ -105,14 +106,14 @@ _WORK: Final = (
 )
 
 
-def _in_use(rows: clusters.ClusterRows) -> pl.DataFrame:
+def _in_use(rows: ClusterRows) -> pl.DataFrame:
     """Return each change of the slots in use of a device."""
     sign = pl.when(op="grant").then(1).when(op="free").then(-1)
     changed = rows.events.select("seq", "device", change=sign * pl.col("n").cast(pl.Int64))
     return changed.drop_nulls("change").with_columns(used=pl.col("change").cum_sum().over("device"))
 
 
-def _use(rows: clusters.ClusterRows) -> pl.DataFrame:
+def _use(rows: ClusterRows) -> pl.DataFrame:
     """Return at some moments how many percent of a device's slots are in use."""
     last = rows.events["seq"].max()
     step = max(int(last) // _SAMPLES, 1)  # type: ignore[arg-type]
@@ -130,7 +131,7 @@ def _use(rows: clusters.ClusterRows) -> pl.DataFrame:
     )
 
 
-def _split(rows: clusters.ClusterRows) -> pl.DataFrame:
+def _split(rows: ClusterRows) -> pl.DataFrame:
     """Return the requests for several slots that were refused, by order and reason.
 
     The reason is computed from the slots that were free, when the call ended, on the devices that

@@ -12,8 +12,8 @@ from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
 from swapsim.site.trace_page import blocks
 from swapsim.slots import charts as slots_charts
-from swapsim.slots.metrics import in_words
-from swapsim.slots.workbench import ranked_metrics, require_later_requests, same_rows
+from swapsim.slots.metrics import LEADING, METRICS
+from swapsim.slots.workbench import ranked_metrics
 from swapsim.study.ranking import confidence_of, statistics
 from swapsim.study.tables import RANKING
 
@@ -92,9 +92,8 @@ def of_removal(folder: Path) -> blocks.Blocks:
 
 def of_slots(folder: Path) -> blocks.Blocks:
     """Yield how often CPUs meet in a trunk, by the rule of their scan base."""
-    measured = slots.cluster_next(folder, seeds=_SEEDS)
-    require_later_requests(measured, folder)
-    ranking = ranked_metrics(measured, slots.LEADING)
+    measured = slots.replay(folder, seeds=_SEEDS)
+    ranking = ranked_metrics(measured, LEADING)
     yield blocks.text(
         "Each CPU scans for a free swap slot from a base. Which base keeps CPUs apart (patch D), "
         "so that the lock of a trunk, 64 MB of the swap cache, stays with one CPU?"
@@ -102,7 +101,7 @@ def of_slots(folder: Path) -> blocks.Blocks:
     moved = ranking.filter(metric=_MOVED)
     yield from map(blocks.text, _moved(moved) if moved.height else ())
     try:
-        yield blocks.verdict(slots.verify_slots(folder))
+        yield blocks.verdict(slots.verify(folder))
     except InputError as error:  # a trace of one's own may not say how its kernel was set up
         yield blocks.text(f"Not compared with the kernel: {error}")
     yield blocks.text(
@@ -118,11 +117,10 @@ def of_slots(folder: Path) -> blocks.Blocks:
     shown = ["rank", "policy", "median", "low", "high", "tied_with"]
     for metric in ranking["metric"].unique(maintain_order=True):
         of = ranking.filter(metric=metric)
-        what = in_words(metric)
+        what = METRICS[metric].meaning
         unit, better = of.select("unit", "better").row(0)
         head = f"{metric}: {what} ({unit}, {better} is better)"
         yield blocks.table(of.select(shown), RANKING, fold="" if metric == _MOVED else head)
-    yield from map(blocks.text, same_rows(measured, folder))
 
 
 def _moved(ranking: pl.DataFrame) -> list[str]:
