@@ -8,6 +8,7 @@ import pytest
 from recording import recording
 
 import swapsim
+from swapsim import clusters
 from swapsim.cli import main
 from swapsim.clusters import ranking
 from swapsim.clusters.churn import GROUPS, churn
@@ -85,6 +86,17 @@ def test_a_ranking_is_of_the_changes_from_7_3(as_7_3: ListPolicy) -> None:
     first = found.filter(metric="fallbacks")
     assert first["median"].is_sorted()
     assert set(ranking.METRICS) == set(found["metric"])
+
+
+def test_one_table_ranks_all_rules(as_7_3: ListPolicy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewest fallbacks first; a recording has a column of its own, and no part in the places."""
+    monkeypatch.setattr(ranking, "default_streams", lambda _: [RECORDED, generated()])
+    found = clusters.rank(as_7_3, seeds=1)
+    assert found.filter("user")["rule"].to_list() == ["as_7_3"]
+    assert found["fallbacks"].is_sorted()
+    assert found.filter(rule="7.3").select("fallbacks", "mixed", "recorded").row(0) == (0, 0, 0)
+    assert found["fallbacks_rank"].unique().to_list() == [f"1-{found.height}"]
+    assert found.columns[-1] == "free_clusters_rank"
 
 
 def test_recordings_are_no_draws_of_the_generator() -> None:
