@@ -109,7 +109,7 @@ def rank(
     ... def stay(next):
     ...     return next
     >>> slots.rank(stay, seeds=1).filter("user")["rule"].item()
-    'percpu, stay'
+    'percpu, permm, stay'
     """
     chosen = [policies] if isinstance(policies, Policy) else [*policies]
     values = runs(chosen, seeds=seeds, executor=executor, progress=progress)
