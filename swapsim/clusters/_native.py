@@ -25,13 +25,10 @@ from swapsim.ffi import (
 CHUNK_ROWS: Final = 1 << 18  # rows per call of C; Ctrl-C takes effect between calls
 LOOKS: Final = 24  # how often the neighbours of slots are counted along a trace
 _CHOOSE: Final = ffi.typeof(ffi.new("struct sws_clusters_config *").choose)
-Point = Mapping[str, int | str]  # what happens next: its op, and the fields that this op has
-
 
 Mismatch = Mapping[str, Any]
-"""The first row that differs: the fields of ``struct sws_cluster_replay_mismatch``, with names for
-numbers. ``ours`` is the `Point` that the model does next, None if it does nothing; ``theirs`` is
-the row's. ``heads`` and ``lengths`` are those of the lists that are not empty."""
+"""The first row that differs: the fields of ``struct sws_cluster_replay_mismatch``, with words for
+numbers. ``heads`` and ``lengths`` are those of the lists that are not empty."""
 
 
 def verify_rows(
@@ -116,15 +113,15 @@ def _list(number: int) -> str:
     return CLUSTER_LISTS[number] if number < len(CLUSTER_LISTS) else "no list"
 
 
-def _point(point: Any) -> Point | None:
+def _point(point: Any) -> str:
+    """Return what happens next: its op, and the fields that this op has."""
     if point.op >= len(CLUSTER_OPS):
-        return None
+        return "nothing"
     op = CLUSTER_OPS[point.op]
-    fields = {
-        name: _list(point.list) if name == "list" else int(getattr(point, name))
-        for name in OP_FIELDS.get(op, ())
-    }
-    return {"op": op, **fields}
+    values = {name: getattr(point, name) for name in OP_FIELDS.get(op, ())}
+    if "list" in values:
+        values["list"] = _list(point.list)
+    return " ".join([op, *(f"{name} {value}" for name, value in values.items())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,17 +144,17 @@ def _check_devices(devices: pl.DataFrame) -> None:
                 f"cluster_devices has two values where one kernel has one: {AGAIN}", field=name
             )
     highest = min(CLUSTER_SLOTS_MAX, _SLOTS_OF_ALL // devices.height)
-    sizes = (CLUSTER_SIZE_MAX // 2, CLUSTER_SIZE_MAX)
-    for field, possible, words in (
+    half, full = CLUSTER_SIZE_MAX // 2, CLUSTER_SIZE_MAX
+    for field, is_possible, words in (
         ("slots", pl.col("slots").is_between(2, highest), f"2 to {highest}"),
         (
             "cluster_size",
-            pl.col("cluster_size").is_in(sizes),
-            "clusters of {} and {}".format(*sizes),
+            pl.col("cluster_size").is_in([half, full]),
+            f"clusters of {half} and {full}",
         ),
     ):
         refuse(
-            devices.filter(~possible),
+            devices.filter(~is_possible),
             f"device {{device}} of cluster_devices has {{{field}}} slots ({words} are modelled)",
             field=field,
         )

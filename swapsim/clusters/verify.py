@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.clusters._native import Mismatch, Point, serves, verify_rows
+from swapsim.clusters._native import Mismatch, serves, verify_rows
 from swapsim.clusters.events import ClusterRows, opened
 from swapsim.errors import InputError
 from swapsim.progress import bar
@@ -41,8 +41,8 @@ def _describe(found: Mismatch, events: pl.DataFrame) -> str:
         ),
         found["fault"],
         {
-            "ours": _words(found["ours"]),
-            "trace": _words(found["theirs"]),
+            "ours": found["ours"],
+            "trace": found["theirs"],
             "state": "device {device}, cluster {cluster}: {count} slots in use, order {order}, on "
             "{list}; CPU {cpu} goes on at slot {next}".format(**found),
         },
@@ -52,20 +52,9 @@ def _describe(found: Mismatch, events: pl.DataFrame) -> str:
     )
 
 
-def _words(point: Point | None) -> str:
-    if point is None:
-        return "nothing"
-    return " ".join(
-        f"{name} {value}" if name != "op" else str(value) for name, value in point.items()
-    )
-
-
 def _event(row: dict[str, object]) -> str:
-    fields = [
-        f"{name} {row[name]}"
-        for name in ("device", "slot", "n", "order", "list")
-        if row[name] is not None
-    ]
+    names = ("device", "slot", "n", "order", "list")
+    fields = [f"{name} {row[name]}" for name in names if row[name] is not None]
     return f"seq {row['seq']} cpu {row['cpu']} task {row['pid']}: {row['op']} {', '.join(fields)}"
 
 
