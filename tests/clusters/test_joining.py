@@ -12,7 +12,6 @@ from recording import Recorder
 
 from swapsim import clusters, traces
 from swapsim.clusters.events import cluster_rows
-from swapsim.clusters.joining import JOINED_EVENTS
 from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
 

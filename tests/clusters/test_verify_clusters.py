@@ -15,7 +15,6 @@ from swapsim import clusters, traces
 from swapsim.cli import main
 from swapsim.clusters import verify
 from swapsim.clusters.events import ClusterRows, cluster_rows
-from swapsim.clusters.joining import JOINED_EVENTS
 from swapsim.clusters.verify import taken
 from swapsim.errors import InputError
 
