@@ -20,13 +20,16 @@ from swapsim import clusters, mapping, mglru, reclaim, removal, slots, stall
 from swapsim.machine import MachineConfig
 from swapsim.machine import run as machine_run
 from swapsim.machine.costs import change_costs, costs
+from swapsim.stall.recording import reclaim_rows
+from swapsim.stall.replay import decided_lists, requested_sleeps, summed_decisions
+from swapsim.traces.folder import locate
 
 DATA = Path(__file__).parents[1] / "data"
 FIGURES = Path(__file__).with_name("figures.json")
 
 VERIFY = {
     "slots": slots.verify,
-    "stall": stall.verify_stalls,
+    "stall": stall.verify,
     "clusters": clusters.verify,
     "mglru": mglru.verify,
 }
@@ -53,19 +56,25 @@ def batches(trace: str) -> Any:
 
 def stalls(trace: str, rules: str) -> Any:
     """Patch C: decisions of a set of rules on the lists of a recording."""
-    rows = stall.summed_decisions(_decided(trace), stall.reclaim_rows(trace).rounds, trace=trace)
-    return rows.filter(rules=rules).drop("trace", "rules").row(0, named=True)
+    decided, rounds = _decided(trace)
+    return (
+        summed_decisions(decided, rounds, trace=trace)
+        .filter(rules=rules)
+        .drop("trace", "rules")
+        .row(0, named=True)
+    )
 
 
 def sleeps(trace: str) -> Any:
     """Patch C: requests to sleep, and how many of them can sleep."""
-    rows = stall.requested_sleeps(_decided(trace), stall.reclaim_rows(trace).rounds)
+    rows = requested_sleeps(*_decided(trace))
     return table(rows, ["rules", "reason"], "requests", "can_sleep", "most_us")
 
 
 @cache
-def _decided(trace: str) -> pl.DataFrame:
-    return stall.decided_lists(trace)
+def _decided(trace: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    rows = reclaim_rows(locate(trace))
+    return decided_lists(rows), rows.rounds
 
 
 def slot_policies(trace: str, seeds: int = 2) -> Any:
@@ -140,8 +149,8 @@ def machine(changed: dict[str, int] | None = None, **fields: Any) -> Any:
 
 def parallelio(rules: str, share: float = 0.05, seed: int = 1, **where: Any) -> Any:
     """Patch C's machine of memory and disk: the mail's test, smaller; its vmstat block."""
-    config = reclaim.shrink(reclaim.parallelio(rules, iterations=1, seed=seed, **where), share)
-    return table(reclaim.vmstat(reclaim.run(config)), ["metric"], "value")
+    run = reclaim.parallelio(rules, iterations=1, seed=seed, share=share, **where)
+    return table(run.vmstat, ["metric"], "value")
 
 
 def stored(name: str, *by: str, **where: Any) -> Any:

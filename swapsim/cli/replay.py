@@ -15,7 +15,7 @@ from swapsim.cli.arguments import slots_argument, trace_argument
 from swapsim.cli.layout import say
 from swapsim.cli.tables import Found, Printed, format_option, print_alone, shows
 from swapsim.cli.verbs import Verbs
-from swapsim.errors import suggestion
+from swapsim.errors import errors_of, suggestion
 from swapsim.ffi import (
     CLUSTER_RULES,
     CLUSTER_SWITCHES,
@@ -171,20 +171,29 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 @trace_argument
 @shows(charts=True, only=("decisions", "sleeps", "agreement"))
 def replay_stall_decisions(folder: Path) -> Found:
-    from swapsim import stall
     from swapsim.patches import stall_decisions as patch
+    from swapsim.stall import tables
+    from swapsim.stall.recording import reclaim_rows
+    from swapsim.stall.replay import (
+        NOT_RECORDED,
+        agreement,
+        decided_lists,
+        requested_sleeps,
+        summed_decisions,
+    )
 
-    decided = stall.decided_lists(folder, progress=sys.stderr.isatty())
-    rounds = stall.reclaim_rows(folder).rounds
-    decisions = stall.summed_decisions(decided, rounds, trace=folder.name)
-    pairs = stall.agreement(decided)
+    rows = reclaim_rows(folder)
+    with errors_of(folder):
+        decided = decided_lists(rows, progress=sys.stderr.isatty())
+    decisions = summed_decisions(decided, rows.rounds, trace=folder.name)
+    pairs = agreement(decided)
     own = pl.DataFrame({"one": STALL_RULES, "other": STALL_RULES, "alike": 100.0})
     mirrored = pairs.select(one="other", other="one", alike="alike")
     square = pl.concat([pairs, mirrored, own]).pivot(
         "other", index="one", values="alike", on_columns=STALL_RULES
     )
     square = square.sort(pl.col("one").cast(pl.Enum(STALL_RULES))).rename({"one": "rules"})
-    tables, alike = stall.tables, "lists of which these rules and those of the row decide the same"
+    alike = "lists of which these rules and those of the row decide the same"
     share = {name: Column(name, pl.Float64, alike, "%") for name in square.columns[1:]}
     return Found(
         [
@@ -195,7 +204,7 @@ def replay_stall_decisions(folder: Path) -> Found:
                 title=f"decisions on {decisions['lists'][0]} lists of {folder.name}",
             ),
             _printed(
-                "sleeps", stall.requested_sleeps(decided, rounds), tables.REQUESTED_SLEEPS.by_name
+                "sleeps", requested_sleeps(decided, rows.rounds), tables.REQUESTED_SLEEPS.by_name
             ),
             _printed(
                 "agreement",
@@ -205,7 +214,7 @@ def replay_stall_decisions(folder: Path) -> Found:
             ),
         ],
         chart=lambda: patch.charts.agreement(pairs, folder.name),
-        lines=[f"not recorded by 6.1: {line}" for line in stall.NOT_RECORDED],
+        lines=[f"not recorded by 6.1: {line}" for line in NOT_RECORDED],
     )
 
 
@@ -428,7 +437,7 @@ def verify_slots(
 def verify_stalls(folder: Path, rules: str | None, form: str | None) -> int:
     from swapsim import stall
 
-    verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
+    verdict = stall.verify(folder, rules, progress=sys.stderr.isatty())
     return _exit_status(verdict, form)
 
 

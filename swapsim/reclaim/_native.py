@@ -11,47 +11,96 @@ import polars as pl
 
 from swapsim import ffi as facts
 from swapsim._core import ffi, lib
-from swapsim.errors import InputError, check_number
-from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.parallelio import SECOND_NS, costs
-from swapsim.reclaim.tables import ZONE
+from swapsim.errors import InputError, check_choice, check_number
 from swapsim.stall.tables import THROTTLE
 
-CHUNK_WORK: Final = 50_000
-"""Work of one call into C, well under 0.1 s; Ctrl-C is handled between two calls."""
-
+CHUNK_WORK: Final = 50_000  # of one call into C, well under 0.1 s; Ctrl-C is handled between two
 NEVER: Final = 2**64 - 1
+ZONE: Final = pl.Enum(("dma32", "normal"))  # a zone of memory, the lower one first
+
+_DEFAULTS: Final = facts.RECLAIM_DEFAULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What a simulation gives; ``reclaim.h`` explains the fields of each struct.
+class ReclaimConfig:
+    """A simulation: ``struct sws_reclaim_config`` explains each field, and names its range.
 
-    It ended ``out_of_memory``, or all of its ``rounds`` are done: a row per round that began, with
-    ``round`` from 0, ``file_pages``, the fields of ``struct sws_reclaim_round``, and
-    ``ops_per_second`` of serving. ``counters`` has ``name`` and ``value`` of the fields of ``struct
-    sws_reclaim_counts``, ``zones`` a row per ``zone`` (``struct sws_reclaim_zone``), and ``sleeps``
-    one per ``reason`` for a throttle: how many ``slept``, how many were ``declined``, and
-    ``slept_ns``.
-
-    Each sample_ns and at the end, ``memory`` has a row per zone: ``t_ns``, the fields by zone of
-    ``struct sws_reclaim_state``, and those of ``struct sws_reclaim_zone`` so far; ``activity`` has
-    the other fields of the state, and the counters so far.
+    ``rules`` is one of RECLAIM_RULES; any other of STALL_RULES keeps its lists per node and needs
+    ``normal_pages=0``. ``files`` are the pages of each round's file; 0: no file.
     """
 
-    out_of_memory: bool
-    elapsed_ns: int
-    events: int
-    rounds: pl.DataFrame
-    counters: pl.DataFrame
-    zones: pl.DataFrame
-    sleeps: pl.DataFrame
-    memory: pl.DataFrame
-    activity: pl.DataFrame
+    rules: str = facts.STALL_RULES[_DEFAULTS["rules"]]
+    dma32_pages: int = _DEFAULTS["dma32_pages"]
+    normal_pages: int = _DEFAULTS["normal_pages"]
+    program_pages: int = _DEFAULTS["program_pages"]
+    program_interval_ns: int = _DEFAULTS["program_interval_ns"]
+    working_pages: int = _DEFAULTS["working_pages"]
+    working_interval_ns: int = _DEFAULTS["working_interval_ns"]
+    executable_percent: int = _DEFAULTS["executable_percent"]
+    read_around_pages: int = _DEFAULTS["read_around_pages"]
+    cached_pages: int = _DEFAULTS["cached_pages"]
+    cached_normal_percent: int = _DEFAULTS["cached_normal_percent"]
+    min_free_pages: int = _DEFAULTS["min_free_pages"]
+    reserve_ratio: int = _DEFAULTS["reserve_ratio"]
+    swappiness: int = _DEFAULTS["swappiness"]
+    swap_pages: int = _DEFAULTS["swap_pages"]
+    readahead_shift: int = _DEFAULTS["readahead_shift"]
+    dirty_percent: int = _DEFAULTS["dirty_percent"]
+    background_percent: int = _DEFAULTS["background_percent"]
+    flush_interval_ns: int = _DEFAULTS["flush_interval_ns"]
+    flush_age_ns: int = _DEFAULTS["flush_age_ns"]
+    disk_pages: int = _DEFAULTS["disk_pages"]
+    disk_rate: int = _DEFAULTS["disk_rate"]
+    seek_near_ns: int = _DEFAULTS["seek_near_ns"]
+    seek_far_ns: int = _DEFAULTS["seek_far_ns"]
+    nr_requests: int = _DEFAULTS["nr_requests"]
+    request_pages: int = _DEFAULTS["request_pages"]
+    delays_allocation: bool = bool(_DEFAULTS["delays_allocation"])
+    nfs: bool = bool(_DEFAULTS["nfs"])
+    net_rate: int = _DEFAULTS["net_rate"]
+    server_rate: int = _DEFAULTS["server_rate"]
+    server_seek_ns: int = _DEFAULTS["server_seek_ns"]
+    write_pages: int = _DEFAULTS["write_pages"]
+    items: int = _DEFAULTS["items"]
+    item_pages: int = _DEFAULTS["item_pages"]
+    set_percent: int = _DEFAULTS["set_percent"]
+    gap_ns: int = _DEFAULTS["gap_ns"]
+    start_used_pages: int = _DEFAULTS["start_used_pages"]
+    start_look_ns: int = _DEFAULTS["start_look_ns"]
+    write_delay_ns: int = _DEFAULTS["write_delay_ns"]
+    serve_ns: int = _DEFAULTS["serve_ns"]
+    files: tuple[int, ...] = (0,)
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check each field; the library checks how they fit together."""
+        check_choice("rules", self.rules, facts.STALL_RULES)
+        if self.rules not in facts.RECLAIM_RULES and self.normal_pages:
+            raise InputError(
+                f"rules={self.rules!r}: its lists are per node, and there are two zones; "
+                f"give normal_pages=0, or one of {', '.join(facts.RECLAIM_RULES)}"
+            )
+        for name, (low, high) in facts.RECLAIM_RANGES.items():
+            if name != "rounds":
+                check_number(name, getattr(self, name), low, high)
+        fewest, most = facts.RECLAIM_RANGES["rounds"]
+        if not isinstance(self.files, tuple) or not fewest <= len(self.files) <= most:
+            raise InputError(f"files={self.files!r}: give a tuple of {fewest} to {most} sizes")
+        for size in self.files:
+            check_number("files", size, 0, self.disk_pages, ": a file is no larger than its disk")
+        if self.dma32_pages + self.normal_pages < facts.RECLAIM_PAGES_MIN:
+            raise InputError(
+                f"dma32_pages={self.dma32_pages} and normal_pages={self.normal_pages}: "
+                f"choose {facts.RECLAIM_PAGES_MIN} pages or more"
+            )
 
 
 def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     """Return a ``struct sws_reclaim *`` with these costs at time 0; it frees itself."""
+    for name in facts.RECLAIM_COSTS:
+        if name not in ns:
+            raise InputError(f"{name}: a cost that is missing; give it in ns")
+        check_number(name, ns[name], 1, facts.RECLAIM_COST_MAX)
     files = ffi.new("uint32_t[]", list(config.files))
     made = facts.config(
         lib.sws_reclaim_config_init,
@@ -59,7 +108,7 @@ def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
         rules=facts.STALL_RULES.index(config.rules),
         rounds=len(files),
         file_pages=files,
-        costs=_costs(ns),
+        costs={name: ns[name] for name in facts.RECLAIM_COSTS},
     )
     problem = lib.sws_reclaim_check(made)
     if problem != lib.SWS_RECLAIM_NO_PROBLEM:
@@ -70,70 +119,57 @@ def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
     return facts.new(lib.sws_reclaim_new, made, free=lib.sws_reclaim_free)
 
 
-def _costs(ns: Mapping[str, int]) -> dict[str, int]:
-    for name in facts.RECLAIM_COSTS:
-        if name not in ns:
-            raise InputError(f"{name}: a cost that is missing; give it in ns")
-        check_number(name, ns[name], 1, facts.RECLAIM_COST_MAX)
-    return {name: ns[name] for name in facts.RECLAIM_COSTS}
-
-
-def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: None) -> bool:
-    """Run a simulation up to a time; return False if it is at its end."""
-    more = ffi.new("bool *", True)
-    while more[0]:
-        facts.check(lib.sws_reclaim_run(self, until_ns, CHUNK_WORK, more))
-        tick(lib.sws_reclaim_state_of(self).now_ns)
-    return not lib.sws_reclaim_is_over(self)
-
-
-def run(
+def simulate(
     config: ReclaimConfig,
-    constants: pl.DataFrame | None = None,
-    *,
-    sample_ns: int = SECOND_NS,
+    ns: Mapping[str, int],
+    sample_ns: int,
     tick: Callable[[int], object] = lambda _now: None,
-) -> Result:
-    """Run a simulation to its end: all rounds, or out of memory.
-
-    The costs of ``constants`` (CONSTANTS; default: data/reclaim.csv) are read. Memory is sampled
-    each ``sample_ns``; ``tick`` gets the simulated time in ns, many times a second.
-    """
-    self = make(config, costs(constants))
+) -> dict[str, Any]:
+    """Run a simulation to its end, and return the fields of `parallelio.Run`."""
+    self = make(config, ns)
     states, counts, zones = list[Any](), list[Any](), list[Any]()
-    more, until = True, 0
-    while more:
+    until, more = 0, ffi.new("bool *")
+    while not lib.sws_reclaim_is_over(self):
         until = min(until + sample_ns, NEVER)
-        more = advance(self, until, tick)
+        more[0] = True
+        while more[0]:
+            facts.check(lib.sws_reclaim_run(self, until, CHUNK_WORK, more))
+            tick(lib.sws_reclaim_state_of(self).now_ns)
         states.append(lib.sws_reclaim_state_of(self))
         counts.append(lib.sws_reclaim_counts_of(self))
-        zones += (lib.sws_reclaim_zone_of(self, number) for number in range(len(ZONE.words)))
+        zones += (lib.sws_reclaim_zone_of(self, number) for number in range(len(ZONE.categories)))
     state, by_zone = _fields("struct sws_reclaim_state", states)
     counted, _ = _fields("struct sws_reclaim_counts", counts)
     of_zone, _ = _fields("struct sws_reclaim_zone", zones)
     sampled = len(state["now_ns"])
     memory = {
-        "t_ns": state["now_ns"].repeat(len(ZONE.words)),
-        "zone": pl.Series([*ZONE.words] * sampled, dtype=ZONE.dtype),
+        "t_ns": state["now_ns"].repeat(len(ZONE.categories)),
+        "zone": pl.Series([*ZONE.categories] * sampled, dtype=ZONE),
         **{name: values.ravel() for name, values in by_zone.items()},
     }
-    return Result(
-        out_of_memory=_is_out_of_memory(self),
-        elapsed_ns=lib.sws_reclaim_state_of(self).now_ns,
-        events=lib.sws_reclaim_events(self),
-        rounds=_rounds(self, config),
-        counters=pl.DataFrame(
-            [*counters(self).items()], schema={"name": pl.String, "value": pl.UInt64}, orient="row"
+    last = counts[-1]
+    columns = {"slept": last.sleeps, "declined": last.declined, "slept_ns": last.slept_ns}
+    zone = {name: values[-len(ZONE.categories) :] for name, values in of_zone.items()}
+    return {
+        "out_of_memory": lib.sws_reclaim_outcome(self) == lib.SWS_RECLAIM_OUT_OF_MEMORY,
+        "elapsed_ns": states[-1].now_ns,
+        "events": lib.sws_reclaim_events(self),
+        "rounds": _rounds(self, config),
+        "kswapd_scanned": int(zone["scanned_kswapd"].sum()),
+        "direct_scanned": int(zone["scanned_direct"].sum()),
+        "file_written": last.reclaim_writes_file,
+        "swapped_out": last.swapped_out,
+        "counters": counters(self),
+        "zones": pl.DataFrame({"zone": pl.Series(ZONE.categories, dtype=ZONE), **zone}).head(
+            1 + (config.normal_pages > 0)
         ),
-        zones=_zones(self, config),
-        sleeps=_sleeps(self),
-        memory=pl.DataFrame(memory | of_zone),
-        activity=pl.DataFrame(state | counted).rename({"now_ns": "t_ns"}),
-    )
-
-
-def _is_out_of_memory(self: Any) -> bool:
-    return bool(lib.sws_reclaim_outcome(self) == lib.SWS_RECLAIM_OUT_OF_MEMORY)
+        "sleeps": pl.DataFrame(
+            {"reason": facts.STALL_SLEEPS, **{name: list(each) for name, each in columns.items()}},
+            schema={"reason": THROTTLE, **dict.fromkeys(columns, pl.UInt64())},
+        ),
+        "memory": pl.DataFrame(memory | of_zone),
+        "activity": pl.DataFrame(state | counted).rename({"now_ns": "t_ns"}),
+    }
 
 
 def counters(self: Any) -> dict[str, int]:
@@ -169,19 +205,3 @@ def _rounds(self: Any, config: ReclaimConfig) -> pl.DataFrame:
     known = {"round": numbers, "file_pages": config.files, **found, "ops_per_second": rate}
     rows = pl.DataFrame(known, schema_overrides={"round": pl.UInt32, "file_pages": pl.UInt32})
     return rows.filter((pl.col("round") == 0) | (pl.col("begin_ns") > 0))
-
-
-def _zones(self: Any, config: ReclaimConfig) -> pl.DataFrame:
-    names = ZONE.words[: 1 + (config.normal_pages > 0)]
-    zones = [lib.sws_reclaim_zone_of(self, number) for number in range(len(names))]
-    found, _ = _fields("struct sws_reclaim_zone", zones)
-    return pl.DataFrame({"zone": pl.Series(names, dtype=ZONE.dtype), **found})
-
-
-def _sleeps(self: Any) -> pl.DataFrame:
-    counts = lib.sws_reclaim_counts_of(self)
-    columns = {"slept": counts.sleeps, "declined": counts.declined, "slept_ns": counts.slept_ns}
-    return pl.DataFrame(
-        {"reason": facts.STALL_SLEEPS, **{name: list(column) for name, column in columns.items()}},
-        schema={"reason": THROTTLE.dtype, **dict.fromkeys(columns, pl.UInt64())},
-    )

@@ -4,16 +4,16 @@
 The constants of the mail's machine are data/reclaim.csv.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim.errors import check_number, check_share
+from swapsim.errors import check_choice, check_number, check_share
 from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS, RECLAIM_DEFAULTS, RECLAIM_RANGES
-from swapsim.reclaim.config import ReclaimConfig
+from swapsim.reclaim._native import ReclaimConfig, simulate
 from swapsim.study import constants as files
 
 MIB_PAGES: Final = 256
@@ -22,13 +22,17 @@ SECOND_NS: Final = 1_000_000_000
 FILES_MIB: Final = (0, 715, 2385, 4055)  # sizes of the mail's files; 0: a round without a file
 WARM_UP: Final = 1  # rounds without a file before those that are reported
 
-ITERATIONS: Final = {"disk": 1, "nfs": 5}
-"""Rounds of each size: the mail's times are those of 1 + 4 and 1 + 20 rounds."""
+PAGE_KIB: Final = 4
+SAMPLE_NS: Final = 10 * SECOND_NS  # time between two lines of iostat, as mmtests sets it
+_ROUNDS: Final = {False: 1, True: 5}  # of each size, by nfs: the mail's times are of 1 + 4, 1 + 20
 
+_IN_MS: Final = (
+    *("program_interval_ns", "working_interval_ns", "gap_ns", "start_look_ns", "write_delay_ns"),
+)
 _SHRUNK: Final = (
     *("dma32_pages", "normal_pages", "program_pages", "working_pages", "cached_pages"),
     *("min_free_pages", "start_used_pages", "swap_pages", "disk_pages", "items", "serve_ns"),
-    *("write_delay_ns", "gap_ns", "start_look_ns", "program_interval_ns", "working_interval_ns"),
+    *_IN_MS,
 )
 
 MAIL: Final = files.ConstantsFile(
@@ -65,66 +69,276 @@ def values(frame: pl.DataFrame | None) -> dict[str, int]:
     return files.values(MAIL, files.read(MAIL) if frame is None else frame)
 
 
-def costs(frame: pl.DataFrame | None) -> dict[str, int]:
-    """Return the costs among the constants, in ns."""
-    found = values(frame)
-    return {name: found[name] for name in RECLAIM_COSTS}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a simulation gives: the mail's rows, and tables of fields of ``reclaim.h``.
+
+    Attributes
+    ----------
+    rows : polars.DataFrame
+        ``metric`` and ``value`` of the mail's three blocks: ``ops``, ``vmstat``, ``iostat``.
+    kswapd_scanned, direct_scanned, file_written, swapped_out : int
+        Pages that kswapd scanned, that tasks scanned, that reclaim wrote of files and to swap.
+    elapsed_ns, events : int
+        The simulated time, and the events of the simulation.
+    out_of_memory : bool
+        Whether that ended it before all rounds were done.
+    rounds : polars.DataFrame
+        A row per round that began: ``round`` from 0, ``file_pages``, the fields of ``struct
+        sws_reclaim_round``, and ``ops_per_second`` of serving.
+    counters : dict of str to int
+        ``struct sws_reclaim_counts``.
+    zones, sleeps : polars.DataFrame
+        A row per ``zone`` (``struct sws_reclaim_zone``); one per ``reason`` for a throttle: how
+        many ``slept``, how many were ``declined``, and ``slept_ns``.
+    memory, activity : polars.DataFrame
+        Each second and at the end, a row per zone (``t_ns``, the fields by zone of ``struct
+        sws_reclaim_state``, those of ``struct sws_reclaim_zone`` so far); and the other fields of
+        the state, with the counters so far.
+    """
+
+    out_of_memory: bool
+    elapsed_ns: int
+    events: int
+    kswapd_scanned: int
+    direct_scanned: int
+    file_written: int
+    swapped_out: int
+    rounds: pl.DataFrame
+    counters: dict[str, int]
+    zones: pl.DataFrame
+    sleeps: pl.DataFrame
+    memory: pl.DataFrame
+    activity: pl.DataFrame
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """The mail's rows."""
+        return pl.concat([self.ops, self.vmstat, self.iostat])
+
+    @property
+    def vmstat(self) -> pl.DataFrame:
+        """The mail's vmstat block, as far as it is simulated.
+
+        It is of all rounds with the warm-up. Velocities are pages per second of simulated time, an
+        efficiency is 100 where nothing was scanned, and sectors are the disk's traffic in KiB.
+        """
+        counters, seconds = self.counters, self.elapsed_ns / 1e9
+        sums = dict(zip(self.zones.columns[1:], self.zones.drop("zone").sum().row(0), strict=True))
+        scanned = sums["scanned_kswapd"] + sums["scanned_direct"]
+        by_zone = self.zones.reverse().select(
+            "zone", pl.col("scanned_kswapd") + pl.col("scanned_direct")
+        )
+        rows = [
+            ("Minor Faults", counters["minor_faults"]),
+            ("Major Faults", counters["major_faults"]),
+            ("Swap Ins", counters["swapped_in"]),
+            ("Swap Outs", counters["swapped_out"]),
+            ("Direct pages scanned", sums["scanned_direct"]),
+            ("Kswapd pages scanned", sums["scanned_kswapd"]),
+            ("Kswapd pages reclaimed", sums["reclaimed_kswapd"]),
+            ("Direct pages reclaimed", sums["reclaimed_direct"]),
+            ("Kswapd efficiency", _efficiency(sums, "kswapd")),
+            ("Kswapd velocity", sums["scanned_kswapd"] / seconds),
+            ("Direct efficiency", _efficiency(sums, "direct")),
+            ("Direct velocity", sums["scanned_direct"] / seconds),
+            ("Percentage direct scans", 100 * sums["scanned_direct"] // (scanned or 1)),
+            *((f"Zone {zone} velocity", pages / seconds) for zone, pages in by_zone.iter_rows()),
+            ("Page writes by reclaim", counters["reclaim_writes_file"] + counters["swapped_out"]),
+            ("Page writes file", counters["reclaim_writes_file"]),
+            ("Page writes anon", counters["swapped_out"]),
+            ("Page reclaim immediate", counters["reclaim_immediate"]),
+            ("Sector Reads", counters["disk_read"] * PAGE_KIB),
+            ("Sector Writes", counters["disk_written"] * PAGE_KIB),
+        ]
+        return _table(rows)
+
+    @property
+    def ops(self) -> pl.DataFrame:
+        """The mail's parallelio table, without the warm-up's rounds.
+
+        As in mmtests' ExtractParallelio of May 2013, of the iterations of a size, in MiB, the first
+        one with the fewest operations per second is reported.
+        """
+        rows: list[tuple[str, float]] = []
+        worst = (
+            self.rounds.slice(WARM_UP)
+            .sort("ops_per_second", maintain_order=True)
+            .group_by("file_pages", maintain_order=True)
+            .first()
+            .sort("file_pages")
+        )
+        for row in worst.iter_rows(named=True):
+            figures = {
+                "memcachetest": row["ops_per_second"],
+                "io-duration": row["io_ns"] / 1e9,
+                "swaptotal": row["swapped_in"] + row["swapped_out"],
+                "swapin": row["swapped_in"],
+                "minorfaults": row["minor_faults"],
+                "majorfaults": row["major_faults"],
+            }
+            size = row["file_pages"] // MIB_PAGES
+            rows += [(f"Ops {name}-{size}M", value) for name, value in figures.items()]
+        return _table(rows)
+
+    @property
+    def iostat(self) -> pl.DataFrame:
+        """The mail's disk table, as mmtests prints iostat's lines.
+
+        Queue in requests, waits in ms: mean and maximum over samples of 10 s; one without a request
+        counts as 0.
+        """
+        sample = pl.col("t_ns").sub(1).clip(0).floordiv(SAMPLE_NS).alias("sample")
+        sums_of = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
+        sums = self.activity.select("t_ns", *sums_of).cast(pl.Int64)
+        by_window = sums.group_by(sample, maintain_order=True).last()
+        since = {
+            name: pl.col(name) - pl.col(name).shift(fill_value=0) for name in ("t_ns", *sums_of)
+        }
+        requests = since["reads"] + since["writes"]
+        waited = since["read_ns"] + since["write_ns"]
+        lines = by_window.select(
+            avgqz=since["queue_ns"] / since["t_ns"],
+            await_=_wait(waited, requests),
+            r_await=_wait(since["read_ns"], since["reads"]),
+            w_await=_wait(since["write_ns"], since["writes"]),
+        ).rename({"await_": "await"})
+        return pl.concat(
+            found.unpivot(variable_name="metric").with_columns(
+                metric=pl.format("{} sda-{}", pl.lit(word), "metric"),
+                value=pl.col("value").cast(float),
+            )
+            for word, found in (("Mean", lines.mean()), ("Max", lines.max()))
+        )
 
 
-def parallelio(
+def _table(rows: Sequence[tuple[str, float]]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [(metric, float(value)) for metric, value in rows],
+        schema={"metric": pl.String, "value": pl.Float64},
+        orient="row",
+    )
+
+
+def _efficiency(sums: Mapping[str, int], caller: str) -> int:
+    scanned = sums[f"scanned_{caller}"]
+    return 100 * sums[f"reclaimed_{caller}"] // scanned if scanned else 100
+
+
+def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
+    return pl.when(requests > 0).then(ns / requests / 1e6).otherwise(0.0)
+
+
+def config_of(
     rules: str = "3.9",
     constants: pl.DataFrame | None = None,
     *,
+    io: Sequence[int] = FILES_MIB,
     nfs: bool = False,
     iterations: int | None = None,
+    share: float = 1,
     seed: int = 1,
 ) -> ReclaimConfig:
     """Return the config of the mail's tables: a warm-up round, then the iterations of each size.
 
-    ``rules`` is one of RECLAIM_RULES, ``constants`` are CONSTANTS (default: data/reclaim.csv); with
-    ``nfs`` the file is on a server, as in the second table. ``iterations`` are rounds of each size,
-    by default those of ITERATIONS.
-
-    Source: mmtests' parallelio and memcachetest of May 2013: facts of `patches/03-stall-decisions`.
     The file starts when ``start_percent`` of the pool's target, four fifths of memory, are in use;
-    other_pages are in use, too, outside of the zones.
-    """
-    found = values(constants)
-    target = "nfs" if nfs else "disk"
-    most = (RECLAIM_RANGES["rounds"][1] - WARM_UP) // len(FILES_MIB)
-    rounds = ITERATIONS[target] if iterations is None else iterations
-    check_number("iterations", rounds, 1, most)
-    normal = found["memory_pages"] - found["dma32_pages"] - found["other_pages"]
-    start = found["memory_pages"] * 4 // 5 * found["start_percent"] // 100 - found["other_pages"]
-    return ReclaimConfig(
-        rules=rules,
-        **_of_the_same_name(found),
-        **_in_ns(found, "program_interval", "working_interval", "gap", "start_look", "write_delay"),
-        normal_pages=max(normal, 0),
-        nfs=nfs,
-        items=found["pool_pages"] // found["item_pages"],
-        start_used_pages=max(start, 0),
-        files=(*[0] * WARM_UP, *(mib * MIB_PAGES for mib in FILES_MIB for _ in range(rounds))),
-        seed=seed,
-    )
-
-
-def _in_ns(constants: dict[str, int], *names: str) -> dict[str, Any]:
-    """Return the times of a config that are constants in ms."""
-    return {f"{name}_ns": constants[f"{name}_ms"] * MS_NS for name in names}
-
-
-def _of_the_same_name(constants: dict[str, int]) -> dict[str, Any]:
-    """Return the constants that are fields of a config."""
-    return {name: value for name, value in constants.items() if name in RECLAIM_DEFAULTS}
-
-
-def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
-    """Return a config with a share of the memory, the pool, the files and the time.
-
-    The disk is as fast as before, so each page of a file takes as long. A InputError says that the
-    share is not above 0 and up to 1, or leaves too little.
+    other_pages are in use, too, outside of the zones. A share leaves the disk as fast as it is, so
+    that each page of a file takes as long.
     """
     check_share("share", share)
-    parts: dict[str, Any] = {name: int(getattr(config, name) * share) for name in _SHRUNK}
-    return replace(config, **parts, files=tuple(int(size * share) for size in config.files))
+    found = values(constants)
+    rounds = _ROUNDS[nfs] if iterations is None else iterations
+    check_number("iterations", rounds, 1, (RECLAIM_RANGES["rounds"][1] - WARM_UP) // len(io))
+    normal = found["memory_pages"] - found["dma32_pages"] - found["other_pages"]
+    start = found["memory_pages"] * 4 // 5 * found["start_percent"] // 100 - found["other_pages"]
+    fields: dict[str, Any] = {
+        **{name: value for name, value in found.items() if name in RECLAIM_DEFAULTS},
+        **{name: found[name.replace("_ns", "_ms")] * MS_NS for name in _IN_MS},
+        "normal_pages": max(normal, 0),
+        "items": found["pool_pages"] // found["item_pages"],
+        "start_used_pages": max(start, 0),
+    }
+    whole = ReclaimConfig(rules=rules, nfs=nfs, seed=seed, **fields)
+    sizes = (*[0] * WARM_UP, *(mib * MIB_PAGES for mib in io for _ in range(rounds)))
+    parts: dict[str, Any] = {name: int(getattr(whole, name) * share) for name in _SHRUNK}
+    return replace(whole, **parts, files=tuple(int(size * share) for size in sizes))
+
+
+def run_config(
+    config: ReclaimConfig,
+    constants: pl.DataFrame | None = None,
+    *,
+    sample_ns: int = SECOND_NS,
+    tick: Callable[[int], object] = lambda _now: None,
+) -> Run:
+    """Run a simulation to its end: all rounds, or out of memory.
+
+    The costs of ``constants`` (CONSTANTS; default: data/reclaim.csv) are read. Memory is sampled
+    each ``sample_ns``; ``tick`` gets the simulated time in ns, many times a second.
+    """
+    return Run(**simulate(config, values(constants), sample_ns, tick))
+
+
+def parallelio(
+    rules: str = "3.9",
+    *,
+    io: Sequence[int] = FILES_MIB,
+    nfs: bool = False,
+    iterations: int | None = None,
+    share: float = 1,
+    seed: int = 1,
+    **changed: int,
+) -> Run:
+    """Run the test of patch C's mail by a set of rules: memcached next to a file that is written.
+
+    memcached's pool takes four fifths of memory. Each round serves it for a while, and writes a
+    file that competes with it; a round of warm-up comes first.
+
+    Parameters
+    ----------
+    rules : str
+        One of `stall.RULES` up to 3.11; 6.1 keeps its lists per node, without two zones.
+    io : sequence of int
+        Sizes of the file in MiB, by default the mail's: 0, 715, 2385, 4055.
+    nfs : bool
+        Whether the file is on a server, as in the mail's second table, or on the disk.
+    iterations : int
+        Rounds of each size, by default the mail's: 1, over NFS 5.
+    share : float
+        Share of the memory, the pool, the files and the time; 1/20 takes a second.
+    seed : int
+        Seed of the random generator.
+    **changed : int
+        Constants of data/reclaim.csv (``memory_pages``, ``disk_rate``, ...), or fields of the
+        simulation (``swappiness``, ``dirty_percent``, ...), that differ from the mail's.
+
+    Returns
+    -------
+    Run
+        Figures by name, and ``rows`` as the mail prints them.
+
+    Raises
+    ------
+    InputError
+        A field is unknown or out of its range, or does not fit to others: it is named.
+
+    Source
+    ------
+    mmtests' parallelio and memcachetest of May 2013: facts of `patches/03-stall-decisions`.
+
+    Examples
+    --------
+    >>> from swapsim import reclaim
+    >>> small = {kernel: reclaim.parallelio(kernel, share=0.05) for kernel in ("mmotm", "series-8")}
+    >>> {kernel: run.kswapd_scanned for kernel, run in small.items()}
+    {'mmotm': 663575, 'series-8': 74405}
+    """
+    of_machine = {name: value for name, value in changed.items() if name in MAIL.names}
+    fields: dict[str, Any] = {
+        name: value for name, value in changed.items() if name not in of_machine
+    }
+    for name in fields:
+        check_choice("field", name, (*MAIL.names, *RECLAIM_DEFAULTS))
+    found = change_constants(constants(), of_machine)
+    config = config_of(rules, found, io=io, nfs=nfs, iterations=iterations, share=share, seed=seed)
+    return run_config(replace(config, **fields), found)

@@ -21,8 +21,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.ffi import STALL_FLAGS, STALL_FLAGS_ALL
-from swapsim.stall.recording import BEFORE_ALL, Recording
-from swapsim.stall.rows import ReclaimRows
+from swapsim.stall.recording import BEFORE_ALL, ReclaimRows, Recording
 
 EXACT: Final = 0  # the order of the rows leaves one value, which was read
 CONCURRENT: Final = 1  # the order of the rows leaves both values, because of a concurrent change

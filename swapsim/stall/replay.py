@@ -8,7 +8,7 @@ lists. So the comparison shows where the rules differ on the same lists, not how
 have continued; a kernel that is switched to these rules shows that.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -25,15 +25,18 @@ from swapsim.ffi import (
     STALL_FLAGS_ALL,
     STALL_RULES,
 )
-from swapsim.progress import bar, over
-from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
-from swapsim.stall.recording import Recording, gather
-from swapsim.stall.rows import ReclaimRows, reclaim_rows
-from swapsim.stall.rules import rules_of
+from swapsim.progress import bar
+from swapsim.stall._native import (
+    decide_lists,
+    decide_passes,
+    decide_rounds,
+    rules_of,
+    sleep_lengths,
+)
+from swapsim.stall.recording import ReclaimRows, Recording, gather, reclaim_rows
+from swapsim.stall.sums import is_of_sums, root_stalls
 from swapsim.stall.tables import (
-    DECIDED_LISTS,
     FOLIO_SUMS,
-    RECLAIM_LISTS,
     REQUESTED_SLEEPS,
     RULE_SET,
     STALL_DECISIONS,
@@ -41,7 +44,7 @@ from swapsim.stall.tables import (
     THROTTLES,
 )
 from swapsim.stall.verify import TICKS
-from swapsim.traces import require_events
+from swapsim.traces.folder import Trace
 
 NOT_RECORDED: Final = (
     "whether a device was congested, a state that 6.1 lacks, so no wait for congestion can be said "
@@ -57,124 +60,86 @@ NOT_RECORDED: Final = (
 
 _CERTAIN: Final = ("congestion_wait", "writeback")  # sleeps that no test can skip
 _FOR_CONGESTION: Final = ("wait_iff_congested", "congested")  # sleeps that need the flag congested
-_FOLIO_SUMS: Final = [column.name for column in FOLIO_SUMS]
-_FACTOR: Final = 1_099_511_628_211
-"""An odd number (the FNV hash has it) whose powers differ for all places of a list."""
+_FLAGGED: Final = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
 
 
-def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
-    """Count what each set of rules decides of the lists of some traces (STALL_DECISIONS).
+def replay(
+    trace: Trace | Path | str, rules: Sequence[str] | None = None, *, progress: bool = False
+) -> pl.DataFrame:
+    """Decide the lists of a recording by other rules, and count what each set decides.
 
-    Each folder, by its trace's name, has reclaim_folios, reclaim_lists and reclaim_passes.
+    Pages, their order and the moments at which flags are cleared are those of the recording, flags
+    those that each set has left itself. A kernel that had slept, or had written other pages, would
+    have met other lists.
+
+    Parameters
+    ----------
+    trace : Trace, Path or str
+        A recording with reclaim_folios, reclaim_lists and reclaim_passes, as `swapsim.open` takes
+        it; or one of a stock 7.3, with stall_lists and stall_passes.
+    rules : sequence of str
+        Names of RULES, all by default; 7.3-generations, 7.3-lists and each-list for a stock 7.3.
+    progress : bool
+        Whether a terminal shows a bar.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per rule set (STALL_DECISIONS): ``trace``, ``rules``, its ``lists``; how many set the
+        flags ``tail_lru_dirty``, ``writeback``, ``congested``; request a sleep that is ``forced``,
+        or that ``waits`` if a device is congested; rounds with ``naps``; folios ``turned`` away
+        under writeback, ``not_written``, ``waited`` for, ``file_written``, ``anon_written``, and
+        processed further than the recording knows (``unrecorded``). By 6.1 passes decide.
+
+        For a stock 7.3 a row per rule set and reclaimer (ROOT_STALLS).
+
+    Raises
+    ------
+    InputError
+        A table is missing or a row is none that a kernel writes; no list is complete; there is no
+        such rule set.
+
+    Source
+    ------
+    mm/vmscan.c: shrink_page_list, shrink_inactive_list (3.9, mmotm, patches 1 to 8, 3.11),
+    shrink_folio_list, shrink_node (6.1), handle_reclaim_writeback (7.3).
+
+    Examples
+    --------
+    >>> from swapsim import stall
+    >>> found = stall.replay("stalls-disk-1", ["mmotm", "series-8", "6.1"])
+    >>> found.select("rules", "tail_lru_dirty", "forced").rows()
+    [('mmotm', 791, 826), ('series-8', 4, 848), ('6.1', 307, 112)]
     """
-    frames = [pl.DataFrame(schema=STALL_DECISIONS.schema)]
-    for name, folder in over(folders.items(), "decide", "traces"):
-        rows = _rows(folder)
-        with errors_of(folder):
-            lists = decided_lists(rows, progress=progress)
-        frames.append(summed_decisions(lists, rows.rounds, trace=name))
-    return pl.concat(frames)
+    path = Path(trace)
+    if is_of_sums(path):
+        return root_stalls(path, rules)
+    rows = reclaim_rows(path)
+    with errors_of(path):
+        decided = decided_lists(rows, rules, progress=progress)
+    return summed_decisions(decided, rows.rounds, trace=path.name)
 
 
-def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
-    """Return STALL_DECISIONS for DECIDED_LISTS and RECLAIM_ROUNDS of the trace of this name."""
-    naps = [decide_rounds(rounds, rules).count() for rules in STALL_RULES]
-    of_rounds = pl.DataFrame({"rules": RULE_SET.words, "naps": naps}).cast(
-        {"rules": RULE_SET.dtype}
-    )
-    flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
-    summed = (
-        decided.group_by("rules", maintain_order=True)
-        .agg(
-            lists=pl.len(),
-            forced=pl.col("sleeps").list.eval(pl.element().is_in(_CERTAIN)).list.sum().sum(),
-            waits=pl.col("waits").sum(),
-            **flags,
-            **{name: pl.col(name).cast(pl.UInt64).sum() for name in _FOLIO_SUMS},
-        )
-        .join(of_rounds, on="rules", how="left", maintain_order="left")
-        .with_columns(trace=pl.lit(trace))
-    )
-    return _as(summed, STALL_DECISIONS.schema)
+def decided_lists(
+    rows: ReclaimRows, rules: Sequence[str] | None = None, *, progress: bool = False
+) -> pl.DataFrame:
+    """Return a row per rule set and complete list, in the order in which lists began.
 
-
-def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
-    """Decide each list of a trace by each set of rules (DECIDED_LISTS), rule set after rule set.
-
-    InputError as for `reclaim_rows`; or a list or a pass is not as a recording can hold it, or no
-    list is complete.
+    It has what the rules count and decide, with the flags of their own history. Where passes
+    decide, as in 6.1, the last list of a pass has its decision, and flags are those of the
+    recording.
     """
-    rows = _rows(source)
     lists = gather(rows)
-    return pl.concat(
-        _named(lists, decided, branches, rules)
-        for rules, decided, branches in _by_rules(rows, lists, progress=progress)
-    )
-
-
-def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
-    """Return REQUESTED_SLEEPS for DECIDED_LISTS and RECLAIM_ROUNDS, at 250 ticks a second."""
-    flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
-    of_lists = decided.select("rules", flagged.alias("flagged"), reason="sleeps").explode("reason")
-    # A round finds the flags that the last list of its last pass left.
-    left = decided.group_by("rules", "pass").agg(flagged=flagged.last())
-    of_rounds = [
-        rounds.select("pass", rules=_rule_set(rules), reason=decide_rounds(rounds, rules))
-        .join(left, on=["rules", "pass"], how="left")
-        .select("rules", pl.col("flagged").fill_null(value=False), "reason")
-        for rules in STALL_RULES
-    ]
-    skipped = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
-    requests = (
-        pl.concat([of_lists, *of_rounds])
-        .drop_nulls("reason")
-        .group_by("rules", "reason")
-        .agg(requests=pl.len(), can_sleep=(~skipped).sum())
-        .join(_longest(), on="reason", how="left")
-        .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
-        .sort("rules", "reason")
-    )
-    return _as(requests, REQUESTED_SLEEPS.schema)
-
-
-def _longest() -> pl.DataFrame:
-    """Return each reason, and the length ``longest_us`` of a sleep that no test skips."""
-    nothing = dict.fromkeys(THROTTLES.names(), 0)
-    sleeps = {"write_pending": 1, "congested_devices": 1, "flags": STALL_FLAGS_ALL}
-    rows = [nothing | sleeps | {"kthread": False, "reason": reason} for reason in THROTTLE.words]
-    calls = pl.DataFrame(rows, schema=THROTTLES.schema)
-    return calls.select("reason", longest_us=sleep_lengths(calls, hz=TICKS))
-
-
-def _rule_set(rules: str) -> pl.Expr:
-    return pl.lit(rules, dtype=RULE_SET.dtype)
-
-
-def _as(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
-    """Return the columns of a schema, cast to its types."""
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
-
-
-def _rows(source: ReclaimRows | Path | str) -> ReclaimRows:
-    if isinstance(source, ReclaimRows):
-        return source
-    require_events(source, "stall")
-    return reclaim_rows(source)
-
-
-def _by_rules(
-    rows: ReclaimRows, lists: Recording, *, progress: bool
-) -> Iterator[tuple[str, pl.DataFrame, pl.Series]]:
-    """Yield each set of rules with what it decides of each list and each folio."""
     if not lists.lists.height:
         raise InputError("the trace has no complete list: record a longer one")
-    known, history = lists.lists.select(RECLAIM_LISTS.names()), _history(rows, lists)
-    total = lists.folios.height * len(STALL_RULES)
-    with bar(total, "decide", "folios", shown=progress) as counted:
-        for rules in STALL_RULES:
-            own = None if rules_of(rules).by_pass else history
-            found = decide_lists(lists.folios, known, rules, history=own, tick=counted.update)
-            yield rules, *found
+    history, named = _history(rows, lists), STALL_RULES if rules is None else rules
+    frames = []
+    with bar(lists.folios.height * len(named), "decide", "folios", shown=progress) as counted:
+        for name in named:
+            own = None if rules_of(name).by_pass else history
+            found = decide_lists(lists.folios, lists.lists, name, history=own, tick=counted.update)
+            frames.append(_named(lists, *found, name))
+    return pl.concat(frames)
 
 
 def _history(rows: ReclaimRows, lists: Recording) -> pl.DataFrame:
@@ -197,23 +162,23 @@ def _history(rows: ReclaimRows, lists: Recording) -> pl.DataFrame:
 def _named(
     lists: Recording, decided: pl.DataFrame, branches: pl.Series, rules: str
 ) -> pl.DataFrame:
-    """Return DECIDED_LISTS of one set of rules."""
+    """Return the rows of one set of rules."""
     known = lists.lists.select("pass", "seq", "pid", "kswapd", "priority", "file", "taken")
-    case_1 = pl.lit("congestion_wait", dtype=THROTTLE.dtype).repeat_by("slept")
-    frame = decided.hstack(known).with_columns(
+    case_1 = pl.lit("congestion_wait", dtype=THROTTLE).repeat_by("slept")
+    frame = decided.hstack(known).select(
+        pl.lit(rules, dtype=RULE_SET).alias("rules"),
+        pl.int_range(pl.len(), dtype=pl.UInt32).alias("nth"),
+        pl.exclude("slept", "writes", "wakes", "sleeps"),
+        pl.concat_list(case_1, "sleeps").alias("sleeps"),
         **_folios(lists, branches),
-        nth=pl.int_range(pl.len(), dtype=pl.UInt32),
-        sleeps=pl.concat_list(case_1, "sleeps"),
-        rules=_rule_set(rules),
     )
     if rules_of(rules).by_pass:
         frame = _with_passes(frame, lists.passes, rules)
-    flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
     forced, waits = (
         pl.col("sleeps").list.eval(pl.element().is_in(names)).list.any()
         for names in (_CERTAIN, _FOR_CONGESTION)
     )
-    return _as(frame.with_columns(forced=forced, waits=waits & flagged), DECIDED_LISTS.schema)
+    return frame.with_columns(forced=forced, waits=waits & _FLAGGED)
 
 
 def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -230,19 +195,19 @@ def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Da
     last = (pl.col("nth") == pl.col("nth").max().over("pass")) & pl.col("read").is_not_null()
     requests = pl.when(last & pl.col("throttle_rules").is_not_null())
     sleep = requests.then(pl.concat_list("throttle_rules"))
-    no_sleep = pl.lit([], dtype=pl.List(THROTTLE.dtype))
+    no_sleep = pl.lit([], dtype=pl.List(THROTTLE))
     flags_set = pl.col("flags_set") | pl.when(last).then("flags_set_rules").otherwise(0)
-    return frame.join(of_pass, on="pass", how="left", maintain_order="left").with_columns(
+    joined = frame.join(of_pass, on="pass", how="left", maintain_order="left").with_columns(
         flags_set=flags_set,
         flags_after=pl.when(last).then("read").otherwise("flags_after"),
         sleeps=pl.concat_list("sleeps", sleep.otherwise(no_sleep)),
     )
+    return joined.select(frame.columns)
 
 
 def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
-    """Count each list's folios by what the rules make of them."""
+    """Count each list's folios by what the rules make of them (FOLIO_SUMS)."""
     branch, file = branches.to_physical().to_numpy(), lists.folios["file"].to_numpy()
-    starts = lists.starts
 
     def those(*names: str) -> Any:
         return np.isin(branch, [STALL_BRANCHES.index(name) for name in names])
@@ -254,34 +219,76 @@ def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
         "file_written": those("write") & file,
         "anon_written": those("write") & ~file,
     }
-    # Lists with the same branches have the same digest, and hardly any others do.
-    place = np.arange(len(branch)) - np.repeat(starts, lists.ends.astype(np.int64) - starts)
-    factors = np.full(int(np.max(place)) + 1, _FACTOR, dtype=np.uint64)
-    digests = (branch.astype(np.uint64) + np.uint64(1)) * np.multiply.accumulate(factors)[place]
     return {
-        name: pl.Series(np.add.reduceat(which.astype(np.uint32), starts))
+        name: pl.Series(np.add.reduceat(which.astype(np.uint32), lists.starts))
         for name, which in counted.items()
-    } | {"branches": pl.Series(np.add.reduceat(digests, starts))}
+    }
+
+
+# What lists, and rounds, come to.
+
+
+def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
+    """Return STALL_DECISIONS for `decided_lists` and RECLAIM_ROUNDS of the trace of this name."""
+    naps = {name: decide_rounds(rounds, name).count() for name in decided["rules"].unique()}
+    flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
+    summed = decided.group_by("rules", maintain_order=True).agg(
+        trace=pl.lit(trace),
+        lists=pl.len(),
+        forced=pl.col("sleeps").list.eval(pl.element().is_in(_CERTAIN)).list.sum().sum(),
+        waits=pl.col("waits").sum(),
+        naps=pl.col("rules").first().replace_strict(naps, return_dtype=pl.UInt64),
+        **flags,
+        **{column.name: pl.col(column.name).cast(pl.UInt64).sum() for column in FOLIO_SUMS},
+    )
+    return summed.select(pl.col(name).cast(kind) for name, kind in STALL_DECISIONS.schema.items())
+
+
+def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
+    """Return REQUESTED_SLEEPS for `decided_lists` and RECLAIM_ROUNDS, at 250 ticks a second."""
+    of_lists = decided.select("rules", flagged=_FLAGGED, reason="sleeps").explode("reason")
+    # A round finds the flags that the last list of its last pass left.
+    left = decided.group_by("rules", "pass").agg(flagged=_FLAGGED.last())
+    of_rounds = [
+        rounds.select("pass", rules=pl.lit(rules, RULE_SET), reason=decide_rounds(rounds, rules))
+        .join(left, on=["rules", "pass"], how="left")
+        .select("rules", pl.col("flagged").fill_null(value=False), "reason")
+        for rules in decided["rules"].unique(maintain_order=True)
+    ]
+    # The longest sleep of each reason is that of a call whose tests do not skip it.
+    nothing = dict.fromkeys(THROTTLES.names(), 0)
+    sleeps = {"write_pending": 1, "congested_devices": 1, "flags": STALL_FLAGS_ALL}
+    rows = [nothing | sleeps | {"kthread": False, "reason": each} for each in THROTTLE.categories]
+    calls = pl.DataFrame(rows, schema=THROTTLES.schema)
+    longest = calls.select("reason", longest_us=sleep_lengths(calls, hz=TICKS))
+    skipped = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
+    requests = (
+        pl.concat([of_lists, *of_rounds])
+        .drop_nulls("reason")
+        .group_by("rules", "reason")
+        .agg(requests=pl.len(), can_sleep=(~skipped).sum())
+        .join(longest, on="reason", how="left")
+        .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
+        .sort("rules", "reason")
+    )
+    schema = REQUESTED_SLEEPS.schema
+    return requests.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def agreement(decided: pl.DataFrame) -> pl.DataFrame:
-    """Return on how many lists of DECIDED_LISTS two rule sets decide alike, ``one`` the older.
+    """Return on how many of `decided_lists` two rule sets decide alike, ``one`` the older.
 
     ``alike`` is the percentage of lists on which both set the same flags and request the same
     sleeps, with one decimal, and 100 only where all lists are.
     """
-    known = set(DECIDED_LISTS.check(decided)["rules"])
-    acts = ("flags_set", "forced", "waits")
-    same = [pl.col(name) == pl.col(f"{name}_other") for name in acts]
-    share = 100 * pl.all_horizontal(same).mean()
-    rows = decided.select("rules", "nth", *acts)
-    return pl.concat(
-        rows.filter(rules=one)
-        .join(rows.filter(rules=other), on="nth", suffix="_other", maintain_order="left")
-        .select(pl.lit(one).alias("one"), pl.lit(other).alias("other"), alike=share)
-        for one, other in combinations([rules for rules in STALL_RULES if rules in known], 2)
-    ).with_columns(
-        alike=pl.when(pl.col("alike") < 100)
-        .then(pl.min_horizontal(pl.col("alike").round(1), 99.9))
-        .otherwise("alike")
+    acts = pl.col("flags_set") + 8 * pl.col("forced") + 16 * pl.col("waits")
+    coded = {
+        str(rules): rows["acts"].to_numpy()
+        for (rules,), rows in decided.select("rules", acts=acts).group_by("rules")
+    }
+    pairs = combinations([name for name in STALL_RULES if name in coded], 2)
+    shares = [(one, other, 100 * (coded[one] == coded[other]).mean()) for one, other in pairs]
+    alike = pl.col("alike")
+    return pl.DataFrame(shares, schema=["one", "other", "alike"], orient="row").with_columns(
+        alike=pl.when(alike < 100).then(pl.min_horizontal(alike.round(1), 99.9)).otherwise(alike)
     )

@@ -6,17 +6,16 @@ but returns before it decides by the sums. So the same rule can be asked what it
 there: `root_stalls`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from swapsim import io
-from swapsim.errors import InputError, errors_of
+from swapsim.errors import InputError, check_choice, errors_of
 from swapsim.ffi import STALL_COUNTERS, SUMS_FLAGS, SUMS_RULES
-from swapsim.stall._native_sums import CONGESTED_FLAGS, WRITEBACK_FLAG, decide
+from swapsim.stall._native import CONGESTED_FLAGS, WRITEBACK_FLAG, decide_sums
 from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces.folder import event_names
 from swapsim.traces.replays import SUMS_TABLES
@@ -24,8 +23,6 @@ from swapsim.traces.verification import AGAIN, Verdict, check_tables, mismatch, 
 
 _TABLES: Final = dict(zip(SUMS_TABLES, (STALL_LISTS, STALL_PASSES), strict=True))
 _MAY_BE_NULL: Final = {"stall_lists": (), "stall_passes": ("flags_after", "throttle", "slept_us")}
-_OF_7_3: Final = ("7.3-lists", "7.3-generations")
-"""The rules of the kernel, by whether it uses generations."""
 _RESULT: Final = "decided {passes} passes as the kernel did ({lists} lists, {throttles} throttles)"
 _NONE_DECIDES: Final = (
     "has no decision to compare: with generations only a memory cgroup's reclaim decides, and none "
@@ -35,50 +32,39 @@ _NONE_DECIDES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SumRows:
-    """A recording of a stock 7.3: STALL_LISTS and STALL_PASSES.
-
-    InputError if a table has another schema, is empty or out of order, if a pass is missing, or if
-    rows are of a kernel with and of one without generations.
-    """
+    """A recording of a stock 7.3: STALL_LISTS, STALL_PASSES, and the rules of its kernel."""
 
     lists: pl.DataFrame
     passes: pl.DataFrame
+    rules: str
 
-    def __post_init__(self) -> None:
-        """Require rows that can be those of one recording."""
-        frames = dict(zip(_TABLES, (self.lists, self.passes), strict=True))
+
+def is_of_sums(trace: Path) -> bool:
+    """Return whether a trace has the lists and passes of a stock 7.3."""
+    return {*SUMS_TABLES} <= {*event_names(trace)}
+
+
+def sum_rows(trace: Path) -> SumRows:
+    """Read a recording.
+
+    InputError: a table is missing, empty, out of order or has another schema; events were lost; a
+    pass is missing; or rows are of a kernel with and of one without generations.
+    """
+    frames = read_tables(trace, _TABLES, _MAY_BE_NULL)
+    with errors_of(trace):
         check_tables(frames, _TABLES, _MAY_BE_NULL)
-        if self.passes["generations"].n_unique() != 1:
+        lists, passes = frames.values()
+        if passes["generations"].n_unique() != 1:
             raise InputError(
                 f"generations were switched on or off meanwhile: {AGAIN}", field="generations"
             )
-        unknown = self.lists.filter(~pl.col("pass").is_in([0, *self.passes["pass"]]))
+        unknown = lists.filter(~pl.col("pass").is_in([0, *passes["pass"]]))
         refuse(unknown, "the list with seq {seq} is of a pass {pass} that is missing")
-
-    @property
-    def rules(self) -> str:
-        """The rules of the kernel that was recorded."""
-        return _OF_7_3[int(self.passes["generations"][0])]
+    rules = "7.3-generations" if passes["generations"][0] else "7.3-lists"
+    return SumRows(lists=lists, passes=passes, rules=rules)
 
 
-def is_of_sums(folder: Path | str) -> bool:
-    """Return whether a trace has the lists and passes of a stock 7.3."""
-    return {*SUMS_TABLES} <= {*event_names(folder)}
-
-
-def shipped_sums() -> dict[str, Path]:
-    """Return the shipped traces of this kind by name, in order of name."""
-    return {name: each for name, each in io.shipped_traces().items() if is_of_sums(each)}
-
-
-def sum_rows(folder: Path | str) -> SumRows:
-    """Read a recording; InputError if a table is missing, events were lost, or as for `SumRows`."""
-    tables = read_tables(folder, _TABLES, _MAY_BE_NULL)
-    with errors_of(folder):
-        return SumRows(lists=tables["stall_lists"], passes=tables["stall_passes"])
-
-
-def verify_sums(source: SumRows | Path | str) -> Verdict:
+def verify_sums(trace: Path) -> Verdict:
     """Decide a stock 7.3's lists and passes again, and compare.
 
     A list agrees if the flushers were woken as the rules say, and if the sums before it are those
@@ -86,37 +72,12 @@ def verify_sums(source: SumRows | Path | str) -> Verdict:
     kernel reached its decisions where the rules do, requested the same throttle, and left the flags
     that they leave; a flag that another task may have changed until then is counted apart.
 
-    Parameters
-    ----------
-    source : SumRows, Path or str
-        The tables, or the trace folder of them.
-
-    Returns
-    -------
-    Verdict
-        Counts of ``passes`` that decide, ``returns`` before a decision, ``lists`` and
-        ``throttles``. Its tables are ``lists`` and ``passes``, with the values of the rules in
-        columns that end in ``_rules``, and ``equal``.
-
-    Raises
-    ------
-    InputError
-        As for `sum_rows`; or the counts of a row cannot be.
-
-    Source
-    ------
-    mm/vmscan.c: handle_reclaim_writeback, shrink_node (7.3).
-
-    Examples
-    --------
-    >>> from swapsim import stall
-    >>> print(stall.verify_sums("throttles-7.3-cgroup-1").describe()[-1])
-    decided 740 of 740 passes as the kernel did (8512 of 8512 lists, 54 of 54 throttles)
+    It counts ``passes`` that decide, ``returns`` before a decision, ``lists`` and ``throttles``.
+    Its tables are ``lists`` and ``passes``, with the values of the rules in columns that end in
+    ``_rules``, and ``equal``.
     """
-    if isinstance(source, SumRows):
-        return _judged(source)
-    rows = sum_rows(source)
-    with errors_of(source):
+    rows = sum_rows(trace)
+    with errors_of(trace):
         return _judged(rows)
 
 
@@ -160,7 +121,7 @@ def _compared_lists(rows: SumRows) -> pl.DataFrame:
     lists = rows.lists.join(
         rows.passes.select("pass", "kswapd", "memcg"), on="pass", how="left", maintain_order="left"
     ).with_columns(pl.col("kswapd").fill_null(value=False), pl.col("memcg").fill_null(0), flags=0)
-    found = decide(lists, rows.rules, "list").select(pl.all().name.suffix("_rules"))
+    found = decide_sums(lists, rows.rules, "list").select(pl.all().name.suffix("_rules"))
     added = [
         (pl.col(name).cum_sum().over("pass") - pl.col(name)).alias(f"{name}_rules")
         for name in SUMMED
@@ -179,7 +140,7 @@ def _compared_passes(rows: SumRows) -> pl.DataFrame:
     passes = rows.passes.join(sums, on="pass", how="left", maintain_order="left").with_columns(
         pl.col(f"{name}_rules").fill_null(0) for name in SUMMED
     )
-    found = decide(passes.with_columns(flags="flags_before"), rows.rules, "pass")
+    found = decide_sums(passes.with_columns(flags="flags_before"), rows.rules, "pass")
     passes = passes.hstack(found.select(pl.all().name.suffix("_rules")))
     # A cgroup's task looks at the flags of its lruvec, and kswapd alone changes that of the node.
     mask = pl.when("kswapd").then(WRITEBACK_FLAG + CONGESTED_FLAGS).otherwise(CONGESTED_FLAGS)
@@ -222,10 +183,10 @@ def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> str:
 
 
 # What the rules would decide for all of memory.
-def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
+def root_stalls(trace: Path, rules: Sequence[str] | None = None) -> pl.DataFrame:
     """Return how often reclaim requests a throttle, or would if 7.3's rule held for all of memory.
 
-    The first rows of a trace are its own rules, with the kernel's decisions, and how many tasks
+    The first rows (ROOT_STALLS) are the kernel's own rules, with its decisions, and how many tasks
     ``slept``. In those of other rules the states are the recorded ones, and the flags are those
     that these rules leave: open loop, since a kernel that had slept would have met other pages. A
     throttle for congestion is skipped where few pages are under writeback, which the counts do not
@@ -235,45 +196,13 @@ def root_stalls(folders: Mapping[str, Path] | None = None) -> pl.DataFrame:
     other rules, those under writeback with the reclaim flag are: of files these are ``congested``,
     and of anonymous pages nothing is known, so that a pass of kswapd with other pages under
     writeback ``may_ask``.
-
-    Parameters
-    ----------
-    folders : mapping of str to Path, optional
-        Trace folders by name; by default the shipped ones.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema ROOT_STALLS, trace after trace.
-
-    Raises
-    ------
-    InputError
-        As for `sum_rows`.
-
-    Examples
-    --------
-    >>> from swapsim import frames, stall
-    >>> found = stall.root_stalls().filter(trace="throttles-7.3-cgroup-4")
-    >>> frames.show(found.select("rules", "reclaimer", "passes", "asked", "woken", "neither"))
-    rules            reclaimer  passes  asked  woken  neither
-    7.3-generations  kswapd         40      0     22       18
-    7.3-generations  direct        199      0     88      111
-    7.3-generations  cgroup      1,396     43    284    1,069
-    7.3-lists        kswapd         40      0     22       18
-    7.3-lists        direct        199      0     88      111
-    each-list        kswapd         40      2     14       17
-    each-list        direct        199     29     65      105
     """
-    found = [
-        _root_stalls(sum_rows(folder)).with_columns(trace=pl.lit(name))
-        for name, folder in (shipped_sums() if folders is None else folders).items()
-    ]
-    schema = ROOT_STALLS.schema
-    frames = [
-        frame.select(pl.col(name).cast(kind) for name, kind in schema.items()) for frame in found
-    ]
-    return pl.concat([pl.DataFrame(schema=schema), *frames])
+    for name in rules or ():
+        check_choice("rules", name, SUMS_RULES)
+    found = _root_stalls(sum_rows(trace)).with_columns(trace=pl.lit(trace.name))
+    if rules is not None:
+        found = found.filter(pl.col("rules").is_in([*rules]))
+    return found.select(pl.col(name).cast(kind) for name, kind in ROOT_STALLS.schema.items())
 
 
 def _root_stalls(rows: SumRows) -> pl.DataFrame:
@@ -301,7 +230,7 @@ def flags_left(states: pl.DataFrame, rules: str, place: str) -> pl.Series:
     What sets a flag does not depend on flags, and kswapd clears all when it balances the node.
     """
     unflagged = states.with_columns(flags=pl.lit(0, pl.UInt8))
-    known = states.select("balances").hstack(decide(unflagged, rules, place).select("set"))
+    known = states.select("balances").hstack(decide_sums(unflagged, rules, place).select("set"))
     flags = [
         ((pl.col("set") & bit) > 0).cum_max().shift(fill_value=False).over("balances") * bit
         for bit in (1 << number for number in range(len(SUMS_FLAGS)))
@@ -319,7 +248,7 @@ def _open_loop(states: pl.DataFrame, rules: str, place: str) -> pl.DataFrame:
         writeback=pl.when(marked).then(pl.col("writeback") - immediate).otherwise("writeback"),
     )
     may = marked & (pl.col("immediate") == 0) & (pl.col("writeback") > 0)
-    return known.select("pass", may=may).hstack(decide(known, rules, place).select("throttle"))
+    return known.select("pass", may=may).hstack(decide_sums(known, rules, place).select("throttle"))
 
 
 def _counted(

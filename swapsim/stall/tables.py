@@ -13,40 +13,22 @@ import polars as pl
 
 from swapsim import ffi
 from swapsim import tables as columns
-from swapsim.tables import Column, Table, Vocabulary
+from swapsim.tables import Column, Table
 
-FOLIO_OUTCOME: Final = Vocabulary(
-    "FOLIO_OUTCOME",
-    "What became of a folio. ``kept``: on the inactive list, or on its own list after a wait; "
-    "``written``: given to its filesystem or to swap, not reclaimed; ``culled``: locked into "
-    "memory, so moved to the active list without being counted as activated.",
-    ("reclaimed", "kept", "activated", "written", "culled", "split"),
-)
-
-FOLIO_STEP: Final = Vocabulary(
-    "FOLIO_STEP",
-    "The step of shrink_folio_list at which a folio left it, in the order of the steps. ``lock``, "
-    "``evictable`` and ``mapped`` are before the accounting. ``dirty``: a dirty page of a file "
-    "that this reclaimer may not write; ``no_write``: it may, but its context does not allow it.",
-    ffi.STALL_STEPS,
-)
-
-THROTTLE: Final = Vocabulary(
-    "THROTTLE", "Reasons of 6.1's reclaim_throttle, and the calls of 2013.", ffi.STALL_SLEEPS
-)
-
-CLEARED_BY: Final = Vocabulary(
-    "CLEARED_BY",
-    "What clears flags: kswapd when its node is balanced, or after it shrank a zone (2013); case 1 "
-    "(before series-3); the end of a memory cgroup's direct reclaim.",
-    ffi.STALL_CLEARS,
-)
-
-STALL_BRANCH: Final = Vocabulary(
-    "STALL_BRANCH", "What rules decide for a page, by the names of ``stall.h``.", ffi.STALL_BRANCHES
-)
-
-RULE_SET: Final = Vocabulary("RULE_SET", "The rule sets, in order of age.", ffi.STALL_RULES)
+OUTCOME: Final = pl.Enum(("reclaimed", "kept", "activated", "written", "culled", "split"))
+"""What became of a folio. ``kept``: on the inactive list, or on its own list after a wait;
+``written``: given to its filesystem or to swap, not reclaimed; ``culled``: locked into memory, so
+moved to the active list without being counted as activated."""
+STEP: Final = pl.Enum(ffi.STALL_STEPS)
+"""The step of shrink_folio_list at which a folio left it. ``lock``, ``evictable`` and ``mapped``
+are before the accounting. ``dirty``: a dirty page of a file that this reclaimer may not write;
+``no_write``: it may, but its context does not allow it."""
+THROTTLE: Final = pl.Enum(ffi.STALL_SLEEPS)  # reasons of 6.1's reclaim_throttle, and calls of 2013
+CLEARED_BY: Final = pl.Enum(ffi.STALL_CLEARS)
+"""What clears flags: kswapd when its node is balanced, or after it shrank a zone (2013); case 1
+(before series-3); the end of a memory cgroup's direct reclaim."""
+BRANCH: Final = pl.Enum(ffi.STALL_BRANCHES)  # what rules decide for a page
+RULE_SET: Final = pl.Enum(ffi.STALL_RULES)
 
 _HEAD: Final = (columns.SEQ, columns.CPU, columns.PID)
 _LIST: Final = Column("list", pl.UInt64, "number of the list: what one shrink_inactive_list took")
@@ -57,9 +39,9 @@ _PRIORITY: Final = Column("priority", pl.Int8, "scan priority of reclaim")
 _KSWAPD: Final = Column("kswapd", pl.Boolean, "whether kswapd reclaims")
 _SANE: Final = Column("sane", pl.Boolean, "whether writeback throttles the cgroup's writers")
 _HIBERNATION: Final = Column("hibernation", pl.Boolean, "whether the machine hibernates")
-_REQUESTED: Final = Column("throttle", THROTTLE.dtype, "throttle that is requested; null for none")
-_REASON: Final = Column("reason", THROTTLE.dtype, "reason of the throttle")
-_STEP: Final = Column("step", FOLIO_STEP.dtype, "step at which the folio left the kernel's loop")
+_REQUESTED: Final = Column("throttle", THROTTLE, "throttle that is requested; null for none")
+_REASON: Final = Column("reason", THROTTLE, "reason of the throttle")
+_STEP: Final = Column("step", STEP, "step at which the folio left the kernel's loop")
 _PAGE_FLAGS: Final = (
     Column("dirty", pl.Boolean, "whether it is dirty"),
     Column("writeback", pl.Boolean, "whether it is under writeback"),
@@ -85,7 +67,7 @@ RECLAIM_FOLIOS: Final = Table(
     *_FS_FLAGS,
     Column("mapping", pl.UInt64, "number of its mapping; 0 for none"),
     Column("index", pl.UInt64, "position in its mapping"),
-    Column("outcome", FOLIO_OUTCOME.dtype, "what became of it"),
+    Column("outcome", OUTCOME, "what became of it"),
     Column("clean", pl.Boolean, "whether it was clean after its write; null if not written"),
     _STEP,
     Column("under_writeback", pl.Boolean, "writeback at the cases' tests; null if not tested"),
@@ -209,43 +191,10 @@ RECLAIM_CLEARS: Final = Table(
     _NID,
     Column("memcg", pl.UInt64, "memory cgroup whose congestion ends; 0 for flags of the node"),
     Column("flags", pl.UInt8, "flags that were cleared"),
-    Column("why", CLEARED_BY.dtype, "what cleared them"),
+    Column("why", CLEARED_BY, "what cleared them"),
 )
 
-STALL_PAGES: Final = Table(
-    "STALL_PAGES",
-    "One row per page of a list that is processed page by page, in order. Later events of a page "
-    "are given in advance.",
-    Column("file", pl.Boolean, "whether it is a file page"),
-    *_PAGE_FLAGS,
-    Column("congested", pl.Boolean, "whether its device is congested"),
-    Column("buffers", pl.Boolean, "whether the filesystem answers by buffers"),
-    *_FS_FLAGS,
-    columns.PAGES,
-    Column("still", pl.Boolean, "whether it is still under writeback after a sleep of case 1"),
-    Column("arrives", pl.Boolean, "whether it reaches the dirty test unless a rule stops it"),
-    Column("dirty_late", pl.Boolean, "whether it is dirty at the dirty test"),
-    Column("kept", pl.Boolean, "whether pageout leaves it on the list"),
-)
-
-_RULES: Final = Column("rules", RULE_SET.dtype, "rule set, by the kernel that had it")
-
-VERIFIED_STALLS: Final = Table(
-    "VERIFIED_STALLS",
-    "One row per trace of reclaim.",
-    columns.TRACE,
-    _RULES,
-    Column("cpus", pl.UInt32, "CPUs of the lab guest"),
-    Column("folios", pl.UInt64, "folios of all complete lists"),
-    Column("lists", pl.UInt64, "lists that the recording contains completely"),
-    Column("counted", pl.UInt64, "lists whose counters agree"),
-    Column("passes", pl.UInt64, "passes that the recording contains completely"),
-    Column("decided", pl.UInt64, "passes that were decided as by the rules"),
-    Column("throttles", pl.UInt64, "calls that request a throttle"),
-    Column("held", pl.UInt64, "calls that agree with the rules"),
-    Column("raced", pl.UInt64, "lists, passes and calls of which the order of rows allows another"),
-    Column("left_out", pl.UInt64, "lists and passes that the recording lacks in part"),
-)
+_RULES: Final = Column("rules", RULE_SET, "rule set, by the kernel that had it")
 
 FOLIO_SUMS: Final = (
     Column(
@@ -263,36 +212,9 @@ FOLIO_SUMS: Final = (
 )
 """Counts of a list's folios by what the rules decide for them."""
 
-DECIDED_LISTS: Final = Table(
-    "DECIDED_LISTS",
-    "One row per rule set and complete list, in the order in which lists began: what the rules "
-    "count and decide, with the flags of their own history. Where passes decide, as in 6.1, the "
-    "last list of a pass has its decision, and flags are those of the recording.",
-    _RULES,
-    Column("nth", pl.UInt32, "position in the order in which lists began, from 0"),
-    _LIST,
-    _PASS,
-    columns.SEQ,
-    columns.PID,
-    _KSWAPD,
-    _PRIORITY,
-    _FILE_LIST,
-    _TAKEN,
-    *_COUNTED,
-    _FLAGS_BEFORE,
-    _FLAGS_SET,
-    Column("flags_cleared", pl.UInt8, "flags that case 1 cleared"),
-    _FLAGS_AFTER,
-    Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order"),
-    Column("forced", pl.Boolean, "whether it requests a sleep that no test can skip"),
-    Column("waits", pl.Boolean, "whether it requests one that sleeps if a device is congested"),
-    *FOLIO_SUMS,
-    Column("branches", pl.UInt64, "digest of what the rules decide for each folio"),
-)
-
 STALL_DECISIONS: Final = Table(
     "STALL_DECISIONS",
-    "One row per trace and rule set: sums of DECIDED_LISTS. Where passes decide, lists are passes.",
+    "One row per trace and rule set: what it decides of the trace's complete lists.",
     columns.TRACE,
     _RULES,
     Column("lists", pl.UInt64, "number of lists"),
@@ -316,13 +238,6 @@ REQUESTED_SLEEPS: Final = Table(
 
 # Lists and passes of a stock 7.3, whose folios were not recorded.
 
-SUMS_SET: Final = Vocabulary(
-    "SUMS_SET",
-    "Rules by which 7.3 stalls, by the names of ``stall_sums.h``: of its generations, of its two "
-    "lists, and of no kernel: for all reclaim after each list.",
-    ffi.SUMS_RULES,
-)
-
 SUMMED: Final = ("dirty", "congested", "writeback", "immediate", "taken")
 """The sums of a pass, in the order of the kernel's structure."""
 
@@ -341,12 +256,6 @@ _SUMS_HEAD: Final = (
     columns.PID,
     Column("balances", pl.UInt32, "how often kswapd had balanced the node, which clears flags"),
 )
-STALL_RECLAIMER: Final = Vocabulary(
-    "STALL_RECLAIMER",
-    "Who reclaims: kswapd, a task for all of memory, or a task for its cgroup.",
-    ("kswapd", "direct", "cgroup"),
-)
-
 STALL_LISTS: Final = Table(
     "STALL_LISTS",
     "One row per list of reclaim on a stock 7.3 (a call of handle_reclaim_writeback), in order of "
@@ -374,7 +283,7 @@ STALL_PASSES: Final = Table(
     Column("flags_before", pl.UInt8, "flags before the decisions, or at the end without them"),
     Column("flags_after", pl.UInt8, "flags at the end; null if the pass was repeated"),
     Column("others", pl.Boolean, "whether another task reclaimed the same from then to the end"),
-    Column("throttle", THROTTLE.dtype, "the throttle that was requested, or null"),
+    Column("throttle", THROTTLE, "the throttle that was requested, or null"),
     Column("slept_us", pl.UInt32, "how long the task slept, null if it did not", "us"),
 )
 
@@ -383,8 +292,8 @@ ROOT_STALLS: Final = Table(
     "One row per trace, rule set and reclaimer: what the rules make of a recording's passes, open "
     "loop: a kernel that had slept would have met other pages. Each pass counts once.",
     columns.TRACE,
-    Column("rules", SUMS_SET.dtype, "rules by which the passes are decided"),
-    Column("reclaimer", STALL_RECLAIMER.dtype, "who reclaims"),
+    Column("rules", pl.Enum(ffi.SUMS_RULES), "rules of 7.3, by the names of ``stall_sums.h``"),
+    Column("reclaimer", pl.Enum(("kswapd", "direct", "cgroup")), "who reclaims: kswapd, or a task"),
     Column("passes", pl.UInt64, "passes over a node"),
     Column("lists", pl.UInt64, "lists in them"),
     Column("asked", pl.UInt64, "passes with a throttle requested"),

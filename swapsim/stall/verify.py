@@ -18,16 +18,21 @@ import polars as pl
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_RULES, STALL_STEPS
 from swapsim.progress import bar
-from swapsim.stall._native_columns import decide_lists, decide_passes, decide_rounds, sleep_lengths
+from swapsim.stall._native import (
+    Rules,
+    decide_lists,
+    decide_passes,
+    decide_rounds,
+    rules_of,
+    sleep_lengths,
+)
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
 from swapsim.stall.mismatch import describe_first
-from swapsim.stall.recording import OUTCOME_COUNTERS, Recording, gather
-from swapsim.stall.rows import ReclaimRows, reclaim_rows
-from swapsim.stall.rules import Rules, rules_of
-from swapsim.stall.sums import SumRows, is_of_sums, verify_sums
-from swapsim.stall.tables import FOLIO_OUTCOME, RECLAIM_LISTS, THROTTLE, VERIFIED_STALLS
-from swapsim.traces import provenance
-from swapsim.traces.verification import Verdict, verified
+from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows, Recording, gather, reclaim_rows
+from swapsim.stall.sums import is_of_sums, verify_sums
+from swapsim.stall.tables import OUTCOME, THROTTLE
+from swapsim.traces.folder import Trace, provenance
+from swapsim.traces.verification import Verdict
 
 _DEFAULT_RULES: Final = "6.1"
 """Rules of a recording whose trace.toml names none."""
@@ -49,12 +54,13 @@ _STEPS_BY_BRANCH: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Steps at which a folio can end, by its branch in the rules; a written one may go on."""
 
+_OUTCOMES: Final = tuple(OUTCOME.categories)
 _ACTIVATED: Final[tuple[str, ...]] = ("activated", "culled")
 _KEPT: Final[tuple[str, ...]] = ("kept",)
 _OUTCOMES_BY_STEP: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("evictable", "reference_activate", "unmap", "pinned"), _ACTIVATED),
     **dict.fromkeys(("pageout_activate", "release"), _ACTIVATED),
-    "demote": FOLIO_OUTCOME.words,
+    "demote": _OUTCOMES,
     "swap": (*_ACTIVATED, *_KEPT, "split"),
     "written": ("written",),
     "freed": ("reclaimed",),
@@ -115,19 +121,26 @@ _FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
 """The faults that a row of each table can have, the first one first, and when it has them."""
 
 
-def verify_stalls(
-    source: ReclaimRows | SumRows | Path | str, *, rules: str | None = None, progress: bool = False
+def verify(
+    trace: Trace | Path | str, rules: str | None = None, *, progress: bool = False
 ) -> Verdict:
     """Compare all that a kernel's reclaim counted and decided with a set of rules.
 
-    Flags that were read must be those that the rows before left. ``kernel.hz`` of a folder's
-    trace.toml has the timer ticks a second, by default 250. The source is ReclaimRows, or the trace
-    folder of them; ``rules`` are those of STALL_RULES that the kernel was switched to, by default
-    ``kernel.reclaim_rules`` of trace.toml, or "6.1" without it. A recording of a stock 7.3
-    (SumRows) has rules of its own and goes to `verify_sums`.
+    A patched 6.1 records each folio: from these come the counters of each list, from lists the
+    sums, flags and sleeps of each pass, and each call that requests a sleep decides again whether
+    it sleeps; flags that were read must be those that the rows before left. Why too many pages were
+    isolated, how long a task was left asleep, and which lazyfree folios became anonymous ones is
+    not recorded. A stock 7.3 records the counts of lists and passes alone: see `verify_sums`.
 
-    **Not recorded**: why too many pages were isolated, how long a task was left asleep, and which
-    lazyfree folios became anonymous ones.
+    Parameters
+    ----------
+    trace : Trace, Path or str
+        A recording of either kind, as `swapsim.open` takes it.
+    rules : str
+        Those of RULES that a patched 6.1 was switched to; by default ``kernel.reclaim_rules`` of
+        its trace.toml, or "6.1" without it. Timer ticks a second are its ``kernel.hz``, or 250.
+    progress : bool
+        Whether a terminal shows a bar.
 
     Returns
     -------
@@ -139,94 +152,64 @@ def verify_stalls(
         clears. Its figures are the numbers ``raced`` and ``folios``, and what is not judged, by
         kind.
 
+    Raises
+    ------
+    InputError
+        A table is missing or damaged, a row is none that a kernel writes, rows contradict each
+        other, or there is no such rule set.
+
     Source
     ------
     mm/vmscan.c: shrink_folio_list, shrink_inactive_list, shrink_node, consider_reclaim_throttle,
-    reclaim_throttle.
+    reclaim_throttle (6.1).
 
     Examples
     --------
     >>> from swapsim import stall
-    >>> verdict = stall.verify_stalls("stalls-cgroup-1")
-    >>> verdict.agrees
-    True
+    >>> verdict = stall.verify("stalls-cgroup-1")
+    >>> verdict.agrees, verdict.matched, verdict.of, verdict.counts["throttles"]
+    (True, 4241, 4241, (1376, 1376))
     """
-    if isinstance(source, SumRows) or (not isinstance(source, ReclaimRows) and is_of_sums(source)):
+    path = Path(trace)
+    if is_of_sums(path):
         if rules is not None:
             raise InputError(
                 f"rules={rules!r}: a trace of a stock 7.3 has rules of its own: drop it"
             )
-        return verify_sums(source)
-    if isinstance(source, ReclaimRows):
-        by_rules = rules_of(rules or _DEFAULT_RULES)
-        return _verify(gather(source), by_rules, hz=TICKS, progress=progress)
-    with errors_of(source):
-        recorded = recorded_rules(source)
-        by_rules = rules_of(rules or recorded or _DEFAULT_RULES)
-        hz = provenance(source).get("kernel", {}).get("hz", TICKS)
-        verdict = _verify(gather(reclaim_rows(source)), by_rules, hz=hz, progress=progress)
-    return _with_rules(verdict, by_rules.name, recorded)
-
-
-def recorded_rules(folder: Path | str) -> str | None:
-    """Return the rules that a trace's kernel was switched to, by its trace.toml; None without.
-
-    An InputError if trace.toml names no set of STALL_RULES.
-    """
-    found = provenance(folder).get("kernel", {}).get("reclaim_rules")
-    if found is None:
-        return None
-    if found in STALL_RULES:
-        return str(found)
-    raise InputError(
-        f"{found!r} in trace.toml is none of {', '.join(STALL_RULES)}: write one of them",
-        field="kernel.reclaim_rules",
-    )
-
-
-def _with_rules(verdict: Verdict, rules: str, recorded: str | None) -> Verdict:
-    """Add by which rules a trace was replayed, and if it differs, by which it was recorded."""
-    if rules == recorded:
-        why = "as trace.toml says"
-    else:
-        why = "trace.toml names none" if recorded is None else f"trace.toml says {recorded}"
+        return verify_sums(path)
+    rows = reclaim_rows(path)
+    with errors_of(path):
+        about = provenance(path).get("kernel", {})
+        recorded = about.get("reclaim_rules")
+        if recorded is not None and recorded not in STALL_RULES:
+            raise InputError(
+                f"{recorded!r} in trace.toml is none of {', '.join(STALL_RULES)}: write one of "
+                "them",
+                field="kernel.reclaim_rules",
+            )
+        name = rules or recorded or _DEFAULT_RULES
+        verdict = verify_rows(rows, name, hz=about.get("hz", TICKS), progress=progress)
+    says = "names none" if recorded is None else f"says {recorded}"
+    why = "as trace.toml says" if name == recorded else f"trace.toml {says}"
     first = verdict.first
-    if not verdict.agrees and recorded not in (None, rules):
-        first = f"{first}\n  recorded with the rules {recorded}, replayed with {rules}"
-    return replace(verdict, first=first, notes=(f"rules: {rules} ({why})", *verdict.notes))
+    if first and recorded not in (None, name):
+        first += f"\n  recorded with the rules {recorded}, replayed with {name}"
+    return replace(verdict, first=first, notes=(f"rules: {name} ({why})", *verdict.notes))
 
 
-def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Verify traces by name (VERIFIED_STALLS), each by the rules of its ``kernel.reclaim_rules``.
-
-    InputError as for `verify_stalls`.
-    """
-    return verified(folders, _verified, VERIFIED_STALLS)
-
-
-def _verified(folder: Path) -> dict[str, object]:
-    about = provenance(folder)
-    found = verify_stalls(folder)
-    words = {"passes": "decided", "lists": "counted", "throttles": "held"}
-    return {
-        "rules": recorded_rules(folder) or _DEFAULT_RULES,
-        "cpus": about.get("guest", {}).get("cpus"),
-        **{kind: compared for kind, (_, compared) in found.counts.items()},
-        **{words[kind]: equal for kind, (equal, _) in found.counts.items()},
-        **{name: found.figures[name] for name in ("folios", "raced", "left_out")},
-    }
-
-
-def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> Verdict:
+def verify_rows(
+    rows: ReclaimRows, rules: str = _DEFAULT_RULES, *, hz: int = TICKS, progress: bool = False
+) -> Verdict:
+    """Compare the rows of a patched 6.1 with a set of rules, as `verify` says."""
+    recording, by_rules = gather(rows), rules_of(rules)
     # The flags need nothing of the rest, and most of both is work of numpy, which frees Python.
     with ThreadPoolExecutor(1) as pool:
-        flags = pool.submit(judge_flags, recording, by_pass=rules.by_pass)
-        lists, folios = _compare_lists(recording, rules, progress=progress)
-        asked = decide_rounds(recording.rows.rounds, rules.name)
-        rounds = recording.rows.rounds.with_columns(throttle_rules=asked)
+        flags = pool.submit(judge_flags, recording, by_pass=by_rules.by_pass)
+        lists, folios = _compare_lists(recording, by_rules, progress=progress)
+        rounds = rows.rounds.with_columns(throttle_rules=decide_rounds(rows.rounds, rules))
         passes = _compare_passes(recording, rounds, rules)
         requested = _requested(lists, passes, rounds)
-        throttles = _compare_throttles(recording, requested, rules, hz=hz)
+        throttles = _compare_throttles(recording, requested, by_rules, hz=hz)
         missing = _missing(throttles, requested)
         of_list = pl.col("list") > 0
         tables = {
@@ -238,8 +221,8 @@ def _verify(recording: Recording, rules: Rules, *, hz: int, progress: bool) -> V
             ),
             "throttles": throttles,
             "reclaim_rounds": rounds,
-            "reclaim_clears": recording.rows.clears.with_columns(
-                flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
+            "reclaim_clears": rows.clears.with_columns(
+                flags_rules=pl.col("why").replace_strict(by_rules.clears, return_dtype=pl.UInt8)
             ),
         }
         judged = {name: _judge(name, frame, flags.result()) for name, frame in tables.items()}
@@ -317,10 +300,9 @@ def _compare_lists(
     ``step_differs`` says that the rules end a folio, or one of a list, at another step;
     ``outcome_differs`` that it has another outcome than a folio has at its step.
     """
-    known = recording.lists.select(RECLAIM_LISTS.names())
     with bar(recording.folios.height, "verify", "folios", shown=progress) as counter:
         tick = counter.update
-        decided, branches = decide_lists(recording.folios, known, rules.name, tick=tick)
+        decided, branches = decide_lists(recording.folios, recording.lists, rules.name, tick=tick)
     ours = decided.drop("list").with_columns(**_outcome_counters(recording))
     lists = recording.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
     branch, step, outcome = (
@@ -351,7 +333,7 @@ def _outcome_counters(recording: Recording) -> dict[str, pl.Series]:
     folios = recording.folios
     pages, file = (folios[name].to_numpy() for name in ("pages_end", "file"))
     step, outcome = (folios[name].to_physical().to_numpy() for name in ("step", "outcome"))
-    activated = outcome == FOLIO_OUTCOME.words.index("activated")
+    activated = outcome == _OUTCOMES.index("activated")
     starts = recording.starts
 
     def at(name: str) -> Numbers:
@@ -377,7 +359,7 @@ def _outcome_counters(recording: Recording) -> dict[str, pl.Series]:
         "unmap_fail": pages_of(at("unmap")),
         "lazyfree_fail": failed,
         "scanned": pages_of(~at("lock")),
-        "reclaimed": pages_of(outcome == FOLIO_OUTCOME.words.index("reclaimed")),
+        "reclaimed": pages_of(outcome == _OUTCOMES.index("reclaimed")),
     }
     return {name: pl.Series(counted[name]).cast(pl.UInt32) for name in OUTCOME_COUNTERS}
 
@@ -392,7 +374,7 @@ def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
         np.array([[step in steps[branch] for step in STALL_STEPS] for branch in STALL_BRANCHES]),
         np.array(
             [
-                [outcome in outcomes.get(step, _KEPT) for outcome in FOLIO_OUTCOME.words]
+                [outcome in outcomes.get(step, _KEPT) for outcome in _OUTCOMES]
                 for step in STALL_STEPS
             ]
         ),
@@ -402,14 +384,14 @@ def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
 # Passes: the sums of their lists, their flags and sleeps.
 
 
-def _compare_passes(recording: Recording, rounds: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def _compare_passes(recording: Recording, rounds: pl.DataFrame, rules: str) -> pl.DataFrame:
     """Return the passes with the sums of their lists and the decisions of the rules."""
     added = recording.rows.lists.group_by("pass").agg(
         pl.len().alias("lists"),
         *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in _SUMS.items()),
     )
     differs = rounds.filter(_OTHER_THROTTLE)["pass"]
-    ours = decide_passes(recording.passes, rules.name).select(pl.all().name.suffix("_rules"))
+    ours = decide_passes(recording.passes, rules).select(pl.all().name.suffix("_rules"))
     passes = recording.passes.hstack(ours)
     return passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
         pl.col("lists", *(f"{name}_added" for name in _SUMS)).fill_null(0),
@@ -452,7 +434,7 @@ def _missing(throttles: pl.DataFrame, requested: pl.DataFrame) -> pl.DataFrame:
 def _requested(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
     """Return how many sleeps the rules request for each list, pass or round, by reason."""
     one, none = pl.lit(1, dtype=pl.Int64), pl.lit(0, dtype=pl.UInt64)
-    case_1 = pl.lit("congestion_wait", dtype=THROTTLE.dtype)
+    case_1 = pl.lit("congestion_wait", dtype=THROTTLE)
     at_end = lists.explode("sleeps_rules").select("pass", "list", reason="sleeps_rules", calls=one)
     in_case_1 = lists.filter(pl.col("slept_rules") > 0).select(
         "pass", "list", reason=case_1, calls=pl.col("slept_rules").cast(pl.Int64)

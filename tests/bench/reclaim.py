@@ -13,11 +13,11 @@ from typing import Any
 
 import harness
 
-from swapsim import reclaim
 from swapsim.errors import SwapsimError
+from swapsim.reclaim.parallelio import config_of, run_config
 
 NAMES = ("reclaim/real-time",)
-MACHINE = partial(reclaim.parallelio, "3.9")
+MACHINE = partial(config_of, "3.9")
 
 
 def run() -> Iterator[Any]:
@@ -26,7 +26,7 @@ def run() -> Iterator[Any]:
 
     def ours() -> float:
         start = time.perf_counter()
-        result = reclaim.run(MACHINE(seed=next(seeds)))
+        result = run_config(MACHINE(seed=next(seeds)))
         if result.out_of_memory:
             raise SwapsimError("the simulation ran out of memory: run 'make test'")
         return result.elapsed_ns / 1e9 / (time.perf_counter() - start)

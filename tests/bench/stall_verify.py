@@ -16,8 +16,8 @@ from typing import Any
 import harness
 import polars as pl
 
-from swapsim.stall.rows import ReclaimRows
-from swapsim.stall.verify import verify_stalls
+from swapsim.stall.recording import ReclaimRows
+from swapsim.stall.verify import verify_rows
 
 NAMES = ("stall/verify",)
 RULES = "6.1"
@@ -71,7 +71,7 @@ def over_and_over(part: dict[str, pl.DataFrame], times: int) -> ReclaimRows:
 def folios_a_second(rows: ReclaimRows) -> float:
     """Verify the trace; return the folios a second."""
     start = time.perf_counter()
-    verdict = verify_stalls(rows, rules=RULES)
+    verdict = verify_rows(rows, rules=RULES)
     spent = time.perf_counter() - start
     complete = verdict.agrees and verdict.counts["lists"][0] == rows.lists.height
     harness.require(complete, "a made-up trace does not verify")

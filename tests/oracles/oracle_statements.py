@@ -4,7 +4,7 @@
 from collections import defaultdict
 from typing import Any
 
-from swapsim.stall.rows import ReclaimRows
+from swapsim.stall.recording import ReclaimRows
 
 Row = dict[str, Any]
 TAIL_DIRTY, WRITEBACK, CONGESTED = 1, 2, 4

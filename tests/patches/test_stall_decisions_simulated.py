@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import reclaim
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import fitting, runs
 from swapsim.patches.stall_decisions.mail import ELAPSED
 from swapsim.patches.stall_decisions.runs import Run, mail_rows
+from swapsim.reclaim.parallelio import constants
 
 SMALL: dict[str, Any] = {
     "constants": {
@@ -87,7 +87,7 @@ def test_the_constants_are_those_of_the_stored_fit() -> None:
     rows = pl.read_parquet(patch.studies.fitted.path)
     found = fitting.fitted_constants(rows)
     assert set(found) == {*fitting.FREE, fitting.CACHED, fitting.GAP}
-    for row in reclaim.constants().filter(pl.col("name").is_in(list(found))).to_dicts():
+    for row in constants().filter(pl.col("name").is_in(list(found))).to_dicts():
         assert row["low"] <= found[row["name"]] == row["value"] <= row["high"]
     met = rows.drop_nulls("wanted")
     assert met["name"].to_list() == list(fitting.FIT_TARGETS)

@@ -9,10 +9,11 @@ import oracle_stall
 import polars as pl
 import pytest
 
-from swapsim import traces
+from swapsim import stall, traces
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_RULES
-from swapsim.stall import decided_lists, reclaim_rows, stall_decisions, verify_stalls
+from swapsim.stall.recording import reclaim_rows
+from swapsim.stall.replay import decided_lists
 
 SHIPPED = traces.shipped_folders("stall")
 TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
@@ -27,7 +28,7 @@ LISTS = 40
 def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
     """All lists, passes and sleeps agree by the rules of trace.toml, and none is left out."""
     rules = traces.provenance(folder)["kernel"]["reclaim_rules"]
-    found = verify_stalls(folder)
+    found = stall.verify(folder)
     assert found.agrees, "\n".join(found.describe())
     assert f"rules: {rules} (as trace.toml says)" in found.describe()
     rows = rows_of(folder)
@@ -38,7 +39,7 @@ def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
 
 def test_other_rules_are_named_with_those_of_the_recording() -> None:
     """A mismatch under rules that the user gave says with which ones the trace was recorded."""
-    lines = verify_stalls("stalls-series-1", rules="6.1").describe()
+    lines = stall.verify("stalls-series-1", "6.1").describe()
     assert "  recorded with the rules series-8, replayed with 6.1" in lines
     assert "rules: 6.1 (trace.toml says series-8)" in lines
 
@@ -61,7 +62,7 @@ def test_rules_that_trace_toml_misspells_are_refused(tmp_path: Path) -> None:
     text = about.read_text()
     about.write_text(text.replace('reclaim_rules = "6.1"', 'reclaim_rules = "6.l"'))
     with pytest.raises(InputError, match=r"reclaim_rules': '6.l' in trace.toml is none of 3\.9"):
-        verify_stalls(folder)
+        stall.verify(folder)
 
 
 @TRACES
@@ -116,7 +117,7 @@ GOLDEN = {
 @pytest.mark.parametrize("name", sorted({trace for trace, _ in GOLDEN}))
 def test_the_decisions_of_other_rules_do_not_change(name: str) -> None:
     """Flags, sleeps and folios of a shipped trace are as stored, by several rule sets."""
-    summed = stall_decisions({name: SHIPPED[name]})
+    summed = stall.replay(SHIPPED[name])
     for (trace, rules), counts in GOLDEN.items():
         if trace == name:
             row = summed.filter(pl.col("rules") == rules).select(COUNTED).row(0)

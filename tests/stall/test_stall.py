@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stall rules as facts: the programs of each kernel, what each patch changes, and bad input."""
 
-import dataclasses
 from itertools import product
 from typing import Any
 
@@ -9,11 +8,10 @@ import polars as pl
 import pytest
 
 from swapsim import stall
-from swapsim._core import lib
+from swapsim._core import ffi, lib
 from swapsim.errors import InputError, SwapsimError
-from swapsim.ffi import STALL_RULES
-from swapsim.stall import Rules, StallContext, rules_of
-from swapsim.stall.tables import STALL_PAGES
+from swapsim.ffi import STALL_FLAGS, STALL_RULES, STALL_SLEEPS
+from swapsim.stall._native import StallContext, decide_counts
 
 SERIES = tuple(f"series-{patch}" for patch in range(1, 9))
 
@@ -48,14 +46,44 @@ PROGRAMS = {
 }
 
 
+PLACES = {"list": lib.SWS_STALL_AT_LIST, "pass": lib.SWS_STALL_AT_PASS}
+PLACES["round"] = lib.SWS_STALL_AT_ROUND
+PREFIXES = {"scope": "FOR_", "number": "N_"}
+FLAGS = {bit: name for name, bit in STALL_FLAGS.items()}
+
+
+def row_of(rules: str) -> Any:
+    """Return ``struct sws_stall_rules``."""
+    return lib.sws_stall_rules_of(STALL_RULES.index(rules))
+
+
+def acts_at(rules: str, place: str) -> list[Any]:
+    """Return what is done at the end of a list, a pass or a round, in order."""
+    acts = row_of(rules).acts[PLACES[place]]
+    return [act for act in acts if act.does != lib.SWS_STALL_DOES_NOTHING]
+
+
+def word(enum: str, value: int) -> str:
+    """Return the word of a constant."""
+    name = ffi.typeof(f"enum sws_stall_{enum}").elements[value]
+    prefix = PREFIXES.get(enum, f"{enum.upper()}_")
+    return name.removeprefix(f"SWS_STALL_{prefix}").lower()
+
+
+def in_words(place: str, act: Any) -> str:
+    """Return an act as PROGRAMS has it."""
+    does = word("does", act.does)
+    what = {"set": FLAGS.get(act.what), "sleep": STALL_SLEEPS[act.what]}.get(does, does)
+    numbers = f"{word('number', act.number)} {word('number', act.of)}"
+    text = f"{place} {word('scope', act.scope)}: {what} if {word('test', act.test)} {numbers}"
+    return text.replace(" none", "")
+
+
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_flags_and_sleeps_come_in_this_order_by_these_tests(rules: str) -> None:
     """Mmotm sleeps before it sets WRITEBACK, patch 4 turns it round, patch 5 moves both."""
-    acts = [
-        f"{act.place} {act.scope}: {act.what or act.does} if {act.test} {act.number} {act.of}"
-        for act in rules_of(rules).acts
-    ]
-    assert tuple(act.replace(" none", "") for act in acts) == PROGRAMS[rules]
+    acts = (in_words(place, act) for place in PLACES for act in acts_at(rules, place))
+    assert tuple(acts) == PROGRAMS[rules]
 
 
 # Facts of the series, by their numbers, and what follows from the tables.
@@ -64,15 +92,16 @@ def test_flags_and_sleeps_come_in_this_order_by_these_tests(rules: str) -> None:
 def changed(before: str, after: str) -> set[str]:
     """Return the parts in which two rows differ; acts by the place where they are done."""
 
-    def parts(rules: Rules) -> dict[str, object]:
-        acts = {
-            f"at {place}": [act for act in rules.acts if act.place == place]
-            for place in ("list", "pass", "round")
+    def parts(rules: str) -> dict[str, object]:
+        row = row_of(rules)
+        names = [name for name, _ in ffi.typeof(row[0]).fields if name not in ("acts", "clears")]
+        return {
+            **{name: getattr(row, name) for name in names},
+            "clears": list(row.clears),
+            **{f"at {at}": [in_words(at, act) for act in acts_at(rules, at)] for at in PLACES},
         }
-        fields = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
-        return {name: fields[name] for name in fields.keys() - {"name", "acts"}} | acts
 
-    old, new = parts(rules_of(before)), parts(rules_of(after))
+    old, new = parts(before), parts(after)
     return {name for name in new if new[name] != old[name]}
 
 
@@ -105,16 +134,7 @@ def test_nfs_says_whether_a_page_is_dirty(seen: tuple[bool, ...]) -> None:
     assert tuple(bool(bits & flag) for flag in flags) == expected
 
 
-# In words, and what is refused.
-
-
-def test_each_act_gives_its_numbers_and_its_rule() -> None:
-    """One sentence for each act, done or not."""
-    counts = {"dirty": 9, "unqueued_dirty": 7, "congested": 9, "writeback": 8, "taken": 32}
-    found = stall.explain(StallContext(rules="series-5", priority=10, kswapd=True), counts)
-    assert found[0] == "flag writeback is set: 8 under writeback, at least 8 (taken / 4)"
-    assert found[2] == "flag tail_lru_dirty is not set: 7 unqueued dirty, not the 32 taken"
-    assert [" not " in line.partition(":")[0] for line in found] == [False, False, True, True, True]
+# What is refused.
 
 
 @pytest.mark.parametrize(
@@ -138,10 +158,37 @@ def test_an_impossible_context_or_counter_is_named(
 ) -> None:
     """Unqueued above dirty, more dirty than taken, and so on; a field out of its range."""
     with pytest.raises(SwapsimError, match=remedy):
-        stall.decide(StallContext(**context), counts)
+        decide_counts(StallContext(**context), counts)
 
 
 def test_a_list_without_a_page_is_refused() -> None:
     """A list has at least one page, even if none of them is met."""
     with pytest.raises(InputError, match="0 pages"):
-        stall.process_pages(StallContext(), pl.DataFrame(schema=STALL_PAGES.schema))
+        stall.decide(pl.DataFrame(schema={"dirty": pl.Boolean}))
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ({"flags": ["wet"]}, "'wet'.*writeback"),
+        ({"rules": ["2.6"]}, r"2\.6.*mmotm"),
+        ({"priority": 13}, "priority=13"),
+        ({"sane": False}, "memcg=True"),
+        ({"pages": pl.DataFrame({"wet": [True]})}, "'wet'.*dirty"),
+    ],
+)
+def test_a_wrong_argument_is_named(given: dict[str, Any], remedy: str) -> None:
+    """The message has the value and what can be chosen."""
+    with pytest.raises(InputError, match=remedy):
+        stall.decide(**{"pages": pl.DataFrame({"dirty": [True]})} | given)
+
+
+def test_a_row_for_each_set_of_rules_has_names_in_order() -> None:
+    """A list of marked pages under writeback: slept for before the end, flags and sleeps at it."""
+    pages = pl.DataFrame({"writeback": [True] * 32, "reclaim": True})
+    found = stall.decide(pages, flags=["writeback"])
+    assert found["rules"].to_list() == list(stall.RULES)
+    (row,) = found.filter(rules="series-8").to_dicts()
+    assert (row["immediate"], row["sleeps"]) == (32, ["congestion_wait"])
+    (row,) = found.filter(rules="mmotm").to_dicts()
+    assert (row["slept"], row["freed_under_writeback"]) == (1, 1)

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle_stall_sums import Machine, Pass, decide, decides, open_loop, rounds
 
-from swapsim import stall, traces
+from swapsim import io, stall, traces
 from swapsim._core import ffi, lib
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.ffi import SUMS_FLAGS, SUMS_RULES
 from swapsim.stall._native import PLACES
-from swapsim.stall.sums import flags_left, shipped_sums
+from swapsim.stall.sums import flags_left, is_of_sums, sum_rows
 from swapsim.traces.verification import Verdict
 
-SHIPPED = shipped_sums()
+SHIPPED = {name: folder for name, folder in io.shipped_traces().items() if is_of_sums(folder)}
 KERNELS = ("7.3-generations", "7.3-lists")
 CALLER = {
     "kswapd": lib.SWS_STALL_KSWAPD,
@@ -91,7 +91,7 @@ def recorded(lines: Sequence[str]) -> Iterator[Path]:
 def verified(lines: Sequence[str]) -> Verdict:
     """Import a text, and verify it."""
     with recorded(lines) as folder:
-        return stall.verify_sums(folder)
+        return stall.verify(folder)
 
 
 @pytest.mark.parametrize("place", ["list", "pass"])
@@ -155,7 +155,7 @@ def test_all_of_memory_is_decided_as_the_oracle_does(turns: list[dict[str, Any]]
     """Open loop: flags are those that the rules leave, and kswapd clears them."""
     turns = [{**turn, "lists": turn["lists"] or [NOTHING]} for turn in turns]
     with recorded(text_of("7.3-generations", turns)) as folder:
-        found = stall.root_stalls({"made-up": folder})
+        found = stall.replay(folder)
     root = [turn for turn in turns if not turn["memcg"]]
     for rules in ("7.3-lists", "each-list"):
         expected = open_loop(rules, turns)
@@ -217,7 +217,7 @@ def test_each_shipped_decision_is_that_of_the_rules(
 
 def test_the_open_loop_finds_the_flags_of_a_kernel_that_decides_for_all_of_memory() -> None:
     """Each pass's flags, and on a flagged node the pages that kswapd counts as immediate."""
-    passes = stall.sum_rows("throttles-7.3-lists-4").passes
+    passes = sum_rows(SHIPPED["throttles-7.3-lists-4"]).passes
     assert flags_left(passes, "7.3-lists", "pass").equals(passes["flags_before"], check_names=False)
     marked = passes.filter("kswapd", pl.col("flags_before") & 1 > 0)
     assert marked["immediate"].sum() > 0

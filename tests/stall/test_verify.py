@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from oracle_stall_recording import RULES, Kernel, Rates, Task
 
 from swapsim.errors import InputError
-from swapsim.stall.rows import ReclaimRows
-from swapsim.stall.verify import verify_stalls
+from swapsim.stall.recording import ReclaimRows
+from swapsim.stall.verify import verify_rows
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 SEEDS = st.integers(0, 2**32)
@@ -84,7 +84,7 @@ def alone(seed: int, rules: str, *, changed: float = 0.03) -> ReclaimRows:
 def finds(rows: ReclaimRows, rules: str, **changed: pl.DataFrame) -> bool:
     """Return whether a trace with other tables is refused, or differs from the rules."""
     try:
-        return not verify_stalls(replace(rows, **changed), rules=rules).agrees
+        return not verify_rows(replace(rows, **changed), rules=rules).agrees
     except InputError:
         return True
 
@@ -121,7 +121,7 @@ def test_a_recording_verifies_by_the_rules_of_its_kernel(
     """
     rows = rows_of(kernel(rules, seed, cpus=cpus, steps=steps))
     assume(rows.passes.height)
-    found = verify_stalls(rows, rules=rules)
+    found = verify_rows(rows, rules=rules)
     assert found.agrees, "\n".join(found.describe())
     earlier = {
         kind: found.figures[f"{kind} that may have begun before the recording"]
@@ -148,7 +148,7 @@ def test_a_recording_may_begin_and_end_at_any_row(
     if begin <= (complete.folios.filter(pl.col("list") == 1)["seq"].min() or 0):
         begin = 0
     rows = cut(complete, begin, end)
-    found = verify_stalls(rows, rules=rules)
+    found = verify_rows(rows, rules=rules)
     assert found.agrees, "\n".join(found.describe())
     left_out = sum(n for kind, n in found.figures.items() if kind.startswith("lists "))
     assert found.counts["lists"][1] + left_out >= rows.lists.height
@@ -173,13 +173,13 @@ def test_the_end_of_a_recording_may_cut_off_the_row_that_explains_a_flag(
     rules: str, seed: int, cpus: int, begin: int, end: int
 ) -> None:
     """A flag is written before the row that reports it, so another task may read it before."""
-    found = verify_stalls(cut(rows_of(kernel(rules, seed, cpus=cpus)), begin, end), rules=rules)
+    found = verify_rows(cut(rows_of(kernel(rules, seed, cpus=cpus)), begin, end), rules=rules)
     assert found.agrees, "\n".join(found.describe())
 
 
 def test_other_rules_do_not_verify() -> None:
     """A kernel's decisions are not those of another rule set."""
-    assert not verify_stalls(recorded("6.1"), rules="3.11").agrees
+    assert not verify_rows(recorded("6.1"), rules="3.11").agrees
 
 
 # Changes of a recording, in any row in which each other value has to show.
@@ -299,7 +299,7 @@ def test_a_missing_additional_or_longer_sleep_is_found(
     """Each call has its request and its length, and each request its call."""
     draw = Random(f"{alter.__name__} {rules}")
     rows = recorded(rules, draw.choice((1, 2)))
-    verdict = verify_stalls(rows, rules=rules)
+    verdict = verify_rows(rows, rules=rules)
     many = "isolated" if rules == "6.1" else "congestion_wait"
     used = {seq for part in PARTS for seq in getattr(rows, part)["seq"].to_list()}
     of_list = pl.col("list") > 0
@@ -347,10 +347,10 @@ def test_what_is_at_fault_is_described_with_the_decision_of_the_rules() -> None:
     rows = alone(0, "series-3")
     row = rows.folios.filter(pl.col("step").is_in(["writeback_2", "written"])).row(0, named=True)
     wrong = change(rows.folios, row["seq"], step="dirty")
-    lines = verify_stalls(replace(rows, folios=wrong), rules="series-3").describe()
+    lines = verify_rows(replace(rows, folios=wrong), rules="series-3").describe()
     assert any("<- here; by the rules " in line for line in lines)
     rows = rows_of(kernel("3.9", 20, cpus=1))
     wrong = change(rows.rounds, rows.rounds["seq"][0], throttle="congested")
-    of_round = verify_stalls(replace(rows, rounds=wrong), rules="3.9").describe()
+    of_round = verify_rows(replace(rows, rounds=wrong), rules="3.9").describe()
     assert of_round[0].startswith("first mismatch: the round of pass ")
     assert "throttle congested" in of_round[1]

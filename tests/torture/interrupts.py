@@ -179,7 +179,7 @@ for _ in range(9):
 from swapsim import slots, stall
 from swapsim.io import shipped_traces
 for _ in range(9):
-    stall.verify_stalls(shipped_traces()["stalls-dirty-4"])
+    stall.verify(shipped_traces()["stalls-dirty-4"])
     slots.verify({str(_SLOTS)!r}, policy="shared", cluster_size=256)
 """,
     "study": """

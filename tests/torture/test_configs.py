@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import reclaim, stall
 from swapsim.ffi import REMOVAL_MODES, STALL_COUNTERS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
 from swapsim.mapping import MappingConfig
-from swapsim.reclaim.config import ReclaimConfig
+from swapsim.reclaim._native import ReclaimConfig
+from swapsim.reclaim.parallelio import change_constants, constants, run_config
 from swapsim.removal import PAGES, remove_lists
 from swapsim.slots.config import Churn, Device, Fill
 from swapsim.slots.workbench import measure
-from swapsim.stall import StallContext
+from swapsim.stall._native import StallContext, decide_counts
 
 Small = dict[str, Any]
 
@@ -83,14 +83,13 @@ def remove(config: MappingConfig) -> object:
 
 def simulate(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> object:
     """Run the reclaim simulator and make each of its reports."""
-    result = reclaim.run(config, constants)
-    return reclaim.ops(result), reclaim.vmstat(result), reclaim.iostat(result)
+    return run_config(config, constants).rows
 
 
 def decide(context: StallContext) -> object:
-    """Decide at the end of a list of dirty pages, and explain the decision."""
+    """Decide at the end of a list of dirty pages."""
     counts = {"taken": 32, "file_taken": 32, "dirty": 31, "unqueued_dirty": 30}
-    return stall.decide(context, counts), stall.explain(context, counts)
+    return decide_counts(context, counts)
 
 
 RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
@@ -135,7 +134,7 @@ def test_costs(name: str, seeds: Iterator[int]) -> None:
     kind, small, run = RUNS[name]
     known, change = {
         "machine": (costs(), change_costs),
-        "reclaim": (reclaim.constants(), reclaim.change_constants),
+        "reclaim": (constants(), change_constants),
     }[name]
     names = st.sampled_from(known["name"].to_list())
 
@@ -160,7 +159,6 @@ def test_counters(seeds: Iterator[int]) -> None:
     def count(rules: str, counts: dict[str, int], place: str, kswapd: bool) -> None:
         context = StallContext(rules=rules, kswapd=kswapd)
         with attack.done_or_refused():
-            stall.decide(context, counts, place)
-            stall.explain(context, counts, place)
+            decide_counts(context, counts, place)
 
     attack.for_a_while(count, seeds)

@@ -13,9 +13,10 @@ import recordings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import reclaim, study, traces
+from swapsim import study, traces
 from swapsim.io import data_root
 from swapsim.machine.costs import costs
+from swapsim.reclaim.parallelio import constants
 
 TEXTS = Path(__file__).parent.parent / "data"
 
@@ -98,9 +99,7 @@ def test_recordings(tmp_path: Path, seeds: Iterator[int]) -> None:
     attack.for_a_while(flip, seeds)
 
 
-@pytest.mark.parametrize(
-    ("name", "read"), [("costs.csv", costs), ("reclaim.csv", reclaim.constants)]
-)
+@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs), ("reclaim.csv", constants)])
 def test_constants(
     name: str, read: Callable[[Path], object], tmp_path: Path, seeds: Iterator[int]
 ) -> None:

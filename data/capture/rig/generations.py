@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import stall
 from swapsim.mglru import joining as mglru
+from swapsim.stall import sums_joining
 from swapsim.traces import JoinedEvents
 
 MARKS: Final = "tracing_mark_write"
@@ -26,6 +26,6 @@ def _without_marks(joined: JoinedEvents) -> JoinedEvents:
 
 JOINED: Final = {
     "generations": _without_marks(mglru.JOINED_EVENTS),
-    "throttles": _without_marks(stall.JOINED_EVENTS),
+    "throttles": _without_marks(sums_joining.JOINED_EVENTS),
 }
 """By the beginning of the names of their groups of events."""

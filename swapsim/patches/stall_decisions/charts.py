@@ -8,7 +8,7 @@ from swapsim.charts import colours, general
 
 
 def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
-    """Draw on how many lists two rule sets take the same decisions (`stall.agreement`)."""
+    """Draw on how many lists two rule sets take the same decisions (`stall.replay`)."""
     return general.heat(
         *(pairs, "one", "other", "alike"),
         title=f"Lists of {trace} that two rule sets decide alike, %",

@@ -11,11 +11,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim import reclaim
 from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, printed_values
 from swapsim.patches.stall_decisions.runs import Run
-from swapsim.reclaim.parallelio import WARM_UP
+from swapsim.reclaim.parallelio import WARM_UP, constants, run_config
 
 FITTED_KERNEL: Final = "vanilla"
 
@@ -50,8 +49,8 @@ def fit_figures(constants: Mapping[str, int], **fields: object) -> dict[str, flo
     """Return the simulated figures of the targets that a run has, the means over FIT_SEEDS."""
     rules = KERNELS[FITTED_KERNEL]
     runs = [Run(rules=rules, seed=seed, constants=constants, fields=fields) for seed in FIT_SEEDS]
-    results = [reclaim.run(*run.config()) for run in runs]
-    rows = pl.concat(map(reclaim.ops, results))
+    results = [run_config(*run.config()) for run in runs]
+    rows = pl.concat(each.ops for each in results)
     means = dict(rows.group_by("metric").agg(pl.col("value").mean()).iter_rows())
     means[ELAPSED] = math.fsum(each.elapsed_ns for each in results) / len(results) / 1e9
     return {row: means[row] for row in FIT_TARGETS if row in means}
@@ -61,7 +60,7 @@ def search() -> dict[str, int]:
     """Find the constants, to three digits: of the disk, then the cached pages, then the gap."""
     from scipy import optimize
 
-    limits = reclaim.constants().rows_by_key("name", named=True, unique=True)
+    limits = constants().rows_by_key("name", named=True, unique=True)
     ranges = {name: (limits[name]["low"], limits[name]["high"]) for name in FREE}
     gap = {GAP: limits[GAP]["low"]}
     aim = fit_targets()

@@ -10,8 +10,8 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS, STALL_RULES
-from swapsim.stall import StallContext, decide, explain, process_pages, rules_of
-from swapsim.stall.tables import STALL_PAGES
+from swapsim.stall._native import StallContext
+from swapsim.stall.decide import PAGES, process
 from swapsim.tables import cases as first
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
@@ -42,7 +42,7 @@ WORDS: Final[dict[str, dict[str, bool]]] = {
 ``locked``: another task holds its lock. The last four are answers of the file system, whatever the
 page's flags: two states of buffer heads and two of NFS, whose pages cannot be freed yet."""
 
-_COLUMNS: Final = ("page", *STALL_PAGES.names(), "locked")
+_COLUMNS: Final = ("page", *PAGES, "locked")
 _KIND: Final = re.compile(r"(\d+) +(\S.*)")
 
 
@@ -52,18 +52,17 @@ class Processed:
 
     ``ends`` has the counters, flags and throttles at the end of the list, and how many pages were
     written, freed, and freed under writeback; ``pages`` the ``outcome`` in words of each ``page``
-    at its ``place``; ``why`` a sentence for each act, done or not.
+    at its ``place``.
     """
 
     ends: pl.DataFrame
     pages: pl.DataFrame
-    why: pl.DataFrame
 
 
 def make_list(*kinds: str) -> pl.DataFrame:
     """Return the pages that texts describe, in the order of reclaim's scan.
 
-    They have a ``place`` from 1, the ``page`` in words, the columns of STALL_PAGES, and whether
+    They have a ``place`` from 1, the ``page`` in words, the columns of PAGES, and whether
     another task has ``locked`` it, so that reclaim skips it. Each text is a number of pages and
     WORDS for them: ``"5 dirty"``, ``"2 writing marked"``.
     """
@@ -82,7 +81,7 @@ def make_list(*kinds: str) -> pl.DataFrame:
         rows += [{"page": " ".join(words), **fields}] * int(found[1])
     if not rows:
         raise InputError("the list is empty: give at least one page", field="kinds")
-    frame = pl.DataFrame(rows, schema_overrides=STALL_PAGES.schema)
+    frame = pl.DataFrame(rows, schema_overrides=PAGES)
     return frame.select(pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("place"), *_COLUMNS)
 
 
@@ -110,43 +109,21 @@ def process_list(
         )
     bits = sum(STALL_FLAGS[flag] for flag in set(flags))
     ends: list[dict[str, Any]] = []
-    why: list[dict[str, Any]] = []
     outcomes: list[pl.DataFrame] = []
     for name in rules:
         context = StallContext(rules=name, priority=priority, kswapd=kswapd, flags=bits)
         for meeting in range(1, meetings + 1):
             labels = {"meeting": meeting, "rules": name}
-            paths, end, reasons = _process(context, pages)
+            scanned = pages.filter(~pl.col("locked")).select(*PAGES)
+            paths, end = process(context, scanned, unseen=pages.height - scanned.height)
             ends.append(labels | _end_row(end, context, paths))
-            why += [labels | {"why": reason} for reason in reasons]
             columns = [pl.lit(value).alias(column) for column, value in labels.items()]
             outcomes.append(_outcomes(pages, paths).select(*columns, "place", "page", "outcome"))
             context = replace(context, flags=end["flags_after"])
     return Processed(
-        ends=pl.DataFrame(ends, schema_overrides=_LISTS_OF_WORDS),
-        pages=pl.concat(outcomes),
-        why=pl.DataFrame(why, schema=["meeting", "rules", "why"]),
+        ends=pl.DataFrame(ends, schema_overrides=_LISTS_OF_WORDS), pages=pl.concat(outcomes)
     )
 
-
-def _process(
-    context: StallContext, pages: pl.DataFrame
-) -> tuple[pl.DataFrame, dict[str, Any], list[str]]:
-    """Process a list; where a pass decides, the pass has this list only."""
-    scanned = pages.filter(~pl.col("locked")).select(STALL_PAGES.names())
-    paths, end = process_pages(context, scanned, unseen=pages.height - scanned.height)
-    counts = {name: end[name] for name in _COUNTS}
-    reasons = [_IN_THE_MIDDLE.format(end["slept"])] if end["slept"] else []
-    reasons += explain(context, counts)
-    if rules_of(context.rules).by_pass:
-        end |= decide(context, counts, "pass")
-        reasons += explain(context, counts, "pass")
-    return paths, end, reasons
-
-
-_IN_THE_MIDDLE: Final = (
-    "sleep congestion_wait is requested {} x before the end: a marked page, and the flag writeback"
-)
 
 _LISTS_OF_WORDS: Final = dict.fromkeys(
     ("flags_before", "flags_set", "flags_after", "sleeps"), pl.List(pl.String)

@@ -8,9 +8,17 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims, reclaim
+from swapsim import claims
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
-from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
+from swapsim.reclaim._native import ReclaimConfig
+from swapsim.reclaim.parallelio import (
+    MIB_PAGES,
+    SECOND_NS,
+    change_constants,
+    config_of,
+    constants,
+    run_config,
+)
 
 TARGETS: Final = ("disk", "nfs")  # where the file is: in the mail's first table, and in its second
 _Type = pl.DataType | type[pl.DataType]
@@ -34,19 +42,17 @@ class Run:
     constants: Mapping[str, int] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def config(self) -> tuple[reclaim.ReclaimConfig, pl.DataFrame]:
+    def config(self) -> tuple[ReclaimConfig, pl.DataFrame]:
         """Return the config and the constants."""
-        found = reclaim.change_constants(reclaim.constants(), self.constants)
+        found = change_constants(constants(), self.constants)
         nfs = self.target == "nfs"
-        config = reclaim.parallelio(
-            self.rules, found, nfs=nfs, iterations=self.iterations, seed=self.seed
-        )
+        config = config_of(self.rules, found, nfs=nfs, iterations=self.iterations, seed=self.seed)
         return replace(config, **self.fields), found
 
 
 def mails_constants() -> dict[str, int]:
     """Return the values of data/reclaim.csv by name."""
-    return dict(reclaim.constants().select("name", "value").iter_rows())
+    return dict(constants().select("name", "value").iter_rows())
 
 
 def labelled(rows: pl.DataFrame, schema: Mapping[str, _Type], *labels: object) -> pl.DataFrame:
@@ -57,10 +63,9 @@ def labelled(rows: pl.DataFrame, schema: Mapping[str, _Type], *labels: object) -
 
 def mail_rows(run: Run) -> pl.DataFrame:
     """Run the mail's test and return its rows under the names of CLAIMS (RESULTS)."""
-    result = reclaim.run(*run.config())
-    rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result), reclaim.iostat(result)])
+    result = run_config(*run.config())
     elapsed = pl.DataFrame({"metric": [ELAPSED], "value": [result.elapsed_ns / 1e9]})
-    named = pl.concat([rows, elapsed]).with_columns(
+    named = pl.concat([result.rows, elapsed]).with_columns(
         metric=pl.format("{}: {}", pl.lit(run.target), "metric"),
         unit=pl.col("metric").replace_strict(_units(), default="").cast(pl.String),
     )
@@ -110,14 +115,14 @@ BY_TIME: Final[dict[str, pl.DataType]] = {
 
 def by_second(rules: str) -> pl.DataFrame:
     """Run the round and return its memory and activity, once per second (BY_TIME)."""
-    config, constants = Run(rules=rules, fields=ONE_ROUND).config()
-    result = reclaim.run(config, constants, sample_ns=SECOND_NS)
+    config, found = Run(rules=rules, fields=ONE_ROUND).config()
+    result = run_config(config, found)
     samples = result.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
     memory = samples.group_by("t_ns").agg(pl.exclude("zone", "flags").cast(pl.Int64).sum())
     scanned = samples.pivot("zone", index="t_ns", values="scanned_kswapd")
     # All operations up to another actor's event are counted at once, so a sample may be ahead of
     # its time; the time that the client has waited never falls.
-    op_ns = dict(constants.select("name", "value").iter_rows())["op_ns"]
+    op_ns = dict(found.select("name", "value").iter_rows())["op_ns"]
     served = (pl.col("t_ns").cast(pl.Int64) - result.rounds["serve_ns"][0]).clip(0, config.serve_ns)
     waited = (served - pl.col("ops").cast(pl.Int64) * op_ns).clip(0).cum_max()
     activity = (

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from swapsim import reclaim
 from swapsim.ffi import RECLAIM_RULES
 from swapsim.patches.stall_decisions.mail import BASE, RULES
 from swapsim.patches.stall_decisions.runs import (
@@ -18,7 +17,7 @@ from swapsim.patches.stall_decisions.runs import (
     mail_rows,
     mails_constants,
 )
-from swapsim.reclaim.parallelio import MIB_PAGES
+from swapsim.reclaim.parallelio import MIB_PAGES, run_config
 
 _OF_RUN: Final = {"rules": pl.String, "seed": pl.UInt64, "metric": pl.String, "value": pl.Float64}
 _OF_MACHINE: Final = {"factor": pl.String, "setting": pl.Float64, **_OF_RUN}
@@ -89,8 +88,8 @@ def run_machine(point: tuple[Machine, str, int]) -> pl.DataFrame:
     machine, rules, seed = point
     fields = {**ONE_ROUND, **machine.fields}
     run = Run(rules=rules, seed=seed, constants=machine.constants, fields=fields)
-    result = reclaim.run(*run.config())
-    counts = reclaim.vmstat(result).filter(pl.col("metric").is_in(MACHINE_ROWS))
+    result = run_config(*run.config())
+    counts = result.vmstat.filter(pl.col("metric").is_in(MACHINE_ROWS))
     (served,) = result.rounds.iter_rows(named=True)
     of_client = {
         "metric": ["Operations a second", "Seconds for the file"],

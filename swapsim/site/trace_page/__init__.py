@@ -9,12 +9,13 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from swapsim import stall, traces
+from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.io import write_atomically
 from swapsim.progress import TextBar
 from swapsim.site.report import shell
 from swapsim.site.trace_page import blocks, clusters, contents, reclaim, swap_out
+from swapsim.stall.sums import is_of_sums
 
 _Section = Callable[[Path], blocks.Blocks]
 
@@ -57,7 +58,7 @@ def _sections(folder: Path, described: Mapping[str, Any]) -> Iterator[tuple[str,
     for replay, section in _SECTIONS.items():
         if not described["replays"][replay]:
             yield section
-    if stall.is_of_sums(folder):
+    if is_of_sums(folder):
         yield "Decisions to stall, for cgroups and for all of memory", reclaim.of_sums
     if "mm_vmscan_throttled" in described["rows"]:
         yield "Stalls of reclaim", reclaim.of_stalls

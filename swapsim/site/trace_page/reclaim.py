@@ -11,6 +11,15 @@ from swapsim.ffi import MGLRU_RULES
 from swapsim.mglru import recording
 from swapsim.patches import stall_decisions
 from swapsim.site.trace_page import blocks
+from swapsim.stall import tables
+from swapsim.stall.recording import reclaim_rows
+from swapsim.stall.replay import (
+    NOT_RECORDED,
+    agreement,
+    decided_lists,
+    requested_sleeps,
+    summed_decisions,
+)
 
 _MS: Final = 1000
 
@@ -73,8 +82,9 @@ def of_generations(folder: Path) -> blocks.Blocks:
 
 def of_decisions(folder: Path) -> blocks.Blocks:
     """Yield what the rules of each kernel decide after a list of pages."""
-    decided, rounds = stall.decided_lists(folder), stall.reclaim_rows(folder).rounds
-    summed = stall.summed_decisions(decided, rounds, trace=folder.name).drop("trace")
+    rows = reclaim_rows(folder)
+    decided = decided_lists(rows)
+    summed = summed_decisions(decided, rows.rounds, trace=folder.name).drop("trace")
     yield blocks.text(
         "Reclaim takes pages list by list; after a list, rules decide whether kswapd may write "
         "file pages from then on (flag tail_lru_dirty), and whether a task sleeps. What would the "
@@ -89,20 +99,18 @@ def of_decisions(folder: Path) -> blocks.Blocks:
         f"{counts['series-2']}, of the whole series (series-8) {counts['series-8']}, and of 6.1 "
         f"{counts['6.1']}."
     )
-    yield blocks.verdict(stall.verify_stalls(folder))
-    yield blocks.chart(stall_decisions.charts.agreement(stall.agreement(decided), folder.name))
+    yield blocks.verdict(stall.verify(folder))
+    yield blocks.chart(stall_decisions.charts.agreement(agreement(decided), folder.name))
     yield blocks.text("What each set of rules decides of the trace's lists:")
-    yield blocks.table(summed, stall.tables.STALL_DECISIONS)
-    requested = stall.requested_sleeps(decided, rounds)
-    yield blocks.table(
-        requested, stall.tables.REQUESTED_SLEEPS, fold="Sleeps that the rules request"
-    )
-    yield blocks.text(f"Not recorded by 6.1: {'; '.join(stall.NOT_RECORDED)}.")
+    yield blocks.table(summed, tables.STALL_DECISIONS)
+    requested = requested_sleeps(decided, rows.rounds)
+    yield blocks.table(requested, tables.REQUESTED_SLEEPS, fold="Sleeps that the rules request")
+    yield blocks.text(f"Not recorded by 6.1: {'; '.join(NOT_RECORDED)}.")
 
 
 def of_sums(folder: Path) -> blocks.Blocks:
     """Yield what the rules decide after a pass over a node."""
-    stalls = stall.root_stalls({folder.name: folder}).drop("trace")
+    stalls = stall.replay(folder).drop("trace")
     yield blocks.text(
         "After a pass over a node reclaim lets its task sleep, or wakes the flushers that write "
         "dirty pages. How often did it here, and would other rules have done so for all of memory?"
@@ -115,7 +123,7 @@ def of_sums(folder: Path) -> blocks.Blocks:
     yield blocks.text(
         f"By the rules of this kernel a sleep was requested after {blocks.listed(words)}."
     )
-    yield blocks.verdict(stall.verify_sums(folder))
+    yield blocks.verdict(stall.verify(folder))
     kinds = {
         "asked": "a sleep requested",
         "may_ask": "perhaps a sleep requested",
@@ -139,7 +147,7 @@ def of_sums(folder: Path) -> blocks.Blocks:
         "First the rules of this kernel; the others decide for all of memory alone. Open loop: "
         "each state is the trace's own, whatever was decided before."
     )
-    yield blocks.table(stalls, stall.tables.ROOT_STALLS)
+    yield blocks.table(stalls, tables.ROOT_STALLS)
 
 
 _RECLAIMERS: Final = {
