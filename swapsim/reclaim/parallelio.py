@@ -23,6 +23,7 @@ FILES_MIB: Final = (0, 715, 2385, 4055)  # sizes of the mail's files; 0: a round
 WARM_UP: Final = 1  # rounds without a file before those that are reported
 
 PAGE_KIB: Final = 4
+_MAILED: Final = pl.Schema({"metric": pl.String(), "value": pl.Float64()})
 SAMPLE_NS: Final = 10 * SECOND_NS  # time between two lines of iostat, as mmtests sets it
 _ROUNDS: Final = {False: 1, True: 5}  # of each size, by nfs: the mail's times are of 1 + 4, 1 + 20
 
@@ -129,6 +130,12 @@ class Run:
         by_zone = self.zones.reverse().select(
             "zone", pl.col("scanned_kswapd") + pl.col("scanned_direct")
         )
+        efficiency = {
+            by: 100 * sums[f"reclaimed_{by}"] // sums[f"scanned_{by}"]
+            if sums[f"scanned_{by}"]
+            else 100
+            for by in ("kswapd", "direct")
+        }
         rows = [
             ("Minor Faults", counters["minor_faults"]),
             ("Major Faults", counters["major_faults"]),
@@ -138,9 +145,9 @@ class Run:
             ("Kswapd pages scanned", sums["scanned_kswapd"]),
             ("Kswapd pages reclaimed", sums["reclaimed_kswapd"]),
             ("Direct pages reclaimed", sums["reclaimed_direct"]),
-            ("Kswapd efficiency", _efficiency(sums, "kswapd")),
+            ("Kswapd efficiency", efficiency["kswapd"]),
             ("Kswapd velocity", sums["scanned_kswapd"] / seconds),
-            ("Direct efficiency", _efficiency(sums, "direct")),
+            ("Direct efficiency", efficiency["direct"]),
             ("Direct velocity", sums["scanned_direct"] / seconds),
             ("Percentage direct scans", 100 * sums["scanned_direct"] // (scanned or 1)),
             *((f"Zone {zone} velocity", pages / seconds) for zone, pages in by_zone.iter_rows()),
@@ -151,7 +158,7 @@ class Run:
             ("Sector Reads", counters["disk_read"] * PAGE_KIB),
             ("Sector Writes", counters["disk_written"] * PAGE_KIB),
         ]
-        return _table(rows)
+        return pl.DataFrame(rows, _MAILED, orient="row")
 
     @property
     def ops(self) -> pl.DataFrame:
@@ -179,7 +186,7 @@ class Run:
             }
             size = row["file_pages"] // MIB_PAGES
             rows += [(f"Ops {name}-{size}M", value) for name, value in figures.items()]
-        return _table(rows)
+        return pl.DataFrame(rows, _MAILED, orient="row")
 
     @property
     def iostat(self) -> pl.DataFrame:
@@ -210,19 +217,6 @@ class Run:
             )
             for word, found in (("Mean", lines.mean()), ("Max", lines.max()))
         )
-
-
-def _table(rows: Sequence[tuple[str, float]]) -> pl.DataFrame:
-    return pl.DataFrame(
-        [(metric, float(value)) for metric, value in rows],
-        schema={"metric": pl.String, "value": pl.Float64},
-        orient="row",
-    )
-
-
-def _efficiency(sums: Mapping[str, int], caller: str) -> int:
-    scanned = sums[f"scanned_{caller}"]
-    return 100 * sums[f"reclaimed_{caller}"] // scanned if scanned else 100
 
 
 def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:

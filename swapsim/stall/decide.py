@@ -34,7 +34,7 @@ PAGES: Final = pl.Schema(
 
 def decide(
     pages: pl.DataFrame,
-    rules: Iterable[str] = RULES,
+    rules: str | Iterable[str] = RULES,
     *,
     kswapd: bool = True,
     priority: int = STALL_PRIORITY_MAX,
@@ -55,8 +55,8 @@ def decide(
         (1). Later events are given in advance: ``still`` under writeback after a sleep of case 1
         (as ``writeback``), ``arrives`` at the dirty test unless a rule stops it (True),
         ``dirty_late``, dirty there (as ``dirty``), and ``kept`` by pageout.
-    rules : iterable of str
-        Names of RULES.
+    rules : str or iterable of str
+        Of RULES.
     kswapd : bool
         Whether kswapd reclaims, or a task.
     priority : int
@@ -106,7 +106,7 @@ def decide(
     known = known.select(pl.col(name).cast(dtype) for name, dtype in PAGES.items())
     bits = sum(STALL_FLAGS[name] for name in {*flags})
     rows = []
-    for each in rules:
+    for each in [rules] if isinstance(rules, str) else rules:
         context = StallContext(rules=each, kswapd=kswapd, priority=priority, flags=bits, **caller)
         paths, end = process(context, known, unseen=unseen)
         named = {

@@ -15,12 +15,13 @@ and the CPU may stop meanwhile. They were read before this CPU, or this task, wr
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from swapsim.ffi import STALL_FLAGS, STALL_FLAGS_ALL
+from swapsim.stall._native import Numbers
 from swapsim.stall.recording import BEFORE_ALL, ReclaimRows, Recording
 
 EXACT: Final = 0  # the order of the rows leaves one value, which was read
@@ -53,8 +54,6 @@ _INTERVALS: Final = pl.Schema(
 ``mask`` of the node or lruvec ``key``, as its ``row`` of this seq says. ``own`` are flags that the
 task itself had set before it read them. It is ``alone`` unless its row also wrote flags in this
 interval: what a row read and then wrote proves nothing about later rows."""
-
-Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
 def judge_flags(recording: Recording, *, by_pass: bool) -> pl.DataFrame:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first row of a trace of reclaim that differs from the rules, with all that it rests on."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import polars as pl
 
 from swapsim.ffi import STALL_COUNTERS
-from swapsim.stall.recording import OUTCOME_COUNTERS, Recording
+from swapsim.stall.recording import Recording
 from swapsim.traces.verification import mismatch
 
 _WORDS: Final = {
@@ -23,10 +23,13 @@ _WORDS: Final = {
     "cleared": "it cleared other flags",
 }
 _FOLIO_FLAGS: Final = ("file", "lazyfree", "dirty", "writeback", "reclaim", "marked", "swap")
-_NOT_SHOWN: Final = ("seq", "pid", "kind", "not_requested", "fault", "verdict", "raced")
+_BY_RULES: Final = ("_rules", "_added")
+"""Ends of the names of columns with the rules' values; ``_added`` are sums of lists."""
+_NOT_SHOWN: Final = (
+    *("seq", "pid", "fault", "verdict", "raced", "rows", "after", "folios", "kind", "equal"),
+    *("not_called", "not_requested"),
+)
 _MOST_ROWS: Final = 64
-
-Row = Mapping[str, Any]
 
 
 def describe_first(
@@ -35,59 +38,54 @@ def describe_first(
     judged: Mapping[str, pl.DataFrame],
     folios: pl.DataFrame,
 ) -> str:
-    """Describe in lines where a trace first differs: the kernel's row, the rules' values, folios.
-
-    The tables have the rules' values in columns that end in ``_rules``.
-    """
+    """Describe where a trace first differs: the kernel's row, the rules' values, its folios."""
     seq, table, fault = faults.row(0)
     row = judged[table].row(by_predicate=pl.col("seq") == seq, named=True)
-    where = f"{_name(table, row)} at seq {seq} of task {row['pid']}"
-    more: Iterable[str] = ()
-    if table == "reclaim_lists":
-        of_list = folios.filter(pl.col("list") == row["list"])
-        sides, more = _of_list(row, recording), _folio_lines(of_list)
-    elif table == "reclaim_passes":
-        sides, more = _of_pass(row), _list_lines(row, recording)
-    else:
-        shown = {name: value for name, value in row.items() if name not in _NOT_SHOWN}
-        sides = {"row": ", ".join(f"{name} {value}" for name, value in shown.items())}
-    return mismatch(where, _WORDS[fault], sides, *more)
-
-
-def _name(table: str, row: Row) -> str:
-    by = "kswapd's " if row.get("kswapd") else ""
     number, a_list = row.get("pass"), row.get("list")
-    return {
+    by = "kswapd's " if row.get("kswapd") else ""
+    name = {
         "reclaim_lists": f"{by}list {a_list} in pass {number}",
         "reclaim_passes": f"{by}pass {number}",
         "throttles": f"the call {row.get('reason')} of pass {number}, list {a_list}",
         "reclaim_rounds": f"the round of pass {number}",
         "reclaim_clears": f"the clear of flags ({row.get('why')})",
     }[table]
+    if table == "reclaim_lists":
+        calls = recording.rows.throttles.filter(pl.col("list") == a_list)
+        row["sleeps"] = calls["reason"].to_list()
+        row["sleeps_rules"] = ["congestion_wait"] * row["slept_rules"] + row["sleeps_rules"]
+    more: Iterator[str] = iter(())
+    if table == "reclaim_lists":
+        more = _folio_lines(folios.filter(pl.col("list") == a_list))
+    elif table == "reclaim_passes":
+        more = _list_lines(recording.rows.lists.filter(pl.col("pass") == number))
+    where = f"{name} at seq {seq} of task {row['pid']}"
+    return mismatch(where, _WORDS[fault], sides_of(row), *more)
 
 
-def _fields(row: Row, names: tuple[str, ...], suffix: str = "") -> str:
-    return " ".join(f"{name} {row[name + suffix]}" for name in names)
-
-
-def _flags(row: Row) -> str:
-    before, own, after = (row[f"flags_{name}"] for name in ("before", "set", "after"))
-    return f"before {before}, set {own} (rules: {row['flags_set_rules']}), after {after}"
-
-
-def _of_list(row: Row, recording: Recording) -> dict[str, str]:
-    """Return both counters, flags and sleeps of a list."""
-    calls = recording.rows.throttles.filter(pl.col("list") == row["list"])
-    called = ", ".join(calls["reason"])
-    requested = ", ".join(["congestion_wait"] * row["slept_rules"] + row["sleeps_rules"])
-    counters = (*STALL_COUNTERS, *OUTCOME_COUNTERS)
-    return {
-        "list": f"priority {row['priority']}, target cgroup {row['target']}, taken {row['taken']}",
-        "kernel": _fields(row, counters),
-        "rules": _fields(row, counters, "_rules"),
-        "flags": _flags(row),
-        "sleeps": f"{called or 'none'} (rules: {requested or 'none'})",
+def sides_of(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return in words what a row has of which the rules have a value, that value, and the rest."""
+    rules = {
+        name.removesuffix(end): value
+        for end in _BY_RULES
+        for name, value in row.items()
+        if name.endswith(end) and name.removesuffix(end) in row
     }
+    others = {
+        name: value
+        for name, value in row.items()
+        if name not in (*rules, *_NOT_SHOWN) and not name.endswith((*_BY_RULES, "_differs"))
+    }
+    sides = {"kernel": {name: row[name] for name in rules}, "rules": rules, "row": others}
+    return {side: _in_words(values) for side, values in sides.items()}
+
+
+def _in_words(values: Mapping[str, Any]) -> str:
+    texts = {
+        name: "+".join(value) or "none" if isinstance(value, list) else value
+        for name, value in values.items()
+    }
+    return ", ".join(f"{name} {text}" for name, text in texts.items())
 
 
 def _folio_lines(folios: pl.DataFrame) -> Iterator[str]:
@@ -106,22 +104,7 @@ def _folio_lines(folios: pl.DataFrame) -> Iterator[str]:
         yield f"    and {folios.height - _MOST_ROWS} more folios"
 
 
-def _of_pass(row: Row) -> dict[str, str]:
-    """Return a pass's sums, flags and sleep."""
-    sums = (*STALL_COUNTERS, "taken", "file_taken", "scanned", "reclaimed")
-    return {
-        "pass": f"priority {row['priority']}, target cgroup {row['memcg']}",
-        "kernel": _fields(row, sums),
-        "lists": _fields(row, sums, "_added"),
-        "flags": _flags(row),
-        "sleep": f"{row['throttle'] or 'none'} (rules: {row['throttle_rules'] or 'none'})",
-    }
-
-
-def _list_lines(row: Row, recording: Recording) -> Iterator[str]:
-    own = recording.rows.lists.filter(pl.col("pass") == row["pass"]).head(_MOST_ROWS)
-    for a_list in own.iter_rows(named=True):
-        counters = _fields(a_list, STALL_COUNTERS)
-        yield (
-            f"    list {a_list['list']} at seq {a_list['seq']}: taken {a_list['taken']} {counters}"
-        )
+def _list_lines(lists: pl.DataFrame) -> Iterator[str]:
+    for row in lists.head(_MOST_ROWS).iter_rows(named=True):
+        counters = _in_words({name: row[name] for name in ("taken", *STALL_COUNTERS)})
+        yield f"    list {row['list']} at seq {row['seq']}: {counters}"

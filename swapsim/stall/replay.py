@@ -64,7 +64,7 @@ _FLAGGED: Final = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
 
 
 def replay(
-    trace: Trace | Path | str, rules: Sequence[str] | None = None, *, progress: bool = False
+    trace: Trace | Path | str, rules: str | Sequence[str] | None = None, *, progress: bool = False
 ) -> pl.DataFrame:
     """Decide the lists of a recording by other rules, and count what each set decides.
 
@@ -77,8 +77,8 @@ def replay(
     trace : Trace, Path or str
         A recording with reclaim_folios, reclaim_lists and reclaim_passes, as `swapsim.open` takes
         it; or one of a stock 7.3, with stall_lists and stall_passes.
-    rules : sequence of str
-        Names of RULES, all by default; 7.3-generations, 7.3-lists and each-list for a stock 7.3.
+    rules : str or sequence of str
+        Of RULES, all by default; 7.3-generations, 7.3-lists and each-list for a stock 7.3.
     progress : bool
         Whether a terminal shows a bar.
 
@@ -111,12 +111,12 @@ def replay(
     >>> found.select("rules", "tail_lru_dirty", "forced").rows()
     [('mmotm', 791, 826), ('series-8', 4, 848), ('6.1', 307, 112)]
     """
-    path = Path(trace)
+    path, named = Path(trace), [rules] if isinstance(rules, str) else rules
     if is_of_sums(path):
-        return root_stalls(path, rules)
+        return root_stalls(path, named)
     rows = reclaim_rows(path)
     with errors_of(path):
-        decided = decided_lists(rows, rules, progress=progress)
+        decided = decided_lists(rows, named, progress=progress)
     return summed_decisions(decided, rows.rounds, trace=path.name)
 
 

@@ -14,8 +14,9 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError, check_choice, errors_of
-from swapsim.ffi import STALL_COUNTERS, SUMS_FLAGS, SUMS_RULES
+from swapsim.ffi import SUMS_FLAGS, SUMS_RULES
 from swapsim.stall._native import CONGESTED_FLAGS, WRITEBACK_FLAG, decide_sums
+from swapsim.stall.mismatch import sides_of
 from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces.folder import event_names
 from swapsim.traces.replays import SUMS_TABLES
@@ -78,59 +79,54 @@ def verify_sums(trace: Path) -> Verdict:
     """
     rows = sum_rows(trace)
     with errors_of(trace):
-        return _judged(rows)
-
-
-def _judged(rows: SumRows) -> Verdict:
-    lists, passes = _compared_lists(rows), _compared_passes(rows)
-    decides = pl.col("decided") | pl.col("decides_rules")
+        lists, passes = _compared_lists(rows), _compared_passes(rows)
+    decides = pl.col("decided") | pl.col("decided_rules")
     throttles = passes.filter(pl.any_horizontal(pl.col("throttle", "throttle_rules").is_not_null()))
-    same = pl.col("throttle").eq_missing(pl.col("throttle_rules"))
+    of_passes = lists.filter(pl.col("pass") > 0)
     counted = {
         "passes": passes.filter(decides)["equal"],
         "returns": passes.filter(~decides)["equal"],
-        "lists": lists.filter(pl.col("pass") > 0)["equal"],
-        "throttles": throttles.select(same).to_series(),
+        "lists": of_passes["equal"],
+        "throttles": throttles.select(_as_the_rules("throttle")).to_series(),
     }
     counts = {name: (int(equal.sum()), len(equal)) for name, equal in counted.items()}
     agrees = all(equal == number for equal, number in counts.values())
-    decides_here = counts["passes"][1] > 0
-    figures = {
-        "concurrent": int(passes["concurrent"].sum()),
-        "cut": int((lists["pass"] == 0).sum()),
-        "slept": passes["slept_us"].count(),
-        "woken": int(lists["woken"].sum()),
-    }
     return Verdict(
         agrees=agrees,
         counts=counts,
-        result=_RESULT if decides_here else _NONE_DECIDES,
-        figures=figures,
+        result=_RESULT if counts["passes"][1] else _NONE_DECIDES,
+        figures={
+            "concurrent": int(passes["concurrent"].sum()),
+            "cut": lists.height - of_passes.height,
+            "slept": passes["slept_us"].count(),
+            "woken": int(lists["woken"].sum()),
+        },
         notes=(
             "returned before a decision, for all of memory: {returns} passes",
             "the flushers were woken {woken} times; {slept} throttles slept",
             "explained by a concurrent change: the flags of {concurrent} passes",
             "not judged: {cut} lists of passes that the recording cut",
         ),
-        first=None if agrees else _first(lists, passes),
+        first=None if agrees else _first(of_passes, passes),
         tables={"lists": lists, "passes": passes},
     )
+
+
+def _as_the_rules(name: str) -> pl.Expr:
+    return pl.col(name).eq_missing(pl.col(f"{name}_rules"))
 
 
 def _compared_lists(rows: SumRows) -> pl.DataFrame:
     lists = rows.lists.join(
         rows.passes.select("pass", "kswapd", "memcg"), on="pass", how="left", maintain_order="left"
     ).with_columns(pl.col("kswapd").fill_null(value=False), pl.col("memcg").fill_null(0), flags=0)
-    found = decide_sums(lists, rows.rules, "list").select(pl.all().name.suffix("_rules"))
-    added = [
-        (pl.col(name).cum_sum().over("pass") - pl.col(name)).alias(f"{name}_rules")
+    found = decide_sums(lists, rows.rules, "list").select(woken_rules="wakes")
+    before = {
+        f"{name}_before_rules": pl.col(name).cum_sum().over("pass") - pl.col(name)
         for name in SUMMED
-    ]
-    equal = pl.all_horizontal(
-        pl.col("woken") == pl.col("wakes_rules"),
-        *(pl.col(f"{name}_before") == pl.col(f"{name}_rules") for name in SUMMED),
-    )
-    return lists.hstack(found).with_columns(added).with_columns(equal=equal)
+    }
+    equal = map(_as_the_rules, ("woken", *(f"{name}_before" for name in SUMMED)))
+    return lists.hstack(found).with_columns(**before).with_columns(equal=pl.all_horizontal(*equal))
 
 
 def _compared_passes(rows: SumRows) -> pl.DataFrame:
@@ -141,45 +137,27 @@ def _compared_passes(rows: SumRows) -> pl.DataFrame:
         pl.col(f"{name}_rules").fill_null(0) for name in SUMMED
     )
     found = decide_sums(passes.with_columns(flags="flags_before"), rows.rules, "pass")
-    passes = passes.hstack(found.select(pl.all().name.suffix("_rules")))
+    passes = passes.hstack(
+        found.select(decided_rules="decides", throttle_rules="throttle", set_rules="set")
+    )
     # A cgroup's task looks at the flags of its lruvec, and kswapd alone changes that of the node.
     mask = pl.when("kswapd").then(WRITEBACK_FLAG + CONGESTED_FLAGS).otherwise(CONGESTED_FLAGS)
     left = (pl.col("flags_before") | pl.col("set_rules")) & mask
     flags = (pl.col("flags_after").fill_null(left) & mask) == left
-    other_flags = ~flags & pl.col("others")
-    return passes.with_columns(concurrent=other_flags).with_columns(
-        equal=pl.all_horizontal(
-            *(pl.col(name) == pl.col(f"{name}_rules") for name in SUMMED),
-            pl.col("decided") == pl.col("decides_rules"),
-            pl.col("throttle").eq_missing(pl.col("throttle_rules")),
-            flags | pl.col("concurrent"),
-        )
+    equal = map(_as_the_rules, (*SUMMED, "decided", "throttle"))
+    return passes.with_columns(concurrent=~flags & pl.col("others")).with_columns(
+        equal=pl.all_horizontal(*equal, flags | pl.col("concurrent"))
     )
 
 
 def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> str:
     """Describe the first row that differs."""
-    kinds = (
-        ("list", lists.filter(pl.col("pass") > 0), ("woken",)),
-        ("pass", passes, ("decided", "throttle", "flags_before", "flags_after")),
-    )
-    found = [
-        (row["t_ns"], kind, row, shown)
-        for kind, frame, shown in kinds
-        for row in frame.filter(~pl.col("equal")).head(1).iter_rows(named=True)
-    ]
-    _, kind, row, shown = min(found, key=lambda each: each[:2])
-    ours = [name for name in row if name.endswith("_rules")]
-    names = [*(name for name in (*STALL_COUNTERS, "taken") if name in row), *shown]
-    before = [name for name in row if name.endswith("_before") and name not in shown]
-    return mismatch(
-        "the {} with seq {seq}, of task {pid} in pass {pass}".format(kind, **row),
-        "another sum or decision",
-        {
-            "trace": ", ".join(f"{name} {row[name]}" for name in (*names, *before)),
-            "ours": ", ".join(f"{name.removesuffix('_rules')} {row[name]}" for name in ours),
-        },
-    )
+    wrong = (frame.filter(~pl.col("equal")).head(1) for frame in (lists, passes))
+    found = [row for frame in wrong for row in frame.iter_rows(named=True)]
+    row = min(found, key=lambda each: each["t_ns"])
+    kind = "list" if "woken" in row else "pass"
+    where = f"the {kind} with seq {row['seq']}, of task {row['pid']} in pass {row['pass']}"
+    return mismatch(where, "another sum or decision", sides_of(row))
 
 
 # What the rules would decide for all of memory.

@@ -54,12 +54,6 @@ def join(frames: Mapping[str, pl.DataFrame], _head: Mapping[str, Any]) -> dict[s
     """Return STALL_LISTS and STALL_PASSES by the names of their files.
 
     A text without `stall_list` is no such recording: each of its events has a table of its own.
-
-    Raises
-    ------
-    InputError
-        An event or a field is missing; the clock has no time; memory cgroups are of version 1; the
-        machine has several nodes; or a cgroup's pass has no sums.
     """
     if "stall_list" not in frames:
         return {name: frame.drop(CLOCK) for name, frame in frames.items()}
@@ -78,9 +72,14 @@ def join(frames: Mapping[str, pl.DataFrame], _head: Mapping[str, Any]) -> dict[s
     rows = sorted([*walk.lists, *passes], key=lambda row: (row["t_ns"], row["seq"]))
     for seq, row in enumerate(rows):
         row["seq"] = seq
+    tables = {"stall_lists": (walk.lists, STALL_LISTS), "stall_passes": (passes, STALL_PASSES)}
     return {
-        "stall_lists": _table(walk.lists, STALL_LISTS.schema),
-        "stall_passes": _table(passes, STALL_PASSES.schema),
+        name: pl.DataFrame(
+            [[row.get(column) for column in table.names()] for row in found],
+            table.schema,
+            orient="row",
+        )
+        for name, (found, table) in tables.items()
     }
 
 
@@ -101,10 +100,6 @@ def _check(frames: Mapping[str, pl.DataFrame]) -> None:
         raise InputError(
             "the root cgroup was reclaimed by memory.reclaim, which is not modelled", field="target"
         )
-
-
-def _table(rows: list[_Row], schema: pl.Schema) -> pl.DataFrame:
-    return pl.DataFrame([[row.get(name) for name in schema] for row in rows], schema, orient="row")
 
 
 def _overlaps(spans: list[list[int]], begin: int, end: int) -> bool:

@@ -197,13 +197,7 @@ RECLAIM_CLEARS: Final = Table(
 _RULES: Final = Column("rules", RULE_SET, "rule set, by the kernel that had it")
 
 FOLIO_SUMS: Final = (
-    Column(
-        "turned",
-        pl.UInt32,
-        "folios under writeback that were rejected, by case 1 (kswapd reclaims, the folio is "
-        "marked for reclaim, the node has the flag writeback) or case 2 (all others but those of "
-        "case 3, for which a cgroup's reclaim waits)",
-    ),
+    Column("turned", pl.UInt32, "folios under writeback that were rejected, by case 1 or 2"),
     Column("not_written", pl.UInt32, "dirty folios that were not written"),
     Column("waited", pl.UInt32, "folios that were waited for in case 3"),
     Column("file_written", pl.UInt32, "file folios that were given to pageout"),

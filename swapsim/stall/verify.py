@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_RULES, STALL_STEPS
 from swapsim.progress import bar
 from swapsim.stall._native import (
+    Numbers,
     Rules,
     decide_lists,
     decide_passes,
@@ -81,8 +82,6 @@ _JUDGED: Final = ("seq", "pass", "pid", "raced", "fault")
 _RESULT: Final = (
     "decided {passes} passes as the kernel did ({lists} lists' counters, {throttles} throttles)"
 )
-
-Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
 def _differs(name: str, suffix: str = "_rules") -> pl.Expr:

@@ -79,7 +79,7 @@ def test_a_mismatch_exits_with_1_and_is_described(
     assert main(["verify", "stall", str(write(tmp_path / "trace", frames))]) == 1
     printed = capsys.readouterr().out
     assert f"list {row['list']} in pass {row['pass']} at seq {row['seq']}" in printed
-    for word in ("kernel: ", "rules:  ", "flags:  ", "sleeps: ", "folio at seq "):
+    for word in ("kernel: ", "rules:  ", "row:    ", "folio at seq "):
         assert word in printed
     assert "lists' counters" in printed.splitlines()[-1]
 
