@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all charts share: theme, colours, interaction, panels, and rendering.
+"""Charts of frames: `use` for notebooks, and six helpers, each of a frame and its columns.
 
-A chart itself is a function of its subject's package, in ``charts``.
+Altair is imported when the first chart is drawn.
 """
 
-from swapsim.charts import colours as colours
-from swapsim.charts import general as general
-from swapsim.charts import theme as theme
-from swapsim.charts.theme import png as png
-from swapsim.charts.theme import rendered as rendered
-from swapsim.charts.theme import use as use
+from swapsim.charts.general import areas, bars, dots, heat, lines, points
+from swapsim.charts.theme import use
+
+__all__ = ["areas", "bars", "dots", "heat", "lines", "points", "use"]

@@ -239,6 +239,6 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 def write_chart(chart: "alt.TopLevelMixin", path: Path) -> None:
     """Write a chart in the format of its suffix."""
-    from swapsim import charts
+    from swapsim.charts import theme
 
-    write_atomically(path, charts.rendered(chart, path.suffix))
+    write_atomically(path, theme.rendered(chart, path.suffix))

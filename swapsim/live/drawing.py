@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
+import altair as alt
 import vl_convert
 
 from swapsim.charts import colours
-from swapsim.charts.quick import alt
-from swapsim.charts.theme import VEGA_LITE, of_version
+from swapsim.charts.theme import VEGA_LITE, altair, of_version
 from swapsim.live.panel import ROWS
 
 WIDTH: Final = 560
@@ -308,6 +308,7 @@ def legend(names: Sequence[str]) -> alt.Legend:
 
 def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Return the Vega-Lite of a panel, with its legends below each other."""
+    altair()  # has the theme
     made = of_version(chart.to_dict())
     below = {"anchor": "start", "direction": "vertical", "margin": 8}
     made["config"]["legend"]["layout"] = {"bottom": below}

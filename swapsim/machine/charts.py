@@ -3,10 +3,10 @@
 
 from typing import Final
 
+import altair as alt
 import polars as pl
 
 from swapsim.charts import colours, general
-from swapsim.charts.quick import alt
 
 _PUBLISHED: Final = ("#67000d", "#a50f15", colours.PUBLISHED, "#fb8d6a", "#fcbba1")
 """Anchors, in the order of their table."""

@@ -18,7 +18,7 @@ sys.path.insert(0, str(harness.HERE.parent / "site"))
 
 import chromium
 
-from swapsim.charts import png
+from swapsim.charts.theme import png
 from swapsim.live import LivePanel, panel, script
 from swapsim.live.panel import ROWS
 from swapsim.live.panel import run as engine_run

@@ -4,6 +4,8 @@
 import io
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -83,44 +85,44 @@ RUNS = pl.DataFrame(
 ).with_columns(published=pl.col("gain") + 1.0)
 
 GENERAL: dict[str, Callable[[], Any]] = {
-    "lines": lambda: general.lines(
+    "lines": lambda: charts.lines(
         RUNS, "tasks", "gain", "policy", panel="kernel", log="x", zero=True, title="Gain",
         words={"tasks": "tasks", "gain": "gain, %", "policy": "policy"},
     ),
-    "lines, ticks": lambda: general.lines(
+    "lines, ticks": lambda: charts.lines(
         RUNS.filter(kernel="5.8", policy="shared"), "tasks", "gain", tick="label", log="x",
         figures=".0f", band=(2.0, 5.0), rule=3.0,
     ),
-    "lines, each its own axis": lambda: general.lines(
+    "lines, each its own axis": lambda: charts.lines(
         RUNS, "tasks", "gain", "policy", panel="kernel", own_axes=True, rule=3.0,
         rule_colour=colours.PATCHED, words={"gain": "gain by {}, %"},
     ),
-    "lines, names": lambda: general.lines(
+    "lines, names": lambda: charts.lines(
         RUNS.filter(kernel="7.3"), "label", "gain", "policy", log="y", format="~s"
     ),
-    "dots": lambda: general.dots(
+    "dots": lambda: charts.dots(
         RUNS.filter(tasks=8), "gain", "policy", "kernel", zero=True, published="published",
         apart=True,
     ),
-    "dots, panels": lambda: general.dots(
+    "dots, panels": lambda: charts.dots(
         RUNS.filter(tasks=8), "gain", "policy", panel="kernel", own_axes=True, columns=1, tight=True
     ),
-    "bars": lambda: general.bars(
+    "bars": lambda: charts.bars(
         RUNS.filter(kernel="5.8").with_columns(gain=-pl.col("gain")), "gain", "policy",
         figures=".0f",
     ),
-    "bars of parts": lambda: general.bars(
+    "bars of parts": lambda: charts.bars(
         RUNS.filter(tasks=8), "gain", "kernel", "policy", colour={"mine": "#111", "shared": "#222",
         "percpu": "#333"},
     ),
-    "areas": lambda: general.areas(RUNS, "tasks", "gain", "policy", panel="kernel"),
-    "heat": lambda: general.heat(
+    "areas": lambda: charts.areas(RUNS, "tasks", "gain", "policy", panel="kernel"),
+    "heat": lambda: charts.heat(
         RUNS.filter(tasks=8), "kernel", "policy", "gain", figures=".0f", words={"gain": "gain, %"}
     ),
-    "heat of kinds": lambda: general.heat(
+    "heat of kinds": lambda: charts.heat(
         RUNS.filter(tasks=8), "kernel", "item", "policy", text="label"
     ),
-    "points": lambda: general.points(
+    "points": lambda: charts.points(
         RUNS.filter(tasks=8).rename({"low": "gain_low", "high": "gain_high"}), "gain", "published",
         "policy", label="policy",
     ),
@@ -167,27 +169,45 @@ def test_a_notebook_gets_an_interactive_chart_and_a_picture() -> None:
     assert {"image/png", "text/plain", MIME} == set(data)
 
 
-def test_a_notebook_s_chart_has_the_fields_that_it_names_with_six_digits() -> None:
-    """Other fields go, rows without a name in the chart too; a picture has the same columns."""
-    rows = [{"x": 1 / 3, "y z": 2, "unused": "word"}]
-    mark = {"mark": "point", "encoding": {"x": {"field": "x"}, "y": {"field": "y z"}}}
-    spec = {"datasets": {"d": rows}, "unused": 1, "data": {"name": "d"}, **mark}
-    assert theme.compact(spec) == {**spec, "datasets": {"d": [{"x": 0.333333, "y z": 2}]}}
+def test_a_chart_has_the_columns_that_it_draws_with_six_digits() -> None:
+    """Other columns go: a notebook of more than a megabyte is not shown by code hosts."""
+    frame = pl.DataFrame({"x": [1 / 3], "y z": [2], "unused": ["word"]})
+    (rows,) = charts.lines(frame, "x", "y z").to_dict()["datasets"].values()
+    assert rows == [{"x": 0.333333, "y z": 2}]
 
 
 def test_a_picture_is_packed_with_a_palette() -> None:
-    """Size and few colours stay, and of many colours a rare one."""
-    made, drawn = io.BytesIO(), Image.new("RGB", (90, 60), "white")
-    drawn.paste((76, 120, 168), (9, 9, 40, 40))
-    drawn.save(made, "PNG")
-    packed = Image.open(io.BytesIO(theme.packed(made.getvalue())))
-    assert packed.mode == "P"
-    assert packed.convert("RGB").tobytes() == drawn.tobytes()
-    drawn = Image.linear_gradient("L").convert("RGB")
-    drawn.paste((214, 39, 40), (9, 9, 12, 12))
-    drawn.save(made := io.BytesIO(), "PNG")
-    packed = Image.open(io.BytesIO(theme.packed(made.getvalue())))
-    assert packed.convert("RGB").getpixel((10, 10)) == (214, 39, 40)
+    """A rare colour of a chart stays."""
+    frame = pl.DataFrame({"x": range(99), "y": range(99), "who": ["one"] + ["others"] * 98})
+    colour = {"one": "#d62728", "others": "#4c78a8"}
+    picture = Image.open(
+        io.BytesIO(theme.png(charts.points(frame, "x", "y", "who", colour=colour).to_dict()))
+    )
+    assert picture.mode == "P"
+    found = {each for _, each in picture.convert("RGB").getcolors()}
+    assert any(abs(r - 0xD6) + abs(g - 0x27) + abs(b - 0x28) < 9 for r, g, b in found)
+
+
+def test_a_chart_answers() -> None:
+    """Marks have tooltips, a legend selects, axes zoom, and there is an alternative text."""
+    spec = spec_of("lines")
+    assert {each["name"]: each.get("bind") for each in spec["params"]} == {
+        "chosen": "legend",
+        "moved": "scales",
+    }
+    assert spec["description"].startswith("Gain. Kernel: 5.8, 7.3. Tasks: 1 to 64.")
+    *_, dot = spec["concat"][0]["layer"]
+    assert [tip["title"] for tip in dot["encoding"]["tooltip"]] == [
+        "kernel", "tasks", "gain, %", "policy", "from", "to",
+    ]  # fmt: skip
+    assert dot["encoding"]["opacity"]["condition"][0]["param"] == "chosen"
+
+
+def test_altair_is_imported_by_the_first_chart() -> None:
+    """It takes seconds, which a command without a chart does not wait for."""
+    code = "import sys, swapsim.charts; print({'altair', 'vl_convert', 'PIL'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize("height", [0, general.MOST_ROWS + 1])
@@ -195,4 +215,4 @@ def test_too_few_or_too_many_rows_are_refused(height: int) -> None:
     """A chart has at least one row, and at most as many as fit."""
     frame = pl.DataFrame({"x": range(height), "y": range(height)})
     with pytest.raises(InputError, match="rows"):
-        general.lines(frame, "x", "y")
+        charts.lines(frame, "x", "y")

@@ -13,7 +13,7 @@ import pytest
 from chromium import Page
 from reports import of_stored_outputs, one_notebook, small
 
-from swapsim import charts
+from swapsim.charts import theme
 from swapsim.io import notebooks_root
 from swapsim.site import report
 
@@ -22,17 +22,13 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 LONG = "a_name_of_a_verb(" + ", ".join(f"argument_{number}={number}" for number in range(30)) + ")"
 CELLS = f"""\
 import altair as alt, polars as pl
-from swapsim import charts, frames
-from swapsim.charts.interaction import interactive
+from swapsim import charts
 charts.use()
-frames.use()
 wide = pl.DataFrame({{f"a column of some width {{n}}": [n] for n in range(20)}})
 display(wide)
 print("{"=" * 300}")
 frame = pl.DataFrame({{"place": [1, 2, 3]}})
-chart = alt.Chart(frame, title="A wide chart").mark_circle(size=900)
-chart = chart.encode(x=alt.X("place:Q", title="place"))
-interactive()(lambda: chart.properties(width=900))()  # {LONG}
+charts.points(frame, "place", "place", size=900, title="A wide chart", width=900)  # {LONG}
 """
 CUT_OFF = """
 (() => {
@@ -177,7 +173,7 @@ def test_the_file_of_a_chart_draws_it_without_a_warning(tmp_path: Path, browser:
     """A chart that is written as .html has a schema that its own Vega-Lite knows."""
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A file").mark_bar().encode(x="x:Q")
     file = tmp_path / "chart.html"
-    file.write_bytes(charts.rendered(drawn, ".html"))
+    file.write_bytes(theme.rendered(drawn, ".html"))
     browser.open(file.as_uri())
     browser.wait_for("document.querySelector('svg .role-mark path') != null")
     assert browser.complaints == []

@@ -6,8 +6,9 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
+import altair as alt
+
 from swapsim.charts import colours
-from swapsim.charts.quick import alt
 from swapsim.ffi import FRAMES_KEPT, SLOTS_KEPT
 from swapsim.live import drawing
 from swapsim.live.models import machine as model

@@ -4,8 +4,9 @@
 from dataclasses import replace
 from typing import Any, Final
 
+import altair as alt
+
 from swapsim.charts.colours import CPUS
-from swapsim.charts.quick import alt
 from swapsim.ffi import POLICIES
 from swapsim.live import drawing
 from swapsim.live.models import slots as model

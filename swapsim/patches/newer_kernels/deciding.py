@@ -8,7 +8,6 @@ import polars as pl
 
 from swapsim import mglru
 from swapsim.charts import colours, general
-from swapsim.charts.interaction import interactive
 from swapsim.ffi import GENERATIONS_MAX, MGLRU_RULES, MGLRU_SWAPPINESS_MAX, MGLRU_TERMS
 from swapsim.mglru.recording import TYPES, recording
 from swapsim.mglru.replay import chosen
@@ -40,7 +39,6 @@ _PLACES: Final = {
 """The centre of each box of the loop."""
 
 
-@interactive(title="", text="", angle="")
 def loop(second: dict[str, Any]) -> alt.LayerChart:
     """Draw the controller as a feedback loop, with the figures of a part of a timeline in it."""
     rate = {each: second[f"rate_{each}_percent"] for each in TYPES}

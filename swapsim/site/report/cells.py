@@ -26,7 +26,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from swapsim import live
-from swapsim.charts.theme import MIME, of_version, png
+from swapsim.charts.theme import MIME, altair, of_version, png
 from swapsim.errors import SwapsimError
 from swapsim.live.drawing import NARROW, ROOM
 from swapsim.live.script import packed
@@ -186,6 +186,7 @@ def panel_figure(name: str) -> str:
 
 def chart_figure(chart: alt.TopLevelMixin) -> str:
     """Return a chart as `figure` does, drawn here."""
+    altair()  # has the theme
     spec = chart.to_dict()
     picture = base64.b64encode(png(spec)).decode()
     return figure({"data": {MIME: spec, "image/png": picture}})
