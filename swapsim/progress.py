@@ -26,9 +26,16 @@ _came: int | None = None
 
 def record_signals() -> None:
     """Let each of SIGNALS raise KeyboardInterrupt and be recorded; one that is ignored stays so."""
+    sys.unraisablehook = _report_others
     for number in SIGNALS:
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
             signal.signal(number, _interrupt)
+
+
+def _report_others(lost: "sys.UnraisableHookArgs") -> None:
+    """Print an exception that Python drops, except for a KeyboardInterrupt: that is recorded."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
 
 
 def _interrupt(number: int, _: object) -> None:

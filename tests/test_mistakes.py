@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mistakes as users make them: one line that names what is wrong and what to do, no file left."""
+
+from pathlib import Path
+
+import pytest
+
+from swapsim.cli import main
+
+HEAD = "# tracer: nop\n"
+LINE = " kswapd0-52 [000] d... 1.000000: swp_add: (a+0x0/0x1 <- b) folio=0xffffea00 entry=0x1\n"
+
+FILES = {
+    "empty.txt": "",
+    "words.txt": "no line of a trace\n",
+    "half.txt": f"{HEAD}{LINE[:40]}\n",
+    "field.txt": HEAD + LINE.replace("entry=0x1", "entry=0x"),
+    "nothing.py": "x = 1\n",
+    "broken.py": "def (:\n",
+    "raises.py": "raise ValueError('mine')\n",
+    "two.py": "import swapsim\n@swapsim.policy(base_of='cpu')\ndef a(next):\n    return next\n"
+    "@swapsim.list_policy()\ndef b():\n    return 0\n",
+    "leaves.py": "import swapsim\n@swapsim.policy(base_of='cpu')\ndef a(next):\n    return -5\n",
+    "types.py": "import swapsim\n@swapsim.type_policy()\ndef a():\n    return 0\n",
+    "wrong.py": "import swapsim\n@swapsim.policy(base_of='cpu')\ndef a(nxt):\n    return nxt\n",
+    "semicolons.csv": "metric;base;patched\n",
+    "number.csv": "metric,base,patched\nelapsed-time,1,two\n",
+    "unknown.csv": "metric,base,patched\nno such metric,1,2\n",
+    "head.txt": "nothing\n",
+}
+"""Files that a user has."""
+
+COMMANDS = (
+    # import
+    ("import", "write 'swapsim import [OPTIONS] TEXT'"),
+    ("import sample", "add -o DIR"),
+    ("import no-such.txt -o out", "no-such.txt: cannot be read"),
+    ("import empty.txt -o out", "empty.txt"),
+    ("import words.txt -o out", "--keep-going"),
+    ("import half.txt -o out", "line 2"),
+    ("import field.txt -o out", "field 'entry'"),
+    ("import sample -o no/out", "create it first"),
+    ("import sample -o .", "exists already"),
+    ("import sample -o words.txt", "exists already"),
+    ("import . -o out", "Is a directory"),
+    ("import sample -o out --head head.txt", "sh record.sh head"),
+    ("import sample out", "-o DIR"),
+    # info, probes
+    ("info no-such-folder", "no-such-folder"),
+    ("info a b", "(b): write 'swapsim info"),
+    ("info swap-w-sek", "there is swap-w-seq"),
+    ("info words.txt", "import it"),
+    ("info .", "no trace folder"),
+    ("info swap-w-seq -o x.csv", ".json"),
+    ("info swap-w-seq --format json", "-o FILE.json"),
+    ("probes --for writeback", "mapping"),
+    ("probes --for stalls", "stall"),
+    ("probes --for nonsense", "mapping"),
+    ("probes --kernel-btf words.txt", "words.txt"),
+    # replay, verify
+    ("replay", "mapping"),
+    ("replay mapping", "write 'swapsim replay mapping [OPTIONS] TRACE'"),
+    ("replay nonsense x", "there are mapping"),
+    ("replay writeback-tags x", "'replay mapping'"),
+    ("replay batched-removal x", "'replay removal'"),
+    ("replay stall-decisions x", "'replay stall'"),
+    ("replay cluster-next x", "'replay slots'"),
+    ("replay generations x", "'replay mglru'"),
+    ("replay A x", "'replay mapping'"),
+    ("replay swap-w-seq mapping", "write 'swapsim replay mapping swap-w-seq'"),
+    ("replay mapping swap-w-seq --kernel 2.4", "2.4"),
+    ("replay mapping slots-8-shared", "take another, as "),
+    ("replay slots slots-8-shared --seeds 0", "a whole number from 1 to 1000"),
+    ("replay slots slots-8-shared --seeds 1e9", "a whole number from 1 to 1000"),
+    ("replay stall swap-w-seq", "take another"),
+    ("replay clusters clusters-7.3-zram-1 --rules 8.0", "8.0"),
+    ("replay clusters clusters-7.3-zram-1 --switch x=yes", "--switch x=yes"),
+    ("replay mglru generations-7.3-mixed-1 --policy two.py", "two.py"),
+    ("replay mapping swap-w-seq -o x.xls", "does not end in one of"),
+    ("replay mapping swap-w-seq -o no/x.csv", "does not exist"),
+    ("replay mapping swap-w-seq --explain", "help(swapsim"),
+    ("verify stalls x", "'verify stall'"),
+    ("verify generations x", "'verify mglru'"),
+    ("verify mapping swap-w-seq", "there are slots"),
+    ("verify slots swap-w-seq", "take another"),
+    ("verify stall slots-8-percpu", "as stalls-cgroup-1, "),
+    ("verify stall stalls-nfs-1 --rules 2.0", "2.0"),
+    ("stalls x", "'replay stall' or 'verify stall'"),
+    # tables, compare, rank
+    ("tables E", "'a', 'b', 'c', 'd'"),
+    ("tables A -o x.txt", "does not end in one of"),
+    ("claims E", "'swapsim tables'"),
+    ("export sample", "ui.perfetto.dev"),
+    ("compare", "write 'swapsim compare [OPTIONS] FILE'"),
+    ("compare no-such.csv", "no-such.csv"),
+    ("compare semicolons.csv", "the first line is metric,base,patched"),
+    ("compare number.csv", "line 2"),
+    ("compare unknown.csv", "no such metric"),
+    ("rank nothing.py", "nothing.py"),
+    ("rank broken.py", "broken.py, line 1"),
+    ("rank raises.py", "mine"),
+    ("rank two.py", "each kind into a file of its own"),
+    ("rank leaves.py", "leaves.py, line 4"),
+    ("rank types.py", "swapsim replay mglru"),
+    ("rank wrong.py", "nxt"),
+    ("rank number.csv", "ends in .py"),
+    # the rest
+    ("report", "add -o"),
+    ("report --trace swap-w-seq -o no/x.html", "create it first"),
+    ("notebooks .", "exists already"),
+    ("simulate no-such-study", "one, as "),
+    ("bench --only no/such", "no/such: choose clusters, des"),
+    ("-x", "'swapsim --help' lists"),
+    ("bench --zzz", "'swapsim bench --help' lists"),
+)
+"""What is typed, and what the error has to name."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder with FILES, in which the command runs."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("typed", "named"), COMMANDS)
+def test_a_mistake_on_the_command_line(
+    typed: str, named: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, one line, nothing written."""
+    before = sorted(folder.iterdir())
+    assert main(typed.split()) == 2
+    printed = capsys.readouterr()
+    said = printed.err or printed.out  # a group alone lists its commands
+    assert named in said, said
+    assert "Traceback" not in said
+    assert printed.err.count("\n") <= 1, said
+    assert sorted(each for each in folder.iterdir() if each.name != "__pycache__") == before
