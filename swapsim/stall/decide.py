@@ -66,7 +66,9 @@ def decide(
     unseen : int
         Pages that were taken as well, but are locked, not evictable or not to be unmapped.
     **caller : bool
-        memcg, sane, hibernation, may_throttle, io, fs: `swapsim.stall._native.StallContext`.
+        ``memcg`` (reclaim for a cgroup), ``hibernation``; and, unless they are False: ``sane``
+        (writers of that cgroup are throttled, as in v2), ``may_throttle`` (not a task that writes
+        for others, PF_LOCAL_THROTTLE), ``io`` and ``fs`` (what the allocation allows).
 
     Returns
     -------
