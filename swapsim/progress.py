@@ -50,6 +50,17 @@ def check_interrupted() -> None:
         raise KeyboardInterrupt
 
 
+@contextmanager
+def interrupting() -> Iterator[None]:
+    """End loops over calls into C in other threads, which get no KeyboardInterrupt."""
+    global _came
+    before, _came = _came, signal.SIGINT
+    try:
+        yield
+    finally:
+        _came = before
+
+
 def exit_status() -> int:
     """Return the exit status of a command that a signal ended: 130, 143 or 129."""
     return 128 + (_came or signal.SIGINT)

@@ -25,7 +25,7 @@ import polars as pl
 from swapsim.claims.published import published_tables, reasons
 from swapsim.errors import InputError, suggestion
 from swapsim.io import read_text
-from swapsim.study.ranking import interval
+from swapsim.study import interval_of
 from swapsim.tables import finite
 
 NOTHING: Final = 1 / 20
@@ -130,7 +130,7 @@ def side(
     figures = [float(middle([*each.values()])) if at is None else each[at] for each in kernels]
     floor = NOTHING * max(figures) if first else 0.0
     ratios = [ratio(base[each], patched[each], floor) for each in common]
-    low, high = interval(ratios) if at is None else (min(ratios), max(ratios))
+    low, high = interval_of(ratios) if at is None else (min(ratios), max(ratios))
     *before, old, new = figures
     of_figures = {"first": before[0] if before else None, "base": old, "patched": new}
     of_ratio = {"ratio": ratio(old, new, floor), "low": low, "high": high, "runs": len(common)}

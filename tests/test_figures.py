@@ -17,9 +17,8 @@ from typing import Any
 import polars as pl
 
 from swapsim import clusters, mapping, mglru, reclaim, removal, slots, stall
-from swapsim.machine import MachineConfig
-from swapsim.machine import run as machine_run
-from swapsim.machine.costs import change_costs, costs
+from swapsim.machine import Machine
+from swapsim.machine import run as run_machine
 from swapsim.stall.recording import reclaim_rows
 from swapsim.stall.replay import decided_lists, requested_sleeps, summed_decisions
 from swapsim.traces.folder import locate
@@ -134,8 +133,7 @@ def machine(changed: dict[str, int] | None = None, **fields: Any) -> Any:
     """The machine of CPUs and locks: rates, waits and acquisitions of one run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cost = change_costs(costs(), changed or {})
-        rows = machine_run.run(MachineConfig(**fields), cost)
+        rows = run_machine(Machine(costs=changed or {}, **fields)).rows
     wanted = pl.col("metric").str.contains(
         r"^(swap_out|swap_in|accesses|busy)$|^(cycles|acquisitions|contended|moved)\."
     )

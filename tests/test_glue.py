@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 from swapsim import removal, traces
 from swapsim.io import data_root
 from swapsim.machine._native import Window
-from swapsim.machine.run import window_metrics
-from swapsim.machine.what_if import gains
+from swapsim.machine.running import window_metrics
 from swapsim.mapping import (
     FLOW,
     LOCK_SITES,
@@ -36,11 +35,12 @@ from swapsim.mapping import (
 )
 from swapsim.patches.cluster_next.studies import SLOT_SWEEP
 from swapsim.patches.stall_decisions.mail import printed
+from swapsim.patches.what_if import gains
 from swapsim.reclaim.parallelio import Run as ReclaimRun
 from swapsim.slots.events import request_streams
 from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.slots.workbench import means, ranking
-from swapsim.study.summary import against, ends, over, wide
+from swapsim.study import against, over, wide
 
 Row = dict[str, Any]
 Event = tuple[str, Any]
@@ -97,7 +97,7 @@ def grouped(rows: Sequence[tuple]) -> dict[tuple, list[float]]:
 def test_a_summary_has_the_statistic_of_each_setting(rows: list[tuple]) -> None:
     """Mean or median, ends and number are those of a setting's values; a null is no run."""
     for statistic, plain in (("mean", fmean), ("median", median)):
-        assert over(frame_of(rows), statistic=statistic).rows() == [
+        assert over(frame_of(rows), stat=statistic).rows() == [
             (*setting, len(own), near(plain(own)), min(own), max(own))
             for setting, own in grouped(rows).items()
         ]
@@ -109,23 +109,8 @@ def test_a_change_is_from_the_base_to_the_value(rows: list[tuple]) -> None:
     base = rows[0][0]
     bases = {row[1:3]: row[3] for row in rows if row[0] == base}
     others = [(*row, bases.get(row[1:3])) for row in rows if row[0] != base]
-    percent = [(*row, near(change_of(*row[3:]))) for row in others]
-    apart = [(*row, None if None in row[3:] else row[3] - row[4]) for row in others]
-    assert against(frame_of(rows), {"policy": base}).rows() == percent
-    assert against(frame_of(rows), {"policy": base}, points=True).rows() == apart
-
-
-@given(runs(("copy ns", "tree_ns", "a b"), ("low", "high"), least=4))
-def test_the_ends_of_a_constant_are_means_and_the_widest_comes_first(rows: list[tuple]) -> None:
-    """Each end is the mean over its rows, and the sign flips where they differ in sign."""
-    found = ends(frame_of(rows, "constant end seed value").drop("seed")).rows()
-    assert {row[0] for row in found} == {row[0] for row in rows}
-    for name, *both, flips in found:
-        own = [grouped(rows).get((name, end)) for end in ("low", "high")]
-        assert both == [near(fmean(values)) if values else None for values in own]
-        assert flips == (None not in both and min(both) < 0 < max(both))
-    widths = [-1.0 if None in row[:3] else abs(row[2] - row[1]) for row in found]
-    assert widths == sorted(widths, reverse=True)
+    percent = [(*row[:3], near(change_of(*row[3:]))) for row in others]
+    assert against(frame_of(rows), policy=base).rows() == percent
 
 
 @given(runs((*NAMES, "8"), (1, 8)))

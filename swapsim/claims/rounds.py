@@ -10,23 +10,19 @@ import polars as pl
 
 from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
-from swapsim.study.ranking import CONFIDENCE, RANKED, check_confidence, interval
-from swapsim.study.summary import over, ranked
+from swapsim.study import RANKED, interval_of, over, rank
 from swapsim.tables import cases as first
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
 
-def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
+def medians(results: pl.DataFrame) -> pl.DataFrame:
     """Return the median of each metric over its rounds (MEDIANS), with its exact interval.
 
     The interval of one round is its value.
     """
     RESULTS.check(results)
-    check_confidence(confidence)
-    found = over(
-        results.select(*_OF_ONE_RUN, "seed", "value"), spread="interval", confidence=confidence
-    )
+    found = over(results.select(*_OF_ONE_RUN, "seed", "value"), interval=True)
     named = found.rename({"runs": "rounds", "middle": "median"})
     return MEDIANS.check(named.select(MEDIANS.names()))
 
@@ -52,7 +48,7 @@ def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     """Rank the policies by the rounds of one metric of RESULTS, the best first.
 
     The results are of one source and kernel; ``better`` is "lower" or "higher". The columns are
-    ``policy, median, low, high, unit`` and those of `study.ranking.rank`, which compares policies
+    ``policy, median, low, high, unit`` and those of `study.rank`, which compares policies
     round by round.
     """
     if better not in ("lower", "higher"):
@@ -61,7 +57,7 @@ def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     if chosen.is_empty():
         raise InputError(f"no such metric: {metric!r}; take one of the results", field="metric")
     rounds = chosen.select("policy", "unit", "seed", "value")
-    return ranked(rounds, better).select("policy", "median", "low", "high", "unit", *RANKED)
+    return rank(rounds, better).select("policy", "median", "low", "high", "unit", *RANKED)
 
 
 def spread(row: dict[str, float]) -> str:
@@ -81,7 +77,7 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None
     both = base.join(value, on="seed", suffix="_other").sort("seed")
     if both.is_empty():
         return None
-    low, high = interval((both["value_other"] - both["value"]).to_list())
+    low, high = interval_of((both["value_other"] - both["value"]).to_list())
     return {
         "rounds": both.height,
         "base": float(np.median(both["value"])),

@@ -7,7 +7,7 @@ import polars as pl
 from swapsim.charts import general
 from swapsim.charts.colours import CLUSTERS, PATCHED, UNPATCHED
 from swapsim.clusters.tables import CLUSTER_LISTS
-from swapsim.study.tables import RANKING
+from swapsim.study import RANKING
 
 
 def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:

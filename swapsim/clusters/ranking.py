@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import io
+from swapsim import io, study
 from swapsim.clusters._native import Served, serve
 from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
@@ -21,7 +21,6 @@ from swapsim.errors import InputError, check_number
 from swapsim.policies import ListPolicy
 from swapsim.policies._native import Observation
 from swapsim.progress import bar
-from swapsim.study import summary
 from swapsim.tables import Metric, Metrics
 
 BASE: Final = "7.3"
@@ -277,7 +276,7 @@ def ranked(
         *("metric", "policy"), seed=pl.struct("stream", "seed").rank("dense"), value="change"
     )
     declared = {name: _ALL[name] for name in metrics}
-    return summary.ranking(values, declared, {each.name for each in known})
+    return study.ranking(values, declared, {each.name for each in known})
 
 
 def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:
@@ -293,7 +292,7 @@ def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFra
         return ranking
     recorded = recorded.filter(pl.col("stream").is_in(theirs.to_list()))
     by_stream = recorded.select(*keys, pl.col("stream").str.strip_prefix(_RECORDED), "change")
-    alone = summary.wide(by_stream, "stream", "change")
+    alone = study.wide(by_stream, "stream", "change")
     return ranking.join(alone, on=keys, how="left", maintain_order="left")
 
 
@@ -364,14 +363,14 @@ def rank(
         pl.col("metric").replace(names), "policy", "seed", value="change"
     )
     declared = {names[name]: metric for name, metric in METRICS.items()}
-    table = summary.rank_table(values, declared, [each.name for each in ALTERNATIVES])
+    table = study.rank_table(values, declared, [each.name for each in ALTERNATIVES])
     recorded = changes.filter(seed=0, metric="fallbacks").select(
         "policy", pl.col("stream").str.strip_prefix(_RECORDED), "change"
     )
     places = [f"{name}_rank" for name in declared]
     return (
         table.with_columns(policy=pl.col("rule").str.split(", ").list.first())
-        .join(summary.wide(recorded, "stream", "change"), on="policy", maintain_order="left")
+        .join(study.wide(recorded, "stream", "change"), on="policy", maintain_order="left")
         .select(pl.exclude("policy", *places), *places)
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Binding of the contention machine: its counts of a time window."""
+"""Binding of the contention machine, its counts of a window, and of ``des.h``: a closed loop."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,19 @@ from polars import selectors
 from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import REMOVAL_MODES, check, keep, records
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.tables import ACTOR
+from swapsim.ffi import LOCK_KINDS, REMOVAL_MODES, check, keep, records
+from swapsim.machine.config import Machine
 from swapsim.slots import _native as native_slots
 from swapsim.slots.config import Streams
+from swapsim.tables import Vocabulary
 
 CHUNK_EVENTS: Final = 2000
 """Events of one call into C, well under 0.1 s: Ctrl-C is handled between two calls."""
+
+ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", core.ACTORS)
+
+TRAVELS: Final = ("travel_same_socket_ns", "travel_other_socket_ns")
+"""The transfers of a cache line that a closed loop has; it has one thread on each core."""
 
 _TAGS: Final = {
     None: lib.SWS_TAGS_AS_RELEASED,
@@ -59,7 +64,7 @@ class Window:
     shared_slots: int
 
 
-def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
+def run_window(config: Machine, costs: Mapping[str, int], *, verify: bool = False) -> Window:
     """Run a machine through its warm-up and its duration (or its streams), and count the latter."""
     machine = warmed_up(config, costs)
     before = _snapshot(machine, verify)
@@ -95,9 +100,7 @@ class LifeWindows:
     stuck: bool
 
 
-def run_life(
-    config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False
-) -> LifeWindows:
+def run_life(config: Machine, costs: Mapping[str, int], *, verify: bool = False) -> LifeWindows:
     """Run a machine until its writers have exited, and count its phases."""
     machine = _created(config, costs)
     shots = [_snapshot(machine, verify)]
@@ -115,7 +118,7 @@ def run_life(
     )
 
 
-def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> Any:
+def warmed_up(config: Machine, costs: Mapping[str, int]) -> Any:
     """Return a ``struct sws_machine *`` after its warm-up."""
     machine = _created(config, costs)
     streams = config.streams
@@ -128,7 +131,7 @@ def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> Any:
     return machine
 
 
-def _created(config: MachineConfig, costs: Mapping[str, int]) -> Any:
+def _created(config: Machine, costs: Mapping[str, int]) -> Any:
     made = _settings(config, costs)
     if config.streams:
         _check_requests(made, config.streams)
@@ -149,7 +152,7 @@ def check_not_stuck(machine: Any) -> None:
         )
 
 
-def _settings(config: MachineConfig, costs: Mapping[str, int]) -> Any:
+def _settings(config: Machine, costs: Mapping[str, int]) -> Any:
     """Return a config as ``struct sws_machine_config *``, which keeps alive what it points to."""
     device = native_slots.settings(config.device)
     kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
@@ -163,7 +166,7 @@ def _settings(config: MachineConfig, costs: Mapping[str, int]) -> Any:
         device=device[0],
         costs=dict(costs),
         lock_kind=kind,
-        swap_writeback_tags=_TAGS[config.swap_writeback_tags],
+        swap_writeback_tags=_TAGS[config.tags],
         removal=REMOVAL_MODES.index(config.removal),
         **streams,
     )
@@ -201,7 +204,7 @@ def _check_requests(made: Any, streams: Streams) -> None:
     check(code)
 
 
-def _run(machine: Any, config: MachineConfig, until_ns: int, rows: int) -> None:
+def _run(machine: Any, config: Machine, until_ns: int, rows: int) -> None:
     """Run to a time; streams run until so many rows are done, or a task with many has ended."""
     step = partial(lib.sws_machine_run, machine, until_ns)
     if config.streams:
@@ -260,3 +263,27 @@ def _since(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
 def _site_name(number: int) -> str:
     return str(ffi.string(lib.sws_machine_site_name(number)).decode())
+
+
+def closed_loop_ns(
+    kind: str,
+    *,
+    cpus: int,
+    cpus_per_socket: int,
+    travels: dict[str, int],
+    think_ns: int,
+    hold_ns: int,
+    acquisitions: int,
+    seed: int,
+) -> float:
+    """Return the time of an acquisition: that of all of them, divided by their number."""
+    loop = ffi.new("struct sws_closed_loop_config *")
+    lib.sws_des_config_init(ffi.addressof(loop.des))
+    loop.des.cpus, loop.des.cpus_per_socket = cpus, cpus_per_socket
+    for name in TRAVELS:
+        setattr(loop.des, name, travels[name])
+    loop.lock_kind, loop.locks = LOCK_KINDS.index(kind), 1
+    loop.think_ns, loop.hold_ns, loop.seed = think_ns, hold_ns, seed
+    site, now = ffi.new("struct sws_des_site *"), ffi.new("uint64_t *")
+    check(lib.sws_closed_loop(loop, acquisitions, site, now))
+    return int(now[0]) / acquisitions

@@ -15,12 +15,41 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim import ffi
+from swapsim import tables as columns
 from swapsim.claims.published import require_unique
+from swapsim.claims.tables import HAND
 from swapsim.io import data_root
-from swapsim.machine._native_des import TRAVELS, closed_loop_ns
-from swapsim.machine.costs import costs_by_name
-from swapsim.machine.tables import ANCHORS, PLACEMENT
-from swapsim.tables import read_csv
+from swapsim.machine._native import TRAVELS, closed_loop_ns
+from swapsim.machine.constants import costs_by_name
+from swapsim.tables import Column, Table, Vocabulary, read_csv
+
+LOCK_KIND: Final = Vocabulary("LOCK_KIND", "How waiters are served, and spin.", ffi.LOCK_KINDS)
+
+PLACEMENT: Final = Vocabulary(
+    "PLACEMENT",
+    "On which sockets the threads run; mixed: on two, half of them on each, arriving in any order.",
+    ("one socket", "mixed", "all remote", "not stated"),
+)
+
+ANCHORS: Final = Table(
+    "ANCHORS",
+    "One row per published measurement of threads that take one lock in a loop "
+    "(data/published/anchors.csv).",
+    Column("anchor", pl.String, "measurement on hardware, by machine and lock"),
+    Column("hand", HAND.dtype, "first: compared with the source; second: not checked"),
+    Column("lock", pl.String, "lock, as the source calls it"),
+    Column("kind", LOCK_KIND.dtype, "kind of lock in the simulation"),
+    Column("cpu", pl.String, "processor"),
+    Column("sockets", pl.Int64, "sockets of the machine"),
+    Column("cores", pl.Int64, "cores of a socket"),
+    Column("placement", PLACEMENT.dtype, "on which sockets the threads run"),
+    Column("threads", pl.Int64, "threads that take the lock in a loop"),
+    Column("loops", pl.Int64, "loops of each thread in the printed time; null if not known"),
+    columns.VALUE,
+    columns.UNIT,
+    Column("source", pl.String, "where it is printed"),
+)
 
 ORDER: Final = 3.0
 """Largest factor between two times that agree: another processor and often another lock. Set before

@@ -1,128 +1,143 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it runs."""
 
-from dataclasses import dataclass
-from typing import Final, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, cast
+
+import polars as pl
 
 from swapsim import ffi
-from swapsim.errors import InputError, check_choice, check_number
-from swapsim.ffi import check_ranges
+from swapsim.errors import InputError, check_choice, check_flag, check_number
+from swapsim.ffi import COST_NAMES, check_ranges
+from swapsim.machine.constants import change_costs, costs_by_name, costs_of, warn_outside
 from swapsim.policies import Policy
 from swapsim.slots.config import Device, Streams
 
 _DEFAULTS: Final = ffi.MACHINE_DEFAULTS
 _DEVICE: Final = Device()
-_BY_TASKS: Final = cast("int", None)  # default of a field that follows from the tasks
+_FOLLOWS: Final = cast("Any", None)  # default of a field that follows from others
+
+_RULES: Final = {"5.8": "percpu-rerandomise", "6.1": "percpu-rerandomise"}
+"""A kernel's rule for where a scan begins; older kernels have one place for all CPUs, "shared"."""
 
 _FRAMES_A_CPU: Final = 3
 """Ratio of a node's default frames to the frames that its CPUs hold on their lists; at least 2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachineConfig:
+class Machine:
     """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
+
+    Fields that are not given follow the kernel and the tasks. A field out of its range is an
+    InputError of one line, with the field, its value and what to choose.
 
     Parameters
     ----------
     patch : str, default "machine"
         The row label of the results.
     kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}, default "6.1"
-        The kernel whose locks are taken, in its order.
-    swap_writeback_tags : bool or None
-        Whether the swap cache has writeback tags; None: as released (4.8 has them, later kernels
-        do not).
+        The kernel whose locks are taken, in its order; "5.7+scan-more" is the base of patch D's V1.
+    tags : bool, optional
+        Whether the swap cache has writeback tags; default: as released (4.8 has them, later
+        kernels do not).
     removal : {"page-by-page", "batched"}, default "page-by-page"
-        How reclaim removes the pages of a list from the swap cache: one hold for each page, or
-        with patch B one for each mapping; page by page with streams.
-    policy : str or Policy, default "percpu-rerandomise"
-        Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
-    test_and_set : bool, default False
-        Whether all locks are plain test-and-set locks instead of queued ones.
-    writers, walkers : int, default writers=0
-        Tasks that write fresh pages one after another, and tasks that access their pages at
-        random or in sweeps, spread over the nodes in turn; together 1 to 2048. Without writers
-        and streams the default is one walker.
-    frames : int
-        Pages of memory of a node, at most 67,108,864. Default: 2**14, or three times what its CPUs
-        hold on their own lists if that is more.
-    slots : int
-        Slots of each device. Default: 2**20 (4 GB), or twice those of the walkers' pages that do
-        not fit into memory if that is more; few walkers leave clusters of it free, also if it is
-        fragmented.
-    streams : Streams or None
-        Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
-        walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
-        rows are done until a task ends; a task with less than half an even share of the rows may
-        end at any time.
-    shares_memory : bool, default False
-        Whether a task takes memory of the next node when its own is short, and all kswapds are
-        woken when all nodes are short; with one device, without a cgroup, streams, or writers
-        that exit.
-    sweeps : bool, default False
-        Whether walkers access their pages in order, over and over; False: at random.
-    warmup_ns, duration_ns : int, default warmup_ns=10_000_000, duration_ns=50_000_000
-        Simulated time before the measurement, and its length; ignored for streams.
+        How reclaim removes the pages of a list from the swap cache: the lock once for each page, or
+        with patch B once for each mapping; page by page with streams.
     list_pages : int, default 32
         Pages that reclaim isolates at a time, 1 to 512.
-    rotational : bool, default False
-        True for an HDD, which has no clusters and always uses the shared base.
+    policy : str or Policy, optional
+        Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
+        Default: the kernel's, "shared" up to 5.7 and "percpu-rerandomise" from 5.8 on.
     slot_cache : bool, default True
         True if slot caches are used, from 5.7 on.
-    nodes : int, default 1
-        Nodes, each with its memory and its kswapd: 1 to 8, 1 with memory_max.
-    devices : int, default 1
-        Devices, 1 to nodes; node n swaps to device n % devices.
-    channels : int, default 0
-        Channels of an asynchronous device, 1 to 1024; 0 means a synchronous device that is as
-        fast as memory.
-    inactive_ratio : int, default 0
-        The number of active pages per inactive page; 0 means the kernel's value for so many
-        frames. A machine that stands for a larger one has the value of that one.
-    pages : int, default 16_384
-        Pages of each walker, 1 to ``2**26``.
-    memory_max : int, default 0
-        Pages of the tasks' memory cgroup, which reclaim for themselves; 0 means no cgroup.
+    test_and_set : bool, default False
+        Whether all locks are plain test-and-set locks instead of queued ones.
+    costs : mapping of str to int, or polars.DataFrame, optional
+        Costs in ns that differ from data/costs.csv, such as ``{"copy_ns": 400}``, or a table of
+        `machine.costs`.
+    writers, walkers : int, default writers=0
+        Tasks that write fresh pages one after another, and tasks that access their pages at
+        random or in sweeps, spread over the nodes in turn; together 1 to 2048, each on a CPU of its
+        own. Without writers and streams the default is one walker.
+    pages, read_percent, sweeps : int, int, bool, default 16_384, 80, False
+        Pages of each walker, 1 to ``2**26``; share of its accesses that read, in percent; whether
+        it accesses them in order, over and over, or at random.
     accesses : int, default 0
         Accesses of each task, after which it ends; 0 means that it does not end.
     drop_percent : int, default 0
         Share of the walkers' pages that is dropped before the first event, in percent: 0 to
         99, above 0 only with memory_max.
-    read_percent : int, default 80
-        Share of the walkers' accesses that read, in percent.
-    cluster_size : int, default 256
-        Slots of a cluster: 256, or 512 with huge page swap.
-    trunk_shift : int, default 14
-        Log2 of the slots of a trunk, 1 to 31.
-    fragmented : bool, default False
-        True if the slots in use at the start are scattered over the complete device.
-    spare_cpus : int, default 0
-        CPUs of each node without an actor, at most 2048.
-    stay_ns : int, default 0
-        Mean time that an actor stays on its CPU, uniform in 0 to 2 * stay_ns; its next page
-        out is then on another free CPU of its node, if there is one. 0 means that it stays
-        for ever; at most 2^62.
+    streams : Streams, optional
+        Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
+        walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
+        rows are done until a task ends; a task with less than half an even share of the rows may
+        end at any time.
+    nodes : int, default 1
+        Nodes, each with its memory and its kswapd: 1 to 8, 1 with memory_max.
+    frames : int, optional
+        Pages of memory of a node, at most 67,108,864. Default: 2**14, or three times what its CPUs
+        hold on their own lists if that is more.
+    shares_memory : bool, default False
+        Whether a task takes memory of the next node when its own is short, and all kswapds are
+        woken when all nodes are short; with one device, without a cgroup, streams, or writers
+        that exit.
+    memory_max : int, default 0
+        Pages of the tasks' memory cgroup, which reclaim for themselves; 0 means no cgroup.
+    inactive_ratio : int, default 0
+        The number of active pages per inactive page; 0 means the kernel's value for so many
+        frames. A machine that stands for a larger one has the value of that one.
+    devices : int, default 1
+        Devices, 1 to nodes; node n swaps to device n % devices.
+    slots : int, optional
+        Slots of each device. Default: 2**20 (4 GB), or twice those of the walkers' pages that do
+        not fit into memory if that is more; few walkers leave clusters of it free, also if it is
+        fragmented.
+    fragmented, rotational : bool, default False
+        Whether the slots in use at the start are scattered over the complete device; whether it is
+        an HDD, which has no clusters and always uses the shared base.
+    channels : int, default 0
+        Channels of an asynchronous device, 1 to 1024; 0 means a synchronous device that is as
+        fast as memory.
+    cluster_size, trunk_shift : int, default 256, 14
+        Slots of a cluster: 256, or 512 with huge page swap; log2 of the slots of a trunk, 1 to 31.
+    spare_cpus, stay_ns : int, default 0
+        CPUs of each node without an actor, at most 2048; mean time that an actor stays on its CPU,
+        uniform in 0 to twice that, before its next page out is on another free CPU of its node (0:
+        it stays for ever).
     spread_percent : int, default 50
         Range of the random variation of work outside of locks, in percent, 0 to 100.
+    warmup_ns, duration_ns : int, default 10_000_000, 50_000_000
+        Simulated time before the measurement, and its length; ignored for streams.
     seed : int, default 1
         The seed of all random draws.
+
+    Examples
+    --------
+    >>> from swapsim import machine
+    >>> old = machine.Machine(kernel="4.8", writers=8)
+    >>> old.policy, old.cpus, old.frames
+    ('shared', 9, 16384)
+    >>> old.replace(kernel="6.1", copy_ns=400).policy
+    'percpu-rerandomise'
     """
 
     patch: str = "machine"
     kernel: str = _DEVICE.kernel
-    swap_writeback_tags: bool | None = None
+    tags: bool | None = None
     removal: str = ffi.REMOVAL_MODES[_DEFAULTS["removal"]]
     list_pages: int = _DEFAULTS["list_pages"]
     rotational: bool = _DEVICE.rotational
-    policy: str | Policy = _DEVICE.policy
+    policy: str | Policy = _FOLLOWS
     slot_cache: bool = bool(_DEFAULTS["slot_cache"])
     test_and_set: bool = False
     nodes: int = _DEFAULTS["nodes"]
     devices: int = _DEFAULTS["devices"]
     channels: int = _DEFAULTS["channels"]
     writers: int = 0
-    walkers: int = _BY_TASKS
+    walkers: int = _FOLLOWS
     streams: Streams | None = None
-    frames: int = _BY_TASKS
+    frames: int = _FOLLOWS
     inactive_ratio: int = _DEFAULTS["inactive_ratio"]
     shares_memory: bool = False
     pages: int = _DEFAULTS["pages"]
@@ -131,7 +146,7 @@ class MachineConfig:
     drop_percent: int = _DEFAULTS["drop_percent"]
     sweeps: bool = bool(_DEFAULTS["sweeps"])
     read_percent: int = _DEFAULTS["read_percent"]
-    slots: int = _BY_TASKS
+    slots: int = _FOLLOWS
     cluster_size: int = _DEVICE.cluster_size
     trunk_shift: int = _DEVICE.trunk_shift
     fragmented: bool = False
@@ -141,6 +156,21 @@ class MachineConfig:
     warmup_ns: int = 10_000_000
     duration_ns: int = 50_000_000
     seed: int = _DEVICE.seed
+    costs: Mapping[str, int] = field(default_factory=dict, hash=False)
+    _followed: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def replace(self, **changed: Any) -> "Machine":
+        """Return the machine with other fields, or other costs by their names, as ``copy_ns=400``.
+
+        Fields that were not given follow the new ones.
+        """
+        prices = {name: ns for name, ns in changed.items() if name in COST_NAMES}
+        warn_outside(prices, 3)
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        given = {name: value for name, value in own.items() if name not in self._followed}
+        if prices:
+            given["costs"] = {**costs_by_name(_table(changed.get("costs", self.costs))), **prices}
+        return Machine(**given | {name: changed[name] for name in changed if name not in prices})
 
     @property
     def tasks(self) -> int:
@@ -171,16 +201,26 @@ class MachineConfig:
 
     def __post_init__(self) -> None:
         """Check each field, then that tasks, memory and devices fit together."""
+        if len(self.costs):
+            wanted, usual = costs_by_name(_table(self.costs)), costs_by_name()
+            changed = {name: ns for name, ns in wanted.items() if ns != usual[name]}
+            object.__setattr__(self, "costs", changed)
         alone = not self.writers and self.streams is None
         least = {
+            "policy": _RULES.get(self.kernel, "shared"),
             "walkers": _DEFAULTS["walkers"] if alone else 0,
             "frames": _DEFAULTS["frames"],
             "slots": _DEVICE.slots,
         }
-        not_given = [name for name in least if getattr(self, name) is None]
+        not_given = tuple(name for name in least if getattr(self, name) is None)
+        object.__setattr__(self, "_followed", not_given)
         for name in not_given:
             object.__setattr__(self, name, least[name])
         check_choice("removal", self.removal, ffi.REMOVAL_MODES)
+        for name in ("rotational", "fragmented", "sweeps", "shares_memory", "test_and_set"):
+            check_flag(name, getattr(self, name))
+        if self.tags is not None:
+            check_flag("tags", self.tags)
         tasks, pages = (0, ffi.MACHINE_TASKS_MAX), (0, ffi.MACHINE_PAGES_MAX)
         check_ranges(
             self,
@@ -337,3 +377,8 @@ class MachineConfig:
             for node in range(device, self.nodes, self.devices)
         )
         return sum(max(n * self.pages - resident, 0) for n in walkers)
+
+
+def _table(given: Mapping[str, int] | pl.DataFrame) -> pl.DataFrame:
+    """Return costs as a table (CONSTANTS)."""
+    return given if isinstance(given, pl.DataFrame) else change_costs(costs_of(), given)

@@ -13,8 +13,8 @@ import polars as pl
 
 from swapsim.errors import check_choice, check_number, check_share
 from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS, RECLAIM_DEFAULTS, RECLAIM_RANGES
+from swapsim.machine import constants as files
 from swapsim.reclaim._native import ReclaimConfig, simulate
-from swapsim.study import constants as files
 
 MIB_PAGES: Final = 256
 MS_NS: Final = 1_000_000
@@ -36,7 +36,7 @@ _SHRUNK: Final = (
     *_IN_MS,
 )
 
-MAIL: Final = files.ConstantsFile(
+MAIL: Final = files.File(
     name="reclaim.csv",
     costs=RECLAIM_COSTS,
     others=(

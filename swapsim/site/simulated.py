@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All studies, whose results are stored in data/simulated: which are stale, proof and update."""
 
-import shutil
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from swapsim.errors import InputError, suggestion
-from swapsim.io import repository_root
 from swapsim.patches import newer_kernels
 from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES
@@ -51,19 +49,3 @@ def prove(*, progress: bool = False) -> dict[str, int]:
     """
     with TextBar(studies(), desc="check", unit=" results", disable=not progress) as bar:
         return {each.name: each.check(each.load()) for each in bar}
-
-
-def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[tuple[str, bool]]:
-    """Compute and store the results of studies, one after the other.
-
-    A run that was interrupted continues where it stopped: until all are done, the rows of each
-    point lie in build/simulate.
-    """
-    unfinished = repository_root() / "build" / "simulate"
-    chosen = studies(names)
-    with TextBar(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
-        for each in bar:
-            bar.set_postfix_str(each.name)
-            yield each.name, each.update(folder=unfinished, progress=progress)
-    for each in chosen:
-        shutil.rmtree(unfinished / each.name, ignore_errors=True)

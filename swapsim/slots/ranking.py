@@ -14,11 +14,11 @@ from swapsim.policies import Policy
 from swapsim.slots.config import GIGABYTE_SLOTS, Churn, Device
 from swapsim.slots.metrics import METRICS
 from swapsim.slots.workbench import require_sound, run
-from swapsim.study.summary import rank_table
+from swapsim.study import rank_table
 from swapsim.tables import Metric
 
 if TYPE_CHECKING:
-    from swapsim.machine.config import MachineConfig
+    from swapsim.machine.config import Machine
 
 DEVICE: Final = Device(kernel="5.8", slots=2 * GIGABYTE_SLOTS, possible_cpus=8)
 """2 GB, 32 trunks, and the locks of the kernel that patch D was merged into: 6.1 takes the swap
@@ -36,16 +36,16 @@ RANKED_BY: Final[Mapping[str, Metric]] = {
 """The first is of the machine (`aged_device`), the others are of the workbench."""
 
 
-def aged_device(*, policy: str | Policy, seed: int = 1) -> "MachineConfig":
+def aged_device(*, policy: str | Policy, seed: int = 1) -> "Machine":
     """Return a machine of 8 CPUs on 2 GB that is fragmented by use, as DEVICE under CHURN.
 
     Seven tenths of the device are in use, at random places. Some 130,000 pages are swapped out in
     the warm-up, after which the bases are where swapping has left them.
     """
-    from swapsim.machine.config import MachineConfig
+    from swapsim.machine.config import Machine
 
     in_use, frames = 7 * DEVICE.slots // 10, 2**16
-    return MachineConfig(
+    return Machine(
         patch="04-percpu-cluster-next",
         kernel=DEVICE.kernel,
         policy=policy,
@@ -124,7 +124,7 @@ def runs(
     progress: bool = False,
 ) -> pl.DataFrame:
     """Return RANKED_BY of each run of a ranking: ``metric, policy, seed, value``."""
-    from swapsim.machine.run import PAGES_MOVED, run_policies
+    from swapsim.machine.running import PAGES_MOVED, run_policies
 
     names = [policy.name for policy in policies]
     for name in names:

@@ -21,8 +21,8 @@ from swapsim.slots._native import count
 from swapsim.slots.config import GIGABYTE_SLOTS, Device, Streams, Workload
 from swapsim.slots.events import FILE, first_free, request_streams, traced_device
 from swapsim.slots.metrics import METRICS, QUOTIENTS
-from swapsim.study.summary import over, ranked, wide
-from swapsim.study.summary import ranking as ranking_of
+from swapsim.study import over, rank, wide
+from swapsim.study import ranking as ranking_of
 from swapsim.traces import locate
 from swapsim.traces.folder import Trace
 
@@ -267,7 +267,7 @@ def means(rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """
     known = [name for name in metrics if METRICS[name]]
     chosen = rows.filter(pl.col("metric").is_in(known)).drop(_NO_SETTINGS, strict=False)
-    found = over(chosen, statistic="mean").drop("runs", "low", "high")
+    found = over(chosen, stat="mean").drop("runs", "low", "high")
     rounded = found.with_columns(pl.col("middle").round_sig_figs(4))
     cells = chosen.drop("seed", "value").unique(maintain_order=True)
     complete = cells.join(rounded, on=cells.columns, how="left", maintain_order="left")
@@ -275,14 +275,14 @@ def means(rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def ranking(rows: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Rank the policies at each setting by the median of a metric (`study.summary.ranked`)."""
+    """Rank the policies at each setting by the median of a metric (`study.rank`)."""
     chosen = rows.filter(metric=metric).drop(_NO_SETTINGS, strict=False)
     settings = chosen.drop("policy", "seed", "metric", "value").columns
     better = METRICS[metric].better
     if not chosen["value"].count():
         raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
     cases = chosen.partition_by(settings, maintain_order=True) if settings else [chosen]
-    return pl.concat(ranked(case, better) for case in cases)
+    return pl.concat(rank(case, better) for case in cases)
 
 
 def ranked_metrics(rows: pl.DataFrame, metrics: Iterable[str]) -> pl.DataFrame:

@@ -26,7 +26,7 @@ from swapsim.mapping import LOCK_SITES
 from swapsim.mglru.replay import chart as mglru_chart
 from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
-from swapsim.study.tables import RANKING
+from swapsim.study import RANKING
 
 SITES = pl.DataFrame(
     [

@@ -13,7 +13,7 @@ from swapsim.claims import links, mails, patch_cards, published_tables, reasons,
 from swapsim.errors import InputError
 from swapsim.io import data_root, patches_root
 from swapsim.machine.anchors import published_anchors
-from swapsim.machine.costs import costs
+from swapsim.machine.constants import costs_of
 from swapsim.patches import batched_removal
 from swapsim.reclaim.parallelio import constants
 
@@ -21,7 +21,7 @@ A, B = "01-writeback-tags", "02-batched-removal"
 CARD = f"{A}/card.md"
 READERS: dict[str, tuple[Callable[[Path], Any], ...]] = {
     "published": (published_tables, mails, links, windows, reasons, patch_cards),
-    "": (*(costs, constants, batched_removal.workload),),
+    "": (*(costs_of, constants, batched_removal.workload),),
     "anchors": (published_anchors,),
 }
 """Who reads the files of a folder, the first one that does not fit."""

@@ -16,7 +16,7 @@ from swapsim.clusters.ranking import Stream, measure, ranked, stream, with_recor
 from swapsim.errors import InputError
 from swapsim.patches.newer_kernels.studies import PER_DEVICE, tiered_stream
 from swapsim.policies import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
-from swapsim.study.tables import RANKING
+from swapsim.study import RANKING
 
 RECORDED = stream(recording("7.3", calls=300), "recorded", fill=0.8)
 

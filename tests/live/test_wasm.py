@@ -21,8 +21,8 @@ from swapsim.ffi import LOCK_KINDS, MGLRU_RULES, POLICIES, SLOTS_KERNELS, STALL_
 from swapsim.io import repository_root
 from swapsim.live.models import MODELS, locks, machine, mglru, stall
 from swapsim.live.models import slots as live_slots
-from swapsim.machine import MachineConfig, anchors
-from swapsim.machine.costs import change_costs, costs, costs_by_name
+from swapsim.machine import Machine, anchors
+from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.patches.stall_decisions.lists import WORDS
 
 ROOT = repository_root()
@@ -33,7 +33,7 @@ SHORT = {"warmup_ns": 1_000_000, "duration_ns": 2_000_000}
 AGED = slots.Churn(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
 FIRST: engines.Settings = [
-    ("machine", machine.setting(MachineConfig(writers=8, **SHORT))),
+    ("machine", machine.setting(Machine(writers=8, **SHORT))),
     ("locks", locks.setting() | {"seeds": [1, 2]}),
     ("slots", live_slots.setting(slots.Device(slots=2**16), AGED)),
     ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
@@ -46,12 +46,12 @@ DRAWN = 200
 SEED = Random().getrandbits(32)
 
 
-def a_machine(rng: Random) -> MachineConfig:
+def a_machine(rng: Random) -> Machine:
     """Draw a machine and its device."""
     nodes = rng.randint(1, 2)
-    return MachineConfig(
+    return Machine(
         kernel=rng.choice(SLOTS_KERNELS),
-        swap_writeback_tags=rng.choice([None, True, False]),
+        tags=rng.choice([None, True, False]),
         removal=rng.choice(["page-by-page", "batched"]),
         policy=rng.choice(POLICIES),
         test_and_set=rng.random() < 0.2,

@@ -3,22 +3,22 @@
 
 from dataclasses import replace
 
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
+from swapsim.machine.config import Machine
 from swapsim.patches.cluster_next.machines import scan_bases
+from swapsim.patches.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
 from swapsim.patches.writeback_tags.prediction import PATCH
 
 
-def writers(*, policy: str = "off", seed: int = 1) -> MachineConfig:
+def writers(*, policy: str = "off", seed: int = 1) -> Machine:
     """Return the machine of data/measured/writeback-tags: eight writers of 32 MiB that exit.
 
     ``policy`` is the switch swap_tags, "off" or "on": whether the swap cache has writeback tags.
     Source: data/capture/experiments/writeback-tags.toml.
     """
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel="6.1",
-        swap_writeback_tags=policy == "on",
+        tags=policy == "on",
         writers=8,
         accesses=32 * PAGES_OF_MEBIBYTE,
         memory_max=64 * PAGES_OF_MEBIBYTE,
@@ -30,7 +30,7 @@ def writers(*, policy: str = "off", seed: int = 1) -> MachineConfig:
     )
 
 
-def lock_ledger(*, channels: int = 0, seed: int = 1) -> MachineConfig:
+def lock_ledger(*, channels: int = 0, seed: int = 1) -> Machine:
     """Return the machine of data/measured/lock-ledger-brd, or -virtio: eight walkers, 64 MB trunks.
 
     ``channels`` is 0 for brd, and 8 for a virtio disk, which serves at most one request of each

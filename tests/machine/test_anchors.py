@@ -8,8 +8,8 @@ import pytest
 
 from swapsim.ffi import LOCK_KINDS
 from swapsim.machine import anchors
-from swapsim.machine._native_des import closed_loop_ns
-from swapsim.machine.costs import costs_by_name
+from swapsim.machine._native import closed_loop_ns
+from swapsim.machine.constants import costs_by_name
 
 BUSY = {"think_ns": 2000, "hold_ns": 50, "acquisitions": 8000, "seed": 1}
 """A loop with work of its own, so that throughput rises at first."""

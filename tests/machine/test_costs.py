@@ -9,10 +9,9 @@ import pytest
 
 from swapsim.errors import InputError
 from swapsim.ffi import COST_NAMES
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs, costs_by_name
-from swapsim.machine.run import run
-from swapsim.machine.what_if import Case, trials
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs, costs_by_name
+from swapsim.patches.what_if import Case, trials
 
 
 def test_the_constants_are_those_of_the_library() -> None:
@@ -21,12 +20,12 @@ def test_the_constants_are_those_of_the_library() -> None:
 
 
 def test_a_table_is_checked_as_a_file_is() -> None:
-    """A missing cost, and a bad one by its row, are named; rows may stand in any order."""
+    """A missing cost and a bad one are named; rows may stand in any order."""
     with pytest.raises(InputError, match="constant 'tree_ns' is missing"):
-        run(MachineConfig(writers=1), costs().filter(pl.col("name") != "tree_ns"))
+        Machine(writers=1, costs=costs().filter(pl.col("name") != "tree_ns"))
     value = pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
-    with pytest.raises(InputError, match="constant 'lru_page_ns' in row 27: 0 is"):
-        run(MachineConfig(writers=1), costs().with_columns(value=value))
+    with pytest.raises(InputError, match="constant 'lru_page_ns': 0 is"):
+        Machine(writers=1, costs=costs().with_columns(value=value))
     assert list(costs_by_name(costs().reverse()).items()) == list(costs_by_name().items())
 
 
@@ -34,7 +33,7 @@ def test_a_changed_cost_says_so_and_warns_when_it_leaves_its_range() -> None:
     """Its source is the caller; one warning at the caller's line names what left its range."""
     chosen = {"copy_ns": 400, "unmap_ns": 3000, "tree_ns": 2000}
     with pytest.warns(UserWarning, match="outside") as said:
-        changed = change_costs(costs(), chosen)
+        changed = costs(**chosen)
     assert [(Path(each.filename), each.category) for each in said] == [
         (Path(__file__), UserWarning)
     ]
@@ -47,14 +46,35 @@ def test_a_changed_cost_says_so_and_warns_when_it_leaves_its_range() -> None:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        change_costs(costs(), {"copy_ns": 300, "tree_ns": 1300})
-        trials([Case({}, MachineConfig(), {"channel_ns": 10})], {"costs": costs()}, ["shared"])
+        costs(copy_ns=300, tree_ns=1300)
+        trials([Case({}, Machine(), {"channel_ns": 10})], {"costs": costs()}, ["shared"])
+
+
+def test_a_machine_has_costs_of_its_own() -> None:
+    """Given as values or as a table, and changed by their names, they are those that differ."""
+    machine = Machine(writers=1, costs={"copy_ns": 400, "map_ns": costs_by_name()["map_ns"]})
+    assert machine.costs == {"copy_ns": 400}
+    assert Machine(writers=1, costs=costs(machine)) == machine
+    assert machine.replace(tree_ns=1000, writers=2).costs == {"copy_ns": 400, "tree_ns": 1000}
+    with pytest.warns(UserWarning, match="unmap_ns=9 is outside"):
+        assert costs(machine.replace(unmap_ns=9)).filter(name="unmap_ns")["low"].item() == 9
+    with pytest.raises(InputError, match="constant 'copy' is unknown: did you mean copy_ns"):
+        Machine(costs={"copy": 4})
+
+
+def test_what_was_not_given_follows() -> None:
+    """Policy, walkers, frames and slots are those of the new kernel and tasks."""
+    old = Machine(kernel="4.8")
+    assert (old.policy, old.walkers, old.tags) == ("shared", 1, None)
+    new = old.replace(kernel="5.8", writers=600)
+    assert (new.policy, new.walkers) == ("percpu-rerandomise", 0)
+    assert new.frames > old.frames
+    assert old.replace(policy="percpu").replace(kernel="6.1").policy == "percpu"
 
 
 def test_a_changed_cost_widens_its_range() -> None:
     """change_costs sets values, leaves the others, and refuses invalid ones."""
-    with pytest.warns(UserWarning, match="tree_ns=5000 is outside of 450 to 1300"):
-        changed = change_costs(costs(), {"tree_ns": 5000})
+    changed = change_costs(costs(), {"tree_ns": 5000})
     row = changed.filter(pl.col("name") == "tree_ns").row(0, named=True)
     assert (row["value"], row["low"], row["high"]) == (5000, 450, 5000)
     assert changed.filter(pl.col("name") != "tree_ns").equals(

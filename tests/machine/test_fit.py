@@ -7,14 +7,13 @@ import polars as pl
 import pytest
 
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Target, figures_again, fit, of_rows, to_rows
-from swapsim.machine.run import run
-from swapsim.machine.tables import FIT_ROWS
-from swapsim.study.tables import CONSTANTS
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import CONSTANTS, change_costs, costs
+from swapsim.machine.fitting import Target, fit_costs
+from swapsim.machine.running import run_rows
+from swapsim.patches.stored_fits import FIT_ROWS, figures_again, of_rows, to_rows
 
-SMALL = MachineConfig(
+SMALL = Machine(
     kernel="4.8",
     policy="shared",
     nodes=2,
@@ -45,8 +44,8 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
     """The rate and the waits of a machine determine the two constants."""
     known = change_costs(costs(), {"map_ns": 100, "lru_page_ns": 30})
     truth = change_costs(known, {"tree_ns": 1000, "unmap_ns": 12000})
-    ran = dict(run(SMALL, truth).select("metric", "value").iter_rows())
-    fitted = fit(
+    ran = dict(run_rows(SMALL, truth).select("metric", "value").iter_rows())
+    fitted = fit_costs(
         SMALL,
         targets_of(ran["swap_out"], sum(ran[metric] for metric in TREE)),
         {"unmap_ns": 7000, "tree_ns": 600},
@@ -62,11 +61,9 @@ def test_a_fit_needs_as_many_constants_as_targets() -> None:
     """Too few or too many free constants, and a tie to a fixed one, are refused by name."""
     target = Target(name="rate", metrics=("swap_out",), wanted=1e6)
     with pytest.raises(InputError, match="1 targets need as many free constants"):
-        fit(SMALL, (target,), {"tree_ns": 5, "map_ns": 5})
-    with pytest.raises(InputError, match="tied='tag_ns': 'map_ns' is not a free constant"):
-        fit(SMALL, (target,), {"tree_ns": 5}, tied={"tag_ns": ("map_ns", 1.0)})
+        fit_costs(SMALL, (target,), {"tree_ns": 5, "map_ns": 5})
     with pytest.raises(InputError, match="constant 'tree' is unknown"):
-        fit(SMALL, (target,), {"tree": 5})
+        fit_costs(SMALL, (target,), {"tree": 5})
 
 
 def test_a_fit_to_several_runs_meets_their_mean() -> None:
@@ -74,7 +71,7 @@ def test_a_fit_to_several_runs_meets_their_mean() -> None:
     truth = change_costs(costs(), {"tree_ns": 400, "unmap_ns": 4000})
     config = replace(SMALL, duration_ns=4_000_000, seed=7)
     runs = [
-        dict(run(replace(config, seed=seed), truth).select("metric", "value").iter_rows())
+        dict(run_rows(replace(config, seed=seed), truth).select("metric", "value").iter_rows())
         for seed in (7, 8, 9)
     ]
     wanted = [
@@ -83,13 +80,11 @@ def test_a_fit_to_several_runs_meets_their_mean() -> None:
     ]
     targets = targets_of(*wanted)
     start = {"unmap_ns": 4000, "tree_ns": 400}
-    exact = fit(config, targets, start, runs=3, tolerance=1e-9, rounds=1)
+    exact = fit_costs(config, targets, start, runs=3, tolerance=1e-9, rounds=1)
     assert exact.converged
     assert exact.residuals["off_percent"].abs().max() == pytest.approx(0, abs=1e-9)
-    alone = fit(config, targets, start, runs=1, tolerance=1e-9, rounds=1)
+    alone = fit_costs(config, targets, start, runs=1, tolerance=1e-9, rounds=1)
     assert not alone.converged
-    with pytest.raises(InputError, match="runs=0: choose at least 1"):
-        fit(config, targets, start, runs=0)
 
 
 SHORT = replace(SMALL, nodes=1, writers=4, duration_ns=5_000_000)
@@ -100,8 +95,8 @@ def test_fits_come_back_as_they_were() -> None:
     """Constants, figures and whether they were met, of a fit that was and of one that was not."""
     table = change_costs(costs(), {"map_ns": costs().filter(name="map_ns")["high"].item()})
     fits = {
-        "met": fit(SHORT, RATE, {"unmap_ns": 4000}, constants=table, tolerance=0.2),
-        "not met": fit(SHORT, RATE, {"unmap_ns": 4000}, rounds=1, tolerance=1e-9),
+        "met": fit_costs(SHORT, RATE, {"unmap_ns": 4000}, constants=table, tolerance=0.2),
+        "not met": fit_costs(SHORT, RATE, {"unmap_ns": 4000}, rounds=1, tolerance=1e-9),
     }
     rows = pl.concat(to_rows(name, found) for name, found in fits.items())
     assert rows.schema == FIT_ROWS.schema
@@ -113,6 +108,6 @@ def test_fits_come_back_as_they_were() -> None:
 
 def test_figures_come_out_again() -> None:
     """A run with the constants that were found has the figures that were found, bit for bit."""
-    rows = to_rows("a", fit(SHORT, RATE, {"unmap_ns": 4000}, runs=2, rounds=2))
+    rows = to_rows("a", fit_costs(SHORT, RATE, {"unmap_ns": 4000}, runs=2, rounds=2))
     again = figures_again(rows, "a", SHORT, RATE, runs=2)
     assert again.rows() == rows.filter(pl.col("wanted").is_not_null()).rows()

@@ -8,8 +8,8 @@ from lab_machines import lock_ledger
 from swapsim.claims import results
 from swapsim.claims.tables import MEDIANS
 from swapsim.errors import InputError
-from swapsim.machine import lab
-from swapsim.machine.costs import costs
+from swapsim.machine.constants import costs
+from swapsim.patches import lab
 
 METRIC = "xa_lock acquisitions"
 

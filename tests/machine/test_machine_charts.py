@@ -9,6 +9,7 @@ import pytest
 from swapsim.charts import theme
 from swapsim.charts.colours import PARTS
 from swapsim.machine import charts as machine_charts
+from swapsim.patches import charts as patches_charts
 
 PAGE = pl.DataFrame(
     [(kernel, part, 1.0) for kernel in ("patched", "base") for part in reversed(PARTS)],
@@ -42,9 +43,9 @@ ENDS = pl.DataFrame(
 )
 
 MADE = {
-    "gains": partial(machine_charts.gains, GAINS.head(2), "T", "number of tasks"),
-    "gains_by_drive": partial(machine_charts.gains_by_drive, GAINS),
-    "gains_at_ends": partial(machine_charts.gains_at_ends, ENDS, usual=11.0),
+    "gains": partial(patches_charts.gains, GAINS.head(2), "T", "number of tasks"),
+    "gains_by_drive": partial(patches_charts.gains_by_drive, GAINS),
+    "gains_at_ends": partial(patches_charts.gains_at_ends, ENDS, usual=11.0),
     "time_per_page": partial(machine_charts.time_per_page, PAGE, "T"),
     "locks_against_anchors": partial(machine_charts.locks_against_anchors, RATES, COMPARED),
 }

@@ -10,12 +10,12 @@ import pytest
 
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.run import run
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs
+from swapsim.machine.running import run_rows
 from swapsim.policies import policy
 
-SHORT = MachineConfig(
+SHORT = Machine(
     patch="01-writeback-tags",
     kernel="4.8",
     policy="shared",
@@ -35,7 +35,7 @@ def value(results: pl.DataFrame, metric: str) -> float:
 
 def test_a_run_gives_results() -> None:
     """RESULTS, source simulated, one row per metric."""
-    results = run(SHORT)
+    results = run_rows(SHORT)
     assert results.schema == RESULTS.schema
     assert results["metric"].is_unique().all()
     assert set(results["source"]) == {"simulated"}
@@ -48,8 +48,8 @@ def test_a_run_gives_results() -> None:
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
     """Two runs of one config are equal, those of two seeds are not."""
-    assert run(SHORT).equals(run(SHORT))
-    assert not run(SHORT).equals(run(replace(SHORT, seed=2)))
+    assert run_rows(SHORT).equals(run_rows(SHORT))
+    assert not run_rows(SHORT).equals(run_rows(replace(SHORT, seed=2)))
 
 
 def test_a_users_policy_runs_on_the_machine() -> None:
@@ -70,10 +70,10 @@ def test_a_users_policy_runs_on_the_machine() -> None:
         fragmented=True,
         duration_ns=20_000_000,
     )
-    results = run(config)
+    results = run_rows(config)
     assert set(results["policy"]) == {"stay"}
     assert value(results, "swap_in") > 0
-    same = run(replace(config, policy="percpu"))
+    same = run_rows(replace(config, policy="percpu"))
     assert same.drop("policy").equals(results.drop("policy"))
 
 
@@ -84,16 +84,16 @@ LIMITED = {"kernel": "5.7", "nodes": 1, "memory_max": 2000}
     ("config", "changed", "word"),
     [
         (replace(SHORT, duration_ns=1000), {"fault_ns": 1000}, "'fault_ns' of 1000 ns.*longer"),
-        (MachineConfig(walkers=1, accesses=1), {}, "warmup_ns=10000000: .*shorter"),
+        (Machine(walkers=1, accesses=1), {}, "warmup_ns=10000000: .*shorter"),
         (replace(SHORT, slots=4000, duration_ns=10**8), {}, "no swap slot is left.*more slots"),
     ],
 )
 def test_a_run_without_a_result_says_what_to_do(
-    config: MachineConfig, changed: dict[str, int], word: str
+    config: Machine, changed: dict[str, int], word: str
 ) -> None:
     """A cost as long as the run, tasks that end in the warm-up, and a full device."""
     with pytest.raises((InputError, InputError), match=word):
-        run(config, change_costs(costs(), changed))
+        run_rows(config, change_costs(costs(), changed))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_run_without_a_result_says_what_to_do(
         ("duration_ns", {"duration_ns": 0}),
         ("fragmented", {"fragmented": 1}),
         ("rotational", {"rotational": 1}),
-        ("swap_writeback_tags", {"swap_writeback_tags": 2}),
+        ("tags", {"tags": 2}),
         ("seed", {"seed": -1}),
         ("read_percent", {"read_percent": 101}),
         ("slots", {"devices": 2, "slots": 2**29 + 1}),
@@ -141,7 +141,7 @@ def test_batched_removals_save_acquisitions_and_lengthen_holds() -> None:
     """A list of 32 is one acquisition of its mapping's lock, held for as long as 32 removals."""
     site = "tree_lock.__remove_mapping"
     one, batched = (
-        dict(run(replace(SHORT, removal=removal)).select("metric", "value").iter_rows())
+        dict(run_rows(replace(SHORT, removal=removal)).select("metric", "value").iter_rows())
         for removal in ("page-by-page", "batched")
     )
     assert one[f"acquisitions.{site}"] == pytest.approx(1, abs=0.01)

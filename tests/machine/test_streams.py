@@ -9,10 +9,11 @@ import pytest
 
 from swapsim.errors import InputError
 from swapsim.machine._native import Window, run_window
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs_by_name
-from swapsim.machine.run import run
-from swapsim.slots.config import REQUESTS, Streams
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import costs_by_name
+from swapsim.machine.running import run_rows
+from swapsim.slots.config import Streams
+from swapsim.slots.tables import REQUESTS
 
 Row = tuple[int, int, str, int, int]
 
@@ -29,12 +30,12 @@ def out_and_in(task: int, mm: int, pages: int) -> list[Row]:
     return rows + [(task, mm, "put", task, page) for page in range(pages)]
 
 
-def window_of(config: MachineConfig) -> Window:
+def window_of(config: Machine) -> Window:
     """Run a machine whose invariants are checked at both ends."""
     return run_window(config, costs_by_name(), verify=True)
 
 
-SMALL = MachineConfig(streams=streams(out_and_in(0, 0, 500)), frames=4096, slots=2**13)
+SMALL = Machine(streams=streams(out_and_in(0, 0, 500)), frames=4096, slots=2**13)
 
 
 def test_a_lone_stream_does_all_its_rows_and_never_waits() -> None:
@@ -121,14 +122,14 @@ def test_requests_that_cannot_be_processed_are_refused_with_their_row(
 ) -> None:
     """The row is that of the table, in any order of its tasks."""
     with pytest.raises(InputError, match=message):
-        run(replace(SMALL, streams=streams(rows)))
+        run_rows(replace(SMALL, streams=streams(rows)))
 
 
 def test_streams_that_end_too_early_are_named() -> None:
     """The device fills up, or a task ends before ``skipped_share`` of all rows are done."""
     rows = [(0, 0, "get", 0, page) for page in range(2000)]
     with pytest.raises(InputError, match="no swap slot"):
-        run(replace(SMALL, streams=streams(rows), slots=1000))
+        run_rows(replace(SMALL, streams=streams(rows), slots=1000))
     rows = out_and_in(0, 0, 150) + out_and_in(1, 1, 350)
     with pytest.raises(InputError, match=r"skipped_share=0\.8"):
-        run(replace(SMALL, streams=streams(rows, skipped_share=0.8)))
+        run_rows(replace(SMALL, streams=streams(rows, skipped_share=0.8)))

@@ -8,14 +8,14 @@ import pytest
 
 from swapsim.errors import InputError
 from swapsim.machine._native import run_window
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs, costs_by_name
-from swapsim.machine.run import run
-from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs, costs_by_name
+from swapsim.machine.running import run_rows, time_per_page
 from swapsim.patches import cluster_next, writeback_tags
+from swapsim.patches.what_if import describe_gains, describe_sensitivity
 
 
-def machine(kernel: str) -> MachineConfig:
+def machine(kernel: str) -> Machine:
     """Return a short machine of a kernel: writers under 4.8, walkers since."""
     if kernel == "4.8":
         config = writeback_tags.machine(tags=True)
@@ -27,7 +27,7 @@ def machine(kernel: str) -> MachineConfig:
 @pytest.mark.parametrize("kernel", ["4.8", "5.7", "6.1"])
 def test_the_parts_of_a_page_are_those_of_the_cpus(kernel: str) -> None:
     """No part is negative, they add up to busy, and work, holds and waits are the CPUs' own."""
-    ran = run(machine(kernel))
+    ran = run_rows(machine(kernel))
     parts = time_per_page({"a": ran})
     assert (parts["microseconds"] >= 0).all(), parts
     busy = ran.filter(metric="busy")["value"].item()
@@ -65,7 +65,7 @@ def test_a_look_at_a_map_byte_is_under_si_lock_in_4_8_alone() -> None:
     longer = change_costs(costs(), cost)
     for kernel, part in (("4.8", "si->lock, held"), ("5.7", "other locks, held")):
         usual, slow = (
-            time_per_page({"a": run(machine(kernel), table)}).filter(part=part)
+            time_per_page({"a": run_rows(machine(kernel), table)}).filter(part=part)
             for table in (costs(), longer)
         )
         added = slow["microseconds"].item() - usual["microseconds"].item()
@@ -75,17 +75,17 @@ def test_a_look_at_a_map_byte_is_under_si_lock_in_4_8_alone() -> None:
 
 def test_a_writer_alone_never_waits() -> None:
     """Without a kswapd an acquisition of the swap cache's lock costs switching interrupts off."""
-    alone = MachineConfig(
+    alone = Machine(
         kernel="4.8",
         policy="shared",
-        swap_writeback_tags=True,
+        tags=True,
         writers=1,
         memory_max=4096,
         slots=2**17,
         warmup_ns=20_000_000,
         duration_ns=10_000_000,
     )
-    ran = run(alone)
+    ran = run_rows(alone)
     contended = ran.filter(pl.col("metric").str.starts_with("contended."))
     assert contended["value"].sum() == 0
     parts = dict(time_per_page({"a": ran}).select("part", "microseconds").iter_rows())
@@ -99,24 +99,12 @@ def test_a_writer_alone_never_waits() -> None:
 
 def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
     """Work, holds, waits and idling add up to 100 %, and a drive has a CPU for its interrupts."""
-    shares = run(MachineConfig(kernel="4.8", writers=2, channels=8, frames=2**13)).filter(
+    shares = run_rows(Machine(kernel="4.8", writers=2, channels=8, frames=2**13)).filter(
         unit="% of time"
     )
     by_actor = shares.group_by(pl.col("metric").str.extract(r"\.(\w+)$")).agg(pl.sum("value"))
     assert set(by_actor["metric"]) == {"writer", "kswapd", "interrupt"}
     assert by_actor["value"].to_list() == pytest.approx([100] * 3)
-    with pytest.raises(InputError, match="field 'runs': nothing to run"):
-        time_per_page({})
-
-
-COUNTED = {
-    ("off", "xa_lock acquisitions"): 5.0,
-    ("on", "xa_lock acquisitions"): 4.0,
-    ("off", "xa_lock contended acquisitions"): 0.5,
-    ("on", "xa_lock contended acquisitions"): 0.75,
-    ("off", "si->lock acquisitions"): 0.2,
-    ("on", "si->lock acquisitions"): 0.2,
-}
 
 
 def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:

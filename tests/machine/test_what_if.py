@@ -2,24 +2,27 @@
 """What-ifs gain nothing where nothing changed, and have the range of their fits and seeds."""
 
 import re
+import warnings
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import polars as pl
 import pytest
 
+from swapsim import study
 from swapsim.errors import InputError, SwapsimError
-from swapsim.machine import what_if
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.run import run
-from swapsim.machine.what_if import Case
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs
+from swapsim.machine.running import gain, rounded, run_rows
+from swapsim.patches import what_if
+from swapsim.patches.what_if import Case
 from swapsim.policies import Policy, policy
-from swapsim.study.summary import against
 
-SMALL = MachineConfig(
+SMALL = Machine(
     kernel="4.8",
     policy="shared",
-    swap_writeback_tags=True,
+    tags=True,
     writers=4,
     frames=2**12,
     slots=2**16,
@@ -33,6 +36,14 @@ def case(*, setting: float = 4, **costs: int) -> Case:
     return Case(what_if.at(setting, f"{setting:g} writers"), SMALL, costs)
 
 
+def run(
+    cases: list[Case], fits: dict[str, pl.DataFrame], policies: Any, seeds: Any = (1, 2)
+) -> pl.DataFrame:
+    """Return the reports on all trials."""
+    points = what_if.trials(cases, fits, policies, seeds)
+    return study.table(partial(what_if.report, "swap_out"), points)
+
+
 @pytest.fixture
 def own() -> Policy:
     """Give a policy of one's own: a base for each CPU, as the kernel stores it."""
@@ -44,7 +55,7 @@ def own() -> Policy:
     return mine
 
 
-NO_TAGS = {"base": {}, "patched": {"swap_writeback_tags": False}}
+NO_TAGS = {"base": {}, "patched": {"tags": False}}
 
 
 def rows(gains: dict[tuple[float, str, int], float], *, waits: float = 10.0) -> pl.DataFrame:
@@ -62,22 +73,22 @@ def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
     """Exactly 0 %, with the same waits on both sides, for each fit and seed."""
     fits = {"as it is": costs(), "slow": change_costs(costs(), {"tree_ns": 3000})}
     policies: dict[str, dict[str, object]] = {"base": {}, "patched": {}}
-    found = what_if.run([case()], fits, policies)
-    changes = against(found, {"policy": "base"})
+    found = run([case()], fits, policies)
+    changes = study.against(found, policy="base")
     assert changes.filter(metric="waits").select("fit", "seed").rows() == [
         (fit, seed) for fit in fits for seed in (1, 2)
     ]
-    assert changes["change"].to_list() == [0.0] * 8
+    assert changes["value"].to_list() == [0.0] * 8
     assert found.filter(metric="swap_out", policy="base")["value"].n_unique() == 4
 
 
 def test_a_gain_is_that_of_the_runs_themselves() -> None:
-    """The rates are those of run.run at the same seed, the waits the sum of all locks'."""
-    found = what_if.run([case()], {"a": costs()}, NO_TAGS, seeds=[5])
+    """The rates are those of a run at the same seed, the waits the sum of all locks'."""
+    found = run([case()], {"a": costs()}, NO_TAGS, seeds=[5])
     row = what_if.gains(found).row(0, named=True)
     values = []
     for side, fields in NO_TAGS.items():
-        ran = run(replace(SMALL, seed=5, **fields), costs())
+        ran = run_rows(replace(SMALL, seed=5, **fields), costs())
         values.append(ran.filter(metric="swap_out")["value"].item())
         assert found.filter(metric="swap_out", policy=side)["value"].item() == values[-1]
         waits = ran.filter(pl.col("metric").str.starts_with("cycles."))["value"].sum()
@@ -85,20 +96,6 @@ def test_a_gain_is_that_of_the_runs_themselves() -> None:
     assert row["middle"] == pytest.approx(100 * (values[1] - values[0]) / values[0])
     assert row["middle"] > 0
     assert row["patched_waits"] < row["base_waits"]
-
-
-def test_a_window_of_a_part_of_reclaims_cycle_is_named(recwarn: pytest.WarningsRecorder) -> None:
-    """The warning says how long it should be; in twice this time there is none."""
-    usual = replace(SMALL, duration_ns=8_000_000)
-    machine = replace(usual, frames=2**15, slots=2**17)
-    large = case(setting=5)._replace(machine=machine)
-    what_if.gain([case()._replace(machine=usual), large], NO_TAGS, seeds=[1])
-    (said,) = [str(each.message) for each in recwarn]
-    assert said.startswith("5.0, 5 writers: in the measured time a node swaps out ")
-    (wanted,) = re.findall(r"give duration_ns=([\d,]+) or more$", said)
-    longer = replace(machine, duration_ns=2 * int(wanted.replace(",", "")))
-    what_if.gain([large._replace(machine=longer)], NO_TAGS, seeds=[1])
-    assert len(recwarn) == 1
 
 
 def test_what_cannot_gain_is_named() -> None:
@@ -110,31 +107,59 @@ def test_what_cannot_gain_is_named() -> None:
         ("seeds", [case()], fits, []),
     ):
         with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
-            what_if.run(cases, constants, NO_TAGS, seeds=seeds)
-    for metric, why in (
-        ("tides", "choose one of accesses, swap_out, written$"),
-        ("waits", "choose one of accesses, swap_out, written$"),
-        ("accesses", "no accesses to gain on.*4 writers"),
-    ):
-        with pytest.raises(SwapsimError, match=why):
-            what_if.gain([case()], NO_TAGS, metric=metric)
-    with pytest.raises(InputError, match=r"field 'machine': .* is given twice: give each once"):
-        what_if.gain([case(), case()], NO_TAGS)
+            run(cases, constants, NO_TAGS, seeds=seeds)
+    with pytest.raises(SwapsimError, match=r"no accesses to gain on.*4 writers"):
+        what_if.report("accesses", what_if.trials([case()], fits, NO_TAGS)[0])
+    with pytest.raises(InputError, match="metric='tides': choose one of"):
+        gain(SMALL, metric="tides", tags=False)
+    with pytest.raises(InputError, match="metric='accesses': the machine has none"):
+        gain(SMALL, metric="accesses", tags=False)
+    for nothing in ({}, {"tags": []}):
+        with pytest.raises(InputError, match="give fields of the machine"):
+            gain(SMALL, **nothing)
+
+
+def test_a_window_of_a_part_of_reclaims_cycle_is_named() -> None:
+    """The warning says how long it should be; in twice this time there is none."""
+    machine = Machine(kernel="4.8", walkers=4, frames=2**15, duration_ns=8_000_000)
+    with pytest.warns(UserWarning, match="a node swaps out") as said:
+        gain(machine, seeds=1, tags=False)
+    (wanted,) = re.findall(r"give duration_ns=([\d,]+) or more$", str(said[0].message))
+    longer = machine.replace(duration_ns=2 * int(wanted.replace(",", "")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gain(longer, seeds=1, tags=False)
 
 
 def test_scan_bases_gain_only_where_no_cluster_is_free(own: Policy) -> None:
     """A machine with free clusters says so in one line; a policy of one's own stands in a list."""
-    scattered, seeds = MachineConfig(kernel="6.1", walkers=4, fragmented=True), [1]
-    for free in (replace(scattered, fragmented=False), replace(scattered, slots=2**22)):
-        with pytest.warns(UserWarning, match="mine, percpu: no gain.* fewer slots") as said:
-            gained = what_if.gain(free, ["shared", own, "percpu"], seeds=seeds)
-        assert [str(each.message).count("\n") for each in said] == [0]
-        assert said[0].filename == __file__
-        assert gained.select("policy", "low", "high").rows() == [("mine", 0, 0), ("percpu", 0, 0)]
-    named = {"shared": {"policy": "shared"}, "mine": {"policy": own}}
-    gained = what_if.gain(scattered, ["shared", own], seeds=seeds)
-    assert gained.equals(what_if.gain(scattered, named, seeds=seeds))
-    assert gained["middle"].item() > 0
+    scattered = Machine(
+        kernel="6.1", walkers=4, fragmented=True, policy="shared", slots=2**17, duration_ns=10**8
+    )
+    free = scattered.replace(fragmented=False)
+    with pytest.warns(UserWarning, match=r"policy=(mine|percpu): no gain.* fewer slots") as said:
+        gained = gain(free, seeds=1, policy=[own, "percpu"])
+    assert {each.filename for each in said} == {__file__}
+    assert gained.select("policy", "low", "high").rows() == [("mine", 0, 0), ("percpu", 0, 0)]
+    mine, same = gain(scattered, seeds=1, policy=[own, "percpu"]).rows()
+    assert mine[1:] == same[1:]
+    assert mine[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([24.1049, 24.1049], (24.1, 24.1, 24.1)),
+        ([20.31, 21.77, 22.39], (22.0, 20.0, 22.0)),
+        ([1.234, 1.268, 1.301], (1.27, 1.23, 1.3)),
+        ([-3.0, 210.4], (104.0, -3.0, 210.0)),
+    ],
+)
+def test_a_gain_has_the_digits_that_its_range_deserves(
+    values: list[float], shown: tuple[float, ...]
+) -> None:
+    """Those of half the range, at most two."""
+    assert rounded(values) == shown
 
 
 def test_ranges_go_over_fits_and_seeds() -> None:
@@ -209,7 +234,7 @@ def test_what_is_no_constant_brings_its_own_ends() -> None:
 def test_the_costs_of_a_case_stand_in_for_a_fits() -> None:
     """A drive's latency is the case's, whatever the fit says."""
     fits = {"a": costs(), "b": change_costs(costs(), {"copy_ns": 900})}
-    found = what_if.run([case(copy_ns=700)], fits, ["shared"], seeds=[1])
+    found = run([case(copy_ns=700)], fits, ["shared"], seeds=[1])
     assert found.filter(metric="swap_out")["value"].n_unique() == 1
 
 

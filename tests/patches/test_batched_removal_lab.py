@@ -9,7 +9,7 @@ from oracle_slots import Config, Device
 
 from swapsim import claims
 from swapsim.claims.rounds import COUNT_TOLERANCE_PERCENT
-from swapsim.machine import lab
+from swapsim.patches import lab
 from swapsim.patches.batched_removal import notebook, studies
 from swapsim.patches.batched_removal.lab import HOLD, machine
 from swapsim.patches.batched_removal.prediction import NODES

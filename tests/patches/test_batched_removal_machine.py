@@ -9,14 +9,15 @@ from typing import Any
 import polars as pl
 import pytest
 
+from swapsim import study
 from swapsim.errors import InputError
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import base_figure
-from swapsim.machine.run import PAGE_KIB, metric_values
-from swapsim.machine.what_if import Case, gains, run
+from swapsim.machine.constants import change_costs, costs
+from swapsim.machine.running import PAGE_KIB, metric_values
 from swapsim.patches.batched_removal import prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
 from swapsim.patches.batched_removal.workload import lock_fits
+from swapsim.patches.stored_fits import base_figure
+from swapsim.patches.what_if import Case, gains, report, trials
 from swapsim.patches.writeback_tags import prediction as of_a
 
 SHARES = sorted(set(lock_fits()["tag_share"]))
@@ -115,7 +116,7 @@ def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def gained(cases: list[Case], policies: Mapping[str, Mapping[str, Any]]) -> list[float]:
     """Return the gains of cases with one set of constants and one seed."""
     fits = studies.fits_by_next_share([0.3])
-    rows = run(cases, fits, policies, metric="written", seeds=[1])
+    rows = study.table(partial(report, "written"), trials(cases, fits, policies, [1]))
     return gains(rows)["middle"].to_list()
 
 

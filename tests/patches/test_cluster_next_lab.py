@@ -9,8 +9,8 @@ import pytest
 from lab_machines import lock_ledger
 
 from swapsim import claims
-from swapsim.machine import lab
-from swapsim.machine.config import MachineConfig
+from swapsim.machine.config import Machine
+from swapsim.patches import lab
 from swapsim.patches.cluster_next import machines, studies
 
 UNDER_HALF = "scan-base-under-half"
@@ -31,7 +31,7 @@ PAGE_SITES = (
 """Call sites that each page passes wherever its slot lies; those of scans are not among them."""
 
 
-def simulated(configs: list[MachineConfig], seeds: range) -> pl.DataFrame:
+def simulated(configs: list[Machine], seeds: range) -> pl.DataFrame:
     """Return what the machines of an experiment counted."""
     points = product(configs, seeds)
     return pl.concat(lab.run_as_lab(replace(config, seed=seed)) for config, seed in points)

@@ -12,11 +12,11 @@ import pytest
 from swapsim import traces
 from swapsim.claims import published_tables
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.fit import base_figure
-from swapsim.machine.run import run
+from swapsim.machine.config import Machine
+from swapsim.machine.running import run_rows
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.machines import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
+from swapsim.patches.stored_fits import base_figure
 
 
 def value(results: pl.DataFrame, metric: str) -> float:
@@ -78,7 +78,7 @@ def test_the_kernel_of_patch_d_may_be_that_of_its_third_mail() -> None:
     )
     assert replace(new, kernel=old.kernel) == old
     charges = [
-        value(run(config), "acquisitions.lru_lock.mem_cgroup_commit_charge")
+        value(run_rows(config), "acquisitions.lru_lock.mem_cgroup_commit_charge")
         for config in (old, new)
     ]
     assert charges[0] > 0.5
@@ -94,7 +94,7 @@ def test_the_aged_device_is_seven_tenths_full() -> None:
     assert out / config.slots == pytest.approx(0.7, abs=0.001)
 
 
-def shipped(name: str, **fields: Any) -> MachineConfig:
+def shipped(name: str, **fields: Any) -> Machine:
     """Return the machine of a shipped trace."""
     return patch.traced_machine(traces.shipped_folders("slots")[name], **fields)
 

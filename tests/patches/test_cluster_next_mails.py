@@ -9,10 +9,10 @@ import pytest
 
 from swapsim import claims, published
 from swapsim.claims.tables import RESULTS
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs
-from swapsim.machine.fit import Fitted, Target
-from swapsim.machine.run import metric_values, run
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import costs
+from swapsim.machine.fitting import Fitted, Target
+from swapsim.machine.running import metric_values, run_rows
 from swapsim.patches.cluster_next import machines, mails
 
 
@@ -21,7 +21,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return the arguments of each fit, which ends without a run."""
     given: dict[str, Any] = {}
 
-    def fit(config: MachineConfig, targets: tuple[Target, ...], start: Any, **more: Any) -> Fitted:
+    def fit(config: Machine, targets: tuple[Target, ...], start: Any, **more: Any) -> Fitted:
         given.update(config=config, targets=targets, start=start, **more)
         return Fitted(constants=costs(), residuals=pl.DataFrame(), converged=True)
 
@@ -50,7 +50,9 @@ def test_each_mail_is_fitted_to_its_own_base(
     assert targets["lru_lock"].metrics == (f"cycles.lru_lock.{lru}",)
     assert targets["xa_lock"].wanted == pytest.approx(xa_lock)
     sites = {metric for target in asked["targets"] for metric in target.metrics}
-    ran = run(replace(config, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000))
+    ran = run_rows(
+        replace(config, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000)
+    )
     assert sites <= set(ran["metric"])
     assert (config, asked["targets"]) == mails.to_meet(version)
 
@@ -62,7 +64,7 @@ def test_the_targets_of_v3_do_not_depend_on_its_patched_column(
     mails.fit(version="V3")
     before = asked["targets"]
     base = claims.published_tables().filter(pl.col("kernel") == "v3 before")
-    monkeypatch.setattr("swapsim.machine.fit.published_tables", lambda: base)
+    monkeypatch.setattr("swapsim.patches.stored_fits.published_tables", lambda: base)
     mails.fit(version="V3")
     assert asked["targets"] == before
 
@@ -71,7 +73,7 @@ def test_the_targets_of_v3_do_not_depend_on_its_patched_column(
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a small machine for a short time: the tests look at the table, not at its figures."""
 
-    def brief(**fields: Any) -> MachineConfig:
+    def brief(**fields: Any) -> Machine:
         usual = machines.machine(**fields)
         small = {"frames": 3 * 2**12, "pages": 2**12, "slots": 2**16}
         return replace(usual, **small, duration_ns=10_000_000)

@@ -6,14 +6,14 @@ from dataclasses import fields
 import polars as pl
 import pytest
 
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs
-from swapsim.machine.what_if import CHANNELS, Case, by_drive, by_trunk_size, trials
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import costs
 from swapsim.patches.cluster_next import drives, machines, mails, studies
+from swapsim.patches.what_if import CHANNELS, Case, by_drive, by_trunk_size, trials
 from swapsim.study import Study
 
 
-def differing(one: MachineConfig, other: MachineConfig) -> set[str]:
+def differing(one: Machine, other: Machine) -> set[str]:
     """Return the fields in which two machines differ."""
     names = [field.name for field in fields(one)]
     return {name for name in names if getattr(one, name) != getattr(other, name)}

@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim.machine.costs import costs_by_name
+from swapsim.machine.constants import costs_by_name
 from swapsim.patches.newer_kernels.global_lock import Setting, changes, of_setting, relative_rate
 
 

@@ -13,7 +13,7 @@ def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) ->
     """The stored fit meets the base, with targets that a mail without the patched column has."""
     wanted = prediction.targets()
     base = published_tables().filter(pl.col("kernel").is_in(["base", "before"]))
-    monkeypatch.setattr("swapsim.machine.fit.published_tables", lambda: base)
+    monkeypatch.setattr("swapsim.patches.stored_fits.published_tables", lambda: base)
     assert prediction.targets() == wanted
     fitted = patch.headline_fit()
     assert fitted.residuals["wanted"].to_list() == [target.wanted for target in wanted]

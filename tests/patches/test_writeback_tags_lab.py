@@ -16,8 +16,8 @@ from lab_machines import writers
 from swapsim import claims, io, mapping, traces
 from swapsim.claims.tables import SLOTS_IN_USE
 from swapsim.errors import InputError
-from swapsim.machine import lab
 from swapsim.mapping import MappingConfig, nodes_after_swap_out
+from swapsim.patches import lab
 from swapsim.patches.writeback_tags import notebook
 from swapsim.patches.writeback_tags.notebook import simulated_nodes
 

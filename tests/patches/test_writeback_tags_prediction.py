@@ -11,9 +11,9 @@ import pytest
 from swapsim import published
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs, costs_by_name
-from swapsim.machine.fit import Fitted, residuals
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs, costs_by_name
+from swapsim.machine.fitting import Fitted, residuals
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fits, prediction
 
@@ -23,7 +23,7 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fit in one step to any tolerance, and predict, in a short run on a small device."""
     usual = patch.machine
 
-    def tiny(**given: Any) -> MachineConfig:
+    def tiny(**given: Any) -> Machine:
         return replace(usual(**given), frames=2**13, slots=2**17, duration_ns=10_000_000)
 
     monkeypatch.setattr(prediction, "machine", tiny)
@@ -103,7 +103,7 @@ def test_at_the_map_share_two_locks_have_the_ratio_of_another_mail(
     """Below it tree_lock has more of the waiting than there, above it si->lock has."""
     usual = prediction.life_machine
 
-    def tiny(**given: Any) -> MachineConfig:
+    def tiny(**given: Any) -> Machine:
         whole = usual(**given)
         return replace(whole, frames=whole.frames // 3, accesses=whole.accesses // 3)
 

@@ -45,15 +45,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "import time\n"
         "import altair as alt, polars as pl\n"
         "from swapsim import charts, progress\n"
-        "from swapsim.study import study\n"
         "charts.use()\n"
         "progress.LONG_SECONDS = 0.1\n"
         "with progress.bar(3, 'study', 'runs', shown=False) as bar:\n"
         "    time.sleep(0.2)\n"
         "    bar.update()\n"
         "    print('shown' if bar._bar is not None else 'not shown')\n"
-        "study._READ['some-result'] = 1200\n"
-        "display(study.recap())\n"
         "frame = pl.DataFrame({'x': [1, 2]})\n"
         "alt.Chart(frame, title='Two </script> bars').mark_bar().encode(x='x:O', y='x:Q')"
     )
@@ -188,17 +185,14 @@ def test_only_what_changed_is_run_again(folder: Path, monkeypatch: pytest.Monkey
 def test_a_notebook_sees_nothing_of_the_one_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On one kernel: no name, no count of cells and no stored result; but processes can start."""
+    """On one kernel: no name and no count of cells; but processes can start."""
     monkeypatch.setattr(cells, "NOTEBOOKS_AT_A_TIME", 1)
-    one_notebook(folder, "from swapsim.study import study\nstudy._READ['toy'] = mine = 1")
-    new = (
-        "from swapsim.study import recap, run\n"
-        "print('mine' in globals(), len(In), recap(), run(abs, [-1, -2]))"
-    )
+    one_notebook(folder, "mine = 1")
+    new = "from swapsim.study import run\nprint('mine' in globals(), len(In), run(abs, [-1, -2]))"
     one_notebook(folder, new, "01-two")
     output = folder.parent / "report"
     report.write(output)
-    assert "False 2 Stored results: none. [1, 2]" in (output / "01-two.html").read_text()
+    assert "False 2 [1, 2]" in (output / "01-two.html").read_text()
 
 
 def test_pages_that_are_complete_are_stored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

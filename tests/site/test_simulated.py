@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
+from swapsim import study
 from swapsim.cli import main
 from swapsim.io import data_root
 from swapsim.site import simulated
-from swapsim.study import study as engine
 
 STUDIES = simulated.studies()
 
 
 def test_each_file_is_that_of_a_study() -> None:
     """Each file in data/simulated belongs to a study, and all of them are small."""
-    files = list((data_root() / engine.FOLDER).iterdir())
-    assert {path.name for path in files} == {f"{study.name}.parquet" for study in STUDIES}
+    files = list((data_root() / "simulated").iterdir())
+    assert {path.name for path in files} == {f"{each.name}.parquet" for each in STUDIES}
     assert sum(path.stat().st_size for path in files) < 5_000_000
 
 
 def test_a_study_follows_those_that_it_depends_on() -> None:
     """Fits are computed before predictions with them."""
-    names = [study.name for study in STUDIES]
+    names = [each.name for each in STUDIES]
     assert names.index("cluster-next-fits") < names.index("cluster-next-predicted")
     assert names.index("cluster-next-fits-by-constant") < names.index(
         "cluster-next-gain-by-constant"
@@ -34,8 +34,8 @@ def test_the_command_checks_and_updates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It says what is stale and exits 1, stores what is named, and refuses other names."""
-    monkeypatch.setattr(engine, "data_root", lambda: tmp_path)
-    monkeypatch.setattr(simulated, "repository_root", lambda: tmp_path)
+    monkeypatch.setattr(study, "data_root", lambda: tmp_path)
+    monkeypatch.setattr(study, "repository_root", lambda: tmp_path)
     name = "cluster-next-solid-state"
     (chosen,) = simulated.studies([name])
     few = replace(chosen, points=list(chosen.points())[:2])

@@ -12,7 +12,7 @@ from jupyter_client.manager import KernelManager
 
 LONG_RUN = """
 from dataclasses import replace
-from swapsim.machine.run import run
+from swapsim.machine.running import run_rows
 from swapsim.patches import cluster_next, writeback_tags
 config = replace({scenario}, duration_ns=10**15)
 print("begins", flush=True)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from swapsim.study import ranking, summary
+from swapsim import study
 
 RUNS = {
     "low": dict(enumerate([1.0, 2.0, 3.0, 4.0, 5.0])),
@@ -22,9 +22,10 @@ RUNS = {
 
 
 def ranked(runs: Mapping[str, Mapping[int, float]], better: str) -> list[dict[str, Any]]:
-    """Rank policies by the means of their runs."""
-    rows = [{"policy": name, "mean": np.mean([*of.values()])} for name, of in runs.items()]
-    return ranking.rank(rows, runs, "mean", better)
+    """Rank policies by their runs."""
+    rows = [(name, seed, value) for name, of in runs.items() for seed, value in of.items()]
+    frame = pl.DataFrame(rows, schema=["policy", "seed", "value"], orient="row")
+    return study.rank(frame, better).to_dicts()
 
 
 @pytest.mark.parametrize(
@@ -73,28 +74,22 @@ def test_policies_are_ranked_by_what_numpy_says_of_their_runs(runs: list[list[fl
     frame = pl.DataFrame(
         [*rows, ("none", 0, None)], schema=["policy", "seed", "value"], orient="row"
     )
-    found = summary.ranked(frame.reverse(), "lower")
+    found = study.rank(frame.reverse())
     assert set(found["policy"]) == {str(n) for n in range(len(runs))}
     for row in found.iter_rows(named=True):
         of = runs[int(row["policy"])]
         assert (row["seeds"], row["lowest"], row["highest"]) == (len(of), min(of), max(of))
-        assert (row["mean"], row["median"]) == (math.fsum(of) / len(of), np.median(of))
-        assert (row["low"], row["high"]) == ranking.interval(of)
-    for row in summary.ranked(frame, "lower", confidence=0.5).iter_rows(named=True):
-        ends = ranking.interval(runs[int(row["policy"])], 0.5)
-        assert (row["low"], row["high"]) == ends
+        assert row["mean"] == math.fsum(of) / len(of)
+        assert row["median"] == pytest.approx(np.median(of))
+        assert (row["low"], row["high"]) == study.interval_of(of)
 
 
-@given(
-    st.lists(st.integers(-1000, 1000).map(float), min_size=2, max_size=40),
-    st.sampled_from([0.5, 0.95, 0.999]),
-)
-def test_an_interval_is_that_of_scipy(values: list[float], confidence: float) -> None:
-    """Where order statistics can have the confidence, else all of the values."""
-    low, high = ranking.interval(values, confidence)
-    exact = stats.quantile_test(values, p=0.5).confidence_interval(confidence)
+@given(st.lists(st.integers(-1000, 1000).map(float), min_size=2, max_size=40))
+def test_an_interval_is_that_of_scipy(values: list[float]) -> None:
+    """Where order statistics can have 95 %, else all of the values."""
+    low, high = study.interval_of(values)
+    exact = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
     if not np.isnan([exact.low, exact.high]).any():
-        assert ranking.coverage(len(values), confidence) >= confidence
         assert (low, high) == (exact.low, exact.high)
     else:
         assert (low, high) == (min(values), max(values))

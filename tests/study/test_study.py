@@ -2,6 +2,7 @@
 """Runs of one function on any executor, and studies: stored rows and their proof."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -20,11 +21,9 @@ import pytest
 
 from swapsim import study as studies
 from swapsim.errors import InputError, SwapsimError
-from swapsim.machine import MachineConfig
-from swapsim.machine.run import run as run_machine
-from swapsim.study import Study, recap
-from swapsim.study import study as engine
-from swapsim.study.constants import Moved, ends
+from swapsim.machine import Machine
+from swapsim.machine.running import run_rows as run_machine
+from swapsim.study import Study
 
 COLORS = pl.Enum(["red", "green"])
 computed: list[int] = []
@@ -45,16 +44,6 @@ def rows(seed: int) -> pl.DataFrame:
     )
 
 
-def odd(seed: int) -> bool:
-    """Return the group of a seed."""
-    return seed % 2 == 1
-
-
-def sums(found: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per color."""
-    return found.group_by("color", maintain_order=True).agg(pl.col("seed").sum())
-
-
 toy = Study(name="toy", points=(0, 1, 2, 3, 4), run=rows, reads=("costs.csv",))
 
 
@@ -62,8 +51,8 @@ toy = Study(name="toy", points=(0, 1, 2, 3, 4), run=rows, reads=("costs.csv",))
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of data with one table, and no stored result; run all points here."""
     (tmp_path / "costs.csv").write_text("name,value\nmap_ns,3\n")
-    monkeypatch.setattr(engine, "data_root", lambda: tmp_path)
-    monkeypatch.setattr(engine, "_workers", in_turn)
+    monkeypatch.setattr(studies, "data_root", lambda: tmp_path)
+    monkeypatch.setattr(studies, "_workers", in_turn)
     computed.clear()
     return tmp_path
 
@@ -86,8 +75,6 @@ def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
     assert repr(stored.rows()) == repr(toy.compute().rows())
     assert stored.schema == rows(0).schema
     assert not capsys.readouterr().out
-    assert "toy (5 rows)" in repr(recap())
-    assert repr(recap()) == "Stored results: none."
 
 
 def test_the_same_rows_make_the_same_file() -> None:
@@ -174,9 +161,7 @@ def test_a_stale_result_is_computed(
     assert toy().equals(wanted)
     assert toy.load().equals(wanted)
     assert computed == [0, 1, 2, 3, 4] * 2
-    line = f"toy: {why}: computed here\n"
-    out, err = capsys.readouterr()
-    assert (out, err.splitlines()[-1]) == (line, line.strip())
+    assert f"toy: {why}: computed here\n" in capsys.readouterr().err
 
 
 def test_a_sample_that_differs_is_an_error() -> None:
@@ -187,33 +172,23 @@ def test_a_sample_that_differs_is_an_error() -> None:
     assert toy.check(wrong, 2) == 1
     with pytest.raises(SwapsimError, match=r"toy\.parquet: a sample .*\(3, .*simulate toy"):
         toy.check(wrong, 3)
-    pairs = replace(toy, points=(0, 2, 1, 3), group=odd)
     with pytest.raises(SwapsimError, match="is not the same"):
-        pairs.check(stored)
+        toy.check(stored.drop("none"))
 
 
-def test_a_sample_is_a_group_of_quick_points() -> None:
-    """All quick points of a group run, and their rows are reduced together."""
-    both = replace(toy, group=odd, reduce=sums, quick=lambda seed: seed < 4)
-    stored = both.compute()
-    assert stored.rows() == [("red", 6), ("green", 4)]
+def test_a_sample_is_of_a_quick_point() -> None:
+    """Others may take too long."""
+    quick = replace(toy, quick=lambda seed: seed > 2)
+    stored = quick.compute()
     computed.clear()
-    assert both.check(stored, 1) == 1
-    assert computed == [1, 3]
-    with pytest.raises(SwapsimError, match="new: \\('red', 2\\)"):
-        both.check(stored, 0)
+    assert [quick.check(stored, pick) for pick in range(3)] == [1, 1, 1]
+    assert computed == [3, 4, 3]
 
 
 def test_a_study_may_have_its_own_sample() -> None:
     """Its function takes the stored rows and the number."""
     own = replace(toy, sample=lambda stored, pick: stored[pick : pick + 2])
     assert own.check(toy.compute(), 3) == 2
-
-
-def test_a_study_without_a_sample_is_an_error() -> None:
-    """It cannot be made, because reduced rows do not belong to single points."""
-    with pytest.raises(InputError, match="'toy' reduces its rows and has no sample"):
-        replace(toy, reduce=sums)
 
 
 def test_a_pattern_that_matches_no_file_is_an_error() -> None:
@@ -228,20 +203,12 @@ def test_all_rows_are_compared_with_those_that_are_stored() -> None:
     toy.update()
     assert toy.is_reproduced()
     assert not replace(toy, run=nearly).is_reproduced()
-    assert not replace(toy, reduce=pl.DataFrame.reverse, group=odd).is_reproduced()
+    assert not replace(toy, points=(1, 0, 2, 3, 4)).is_reproduced()
 
 
 def nearly(seed: int) -> pl.DataFrame:
     """Return the rows with a bit that differs."""
     return rows(seed).with_columns(pl.col("value") * (1 + 2**-52))
-
-
-def test_a_constant_is_moved_alone_to_both_ends() -> None:
-    """Without names, to each end that is not its value."""
-    constants = pl.DataFrame({"name": ["a", "b"], "value": [1, 5], "low": [1, 2], "high": [3, 9]})
-    moved = [Moved("a", "high", 3), Moved("b", "low", 2), Moved("b", "high", 9)]
-    assert ends(constants) == moved
-    assert [each.label for each in ends(constants, ["a"])] == ["a, low", "a, high"]
 
 
 def square(point: int) -> int:
@@ -276,8 +243,7 @@ def dask() -> Executor:
 def test_any_executor_gives_the_same_results_in_order(make: Callable[[], Executor]) -> None:
     """Runs that end out of order are put in order; the executor stays its owner's."""
     machines = [
-        MachineConfig(walkers=2, frames=4096, seed=seed, duration_ns=2_000_000)
-        for seed in (3, 1, 2)
+        Machine(walkers=2, frames=4096, seed=seed, duration_ns=2_000_000) for seed in (3, 1, 2)
     ]
     here = studies.run(run_machine, machines)
     with make() as executor:
@@ -319,11 +285,9 @@ def test_a_stored_run_takes_more_points_and_leaves_out_damaged_ones(tmp_path: Pa
 
 
 def test_a_task_that_cannot_be_stored_is_refused(tmp_path: Path) -> None:
-    """A lambda has no name to store under, and a number is no frame."""
-    with pytest.raises(InputError, match="define the task in a file"):
+    """A lambda has no name to store under."""
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         studies.run(lambda point: rows(point), [1], folder=tmp_path)
-    with pytest.raises(InputError, match="returned int: return polars DataFrames"):
-        studies.run(square, [1], folder=tmp_path)
 
 
 PLAIN = """
@@ -373,12 +337,12 @@ LONG = """
 import sys
 from pathlib import Path
 from swapsim import study
-from swapsim.machine import MachineConfig
-from swapsim.machine.run import run
+from swapsim.machine import Machine
+from swapsim.machine import run
 
 def rest(seed):
     Path(sys.argv[1]).touch()
-    run(MachineConfig(walkers=4, seed=seed, duration_ns=10**15))
+    run(Machine(walkers=4, seed=seed, duration_ns=10**15))
 
 study.run(rest, list(range(1, 50)))
 """

@@ -145,10 +145,10 @@ LONGEST_S: Final = {
 
 _SCRIPT: Final = """
 from swapsim import study
-from swapsim.machine import MachineConfig
-from swapsim.machine.run import run
+from swapsim.machine import Machine
+from swapsim.machine.running import run_rows
 open({mark!r}, "w").close()
-study.run(run, [MachineConfig(kernel="6.1", walkers=2, seed=n + 1) for n in range(9999)])
+study.run(run, [Machine(kernel="6.1", walkers=2, seed=n + 1) for n in range(9999)])
 """
 """A user's script: Python ends it by the signal, with one traceback."""
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim.ffi import REMOVAL_MODES, STALL_COUNTERS, STALL_RULES
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.run import run as run_machine
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs
+from swapsim.machine.running import run_rows as run_machine
 from swapsim.mapping import MappingConfig
 from swapsim.reclaim._native import ReclaimConfig
 from swapsim.reclaim.parallelio import change_constants, constants, run_config
@@ -93,7 +93,7 @@ def decide(context: StallContext) -> object:
 
 
 RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
-    "machine": (MachineConfig, MACHINE, run_machine),
+    "machine": (Machine, MACHINE, run_machine),
     "reclaim": (ReclaimConfig, RECLAIM, simulate),
     "slots": (Device, SLOTS, churn),
     "churn": (Churn, CHURN, drive),

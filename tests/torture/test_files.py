@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swapsim import study, traces
 from swapsim.io import data_root
-from swapsim.machine.costs import costs
+from swapsim.machine.constants import costs_of
 from swapsim.reclaim.parallelio import constants
 
 TEXTS = Path(__file__).parent.parent / "data"
@@ -99,7 +99,7 @@ def test_recordings(tmp_path: Path, seeds: Iterator[int]) -> None:
     attack.for_a_while(flip, seeds)
 
 
-@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs), ("reclaim.csv", constants)])
+@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs_of), ("reclaim.csv", constants)])
 def test_constants(
     name: str, read: Callable[[Path], object], tmp_path: Path, seeds: Iterator[int]
 ) -> None:

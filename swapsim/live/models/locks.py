@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from swapsim.machine import anchors
-from swapsim.machine._native_des import TRAVELS, closed_loop_ns
-from swapsim.machine.costs import costs_by_name
+from swapsim.machine._native import TRAVELS, closed_loop_ns
+from swapsim.machine.constants import costs_by_name
 
 
 def _on_socket(placement: str, threads: int) -> int:

@@ -22,7 +22,7 @@
 
   function settings(core, setting) {
     const { constants } = core;
-    const tags = setting.swap_writeback_tags;
+    const tags = setting.tags;
     const device = {
       kernel: core.indexOf(core.names("sws_kernel_name"), setting.kernel),
       policy: core.indexOf(core.names("sws_base_policy_name"), setting.policy),

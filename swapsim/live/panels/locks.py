@@ -8,7 +8,7 @@ from swapsim.live import drawing
 from swapsim.live.models import locks as model
 from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.machine import anchors
-from swapsim.machine.costs import costs_by_name
+from swapsim.machine.constants import costs_by_name
 
 _THREADS: Final = (*anchors.THREADS, 64)
 _KINDS: Final = {f"{kind} lock": {"kinds": [kind]} for kind in anchors.FAIR}

@@ -11,8 +11,9 @@ from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES
 from swapsim.live import drawing
 from swapsim.live.models import machine as model
 from swapsim.live.panel import Figure, Panel, choice, slider
-from swapsim.machine import summary, what_if
-from swapsim.machine.costs import costs_by_name
+from swapsim.machine.constants import costs_by_name
+from swapsim.machine.running import lock_of
+from swapsim.patches import what_if
 from swapsim.patches.writeback_tags import fits, prediction, studies
 from swapsim.published import table
 
@@ -69,7 +70,7 @@ def _parts() -> dict[str, str]:
     """Return the part of a page's time of which each metric is."""
     words = {"wait": "waited for", "hold": "held"}
     found = {
-        f"{kind}.{site}": summary.lock_of(f"{kind}.{site}", _USUAL.kernel)
+        f"{kind}.{site}": lock_of(f"{kind}.{site}", _USUAL.kernel)
         for site in MACHINE_SITES
         for kind in words
     }
@@ -118,9 +119,7 @@ def panel() -> Panel:
         model="machine",
         base=model.setting(_USUAL) | _WINDOW,
         **model.as_python(),
-        cases=tuple(
-            ({"tags": name}, {"swap_writeback_tags": name == _KEPT}) for name in colours.TAGS
-        ),
+        cases=tuple(({"tags": name}, {"tags": name == _KEPT}) for name in colours.TAGS),
         controls=(
             slider("writers", "tasks that write", writers, _USUAL.writers),
             slider("tag_share", "hold for tags : hold for add", _SHARES, prediction.TAG_SHARE),

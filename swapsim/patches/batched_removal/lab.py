@@ -5,9 +5,9 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, run_as_lab
+from swapsim.machine.config import Machine
 from swapsim.patches.batched_removal.workload import PATCH, THREADS
+from swapsim.patches.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, run_as_lab
 
 HOLD: Final = "pages a batched hold"
 """The metric of the lab for the number of pages that one hold removes."""
@@ -18,9 +18,9 @@ _WRITTEN: Final = 320 * PAGES_OF_MEBIBYTE
 _REMOVALS: Final = "xa_lock at __remove_mapping"
 
 
-def machine(*, tasks: int, batched: bool, rotational: bool = False, seed: int = 1) -> MachineConfig:
+def machine(*, tasks: int, batched: bool, rotational: bool = False, seed: int = 1) -> Machine:
     """Return the machine of data/measured/batched-removal, or -rotational: writers that exit."""
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel="6.1",
         removal="batched" if batched else "page-by-page",
@@ -35,7 +35,7 @@ def machine(*, tasks: int, batched: bool, rotational: bool = False, seed: int = 
     )
 
 
-def machines(*, rotational: bool) -> list[MachineConfig]:
+def machines(*, rotational: bool) -> list[Machine]:
     """Return the machines of an experiment, by value of the switch, number of tasks and seed."""
     return [
         machine(tasks=tasks, batched=batched, rotational=rotational, seed=seed)
@@ -45,7 +45,7 @@ def machines(*, rotational: bool) -> list[MachineConfig]:
     ]
 
 
-def count(config: MachineConfig) -> pl.DataFrame:
+def count(config: Machine) -> pl.DataFrame:
     """Run a machine to its end and count as the lab does; the policy is the switch, off or on.
 
     With the patch there are ``pages a batched hold``. A disk has no clusters: si->lock protects its

@@ -11,9 +11,7 @@ import polars as pl
 from swapsim import claims
 from swapsim.charts import general
 from swapsim.claims.rounds import agreement
-from swapsim.machine.costs import costs_by_name
-from swapsim.machine.lab import LEDGER
-from swapsim.machine.what_if import gains, trials, values
+from swapsim.machine.constants import costs_by_name
 from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.lab import HOLD
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle
@@ -23,8 +21,10 @@ from swapsim.patches.batched_removal.workload import (
     error_of_change,
     spreads_percent,
 )
+from swapsim.patches.lab import LEDGER
+from swapsim.patches.what_if import gains, trials, values
 from swapsim.published import table as printed_table
-from swapsim.study.summary import wide
+from swapsim.study import wide
 
 _PAGE_ACQUISITIONS: Final = 4
 """Of 4.8's lock per page swapped out: added, writeback begun and ended, removed."""

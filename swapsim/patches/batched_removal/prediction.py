@@ -25,9 +25,9 @@ import polars as pl
 
 from swapsim import claims, published
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs, costs_by_name
-from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs, costs_by_name
+from swapsim.machine.running import PAGE_KIB, metric_values
 from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
 from swapsim.patches.batched_removal.workload import FITTED, PATCH, lock_fits, workload_values
 
@@ -59,7 +59,7 @@ MIDDLE: Final = Point(tag_share=0.1, next_share=0.3)
 
 def machine(
     *, threads: int, batched: bool, sweeps: bool = False, rotational: bool = True, seed: int = 1
-) -> MachineConfig:
+) -> Machine:
     """Return the machine of patch B's mail: threads of usemem and 4 kswapds on one brd under 4.8.
 
     With `sweeps` each thread goes over as many pages as the mail's threads have together, on a brd
@@ -72,7 +72,7 @@ def machine(
     known = workload_values()
     frames = 2**11 if sweeps else 2**14
     pages = int(NODES * frames * known["anonymous_share"] / known["memory_share"])
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel="4.8",
         policy="shared",

@@ -10,11 +10,11 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.claims.published import published_of
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.run import metric_values
-from swapsim.machine.what_if import Case, Trial, at, report, trials
+from swapsim.machine.config import Machine
+from swapsim.machine.running import metric_values
 from swapsim.patches.batched_removal import lab, prediction
 from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
+from swapsim.patches.what_if import Case, Trial, at, report, trials
 from swapsim.study import Study
 
 LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -43,7 +43,7 @@ REMEDIES: Final[Mapping[str, Mapping[str, Any]]] = {
 """The same, next to a lock for each trunk."""
 
 
-def large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
+def large(config: Machine, *, list_pages: int = 32) -> Machine:
     """Return the machine with memory and slots for long lists, run until each CPU had many."""
     longer = max(list_pages // 128, 1)
     return replace(
@@ -89,7 +89,7 @@ def by_device() -> list[Case]:
             replace(
                 large(prediction.machine(threads=8, batched=False, rotational=rotational)),
                 kernel="5.7",
-                swap_writeback_tags=True,
+                tags=True,
                 slot_cache=False,
                 trunk_shift=_ONE_TREE,
             ),

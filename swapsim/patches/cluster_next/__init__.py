@@ -5,13 +5,8 @@
 and ``notebook_04`` and ``notebook_05`` what the notebooks ask.
 """
 
-from swapsim.machine.lab import off_percent as off_percent
-from swapsim.machine.lab import order as order
-from swapsim.machine.run import PAGES_MOVED as PAGES_MOVED
-from swapsim.machine.run import run_policies as run_policies
-from swapsim.machine.summary import describe_gains as describe_gains
-from swapsim.machine.summary import describe_sensitivity as describe_sensitivity
-from swapsim.machine.what_if import gains as gains
+from swapsim.machine.running import PAGES_MOVED as PAGES_MOVED
+from swapsim.machine.running import run_policies as run_policies
 from swapsim.patches.cluster_next import studies as studies
 from swapsim.patches.cluster_next.machines import PATCH as PATCH
 from swapsim.patches.cluster_next.machines import aged_device as aged_device
@@ -31,3 +26,8 @@ from swapsim.patches.cluster_next.notebook_05 import rows_of as rows_of
 from swapsim.patches.cluster_next.notebook_05 import v1_in_step as v1_in_step
 from swapsim.patches.cluster_next.notebook_05 import with_more_tasks as with_more_tasks
 from swapsim.patches.cluster_next.studies import headline_fit as headline_fit
+from swapsim.patches.lab import off_percent as off_percent
+from swapsim.patches.lab import order as order
+from swapsim.patches.what_if import describe_gains as describe_gains
+from swapsim.patches.what_if import describe_sensitivity as describe_sensitivity
+from swapsim.patches.what_if import gains as gains

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs_by_name
-from swapsim.machine.fit import Fitted, Target, base_figure
-from swapsim.machine.fit import fit as fit_machine
-from swapsim.machine.what_if import CHANNELS, Case, Trial, trials, values
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs_by_name
+from swapsim.machine.fitting import Fitted, Target
+from swapsim.machine.fitting import fit_costs as fit_machine
 from swapsim.patches.cluster_next import machines, mails
+from swapsim.patches.stored_fits import base_figure
+from swapsim.patches.what_if import CHANNELS, Case, Trial, trials, values
 from swapsim.tables import Metric, Metrics
 
 USUAL: Final = 32
@@ -49,7 +50,7 @@ METRICS: Final = Metrics(
 """What both replies and the machine print."""
 
 
-def to_meet(at_a_time: int) -> tuple[MachineConfig, tuple[Target, ...]]:
+def to_meet(at_a_time: int) -> tuple[Machine, tuple[Target, ...]]:
     """Return the base's machine on Optane drives, and the printed rate that it has to meet."""
     base, _ = mails.to_meet("V3")
     rate = base_figure(machines.PATCH, KERNELS["Optane"][0], "swapout throughput") * 1e9 / 1024
@@ -64,7 +65,7 @@ def fit(at_a_time: int, constants: pl.DataFrame) -> Fitted:
     return fit_machine(config, targets, start, runs=mails.FIT_RUNS, constants=constants)
 
 
-def _ages(slower: float) -> dict[str, MachineConfig]:
+def _ages(slower: float) -> dict[str, Machine]:
     """Return V3's machine at the ages at which its claims are judged, before it gets drives.
 
     A drive that is slower by so much is measured for as much longer.

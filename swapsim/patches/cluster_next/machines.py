@@ -9,8 +9,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
+from swapsim.machine.config import Machine
+from swapsim.patches.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE
 from swapsim.policies import Policy
 from swapsim.slots.config import Churn, Device, Streams
 from swapsim.slots.events import first_free, request_streams, traced_device
@@ -54,7 +54,7 @@ def machine(
     kernel: str = "5.7+scan-more",
     gigabytes: int = DEVICE_GIGABYTES,
     in_memory: float = IN_MEMORY,
-) -> MachineConfig:
+) -> Machine:
     """Return the machine of patch D's mail: 16 walkers on two pmems, 8 each, fragmented.
 
     ``policy`` is "shared" for the base, "percpu" for V1, "percpu-rerandomise" for what was merged.
@@ -73,7 +73,7 @@ def machine(
     nodes, devices, walkers, slots = 2, 2, 16, gigabytes * 2**18
     pages = round(devices * slots * IN_USE / (1 - in_memory))
     frames = round(pages * in_memory / nodes)
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel=kernel,
         policy=policy,
@@ -125,7 +125,7 @@ def settled(
     changes: float = 0.0,
     seed: int = 1,
     gigabytes: int = GIGABYTES,
-) -> MachineConfig:
+) -> Machine:
     """Return the mail's machine after SETTLED_TURNS of tasks around its devices.
 
     ``changes`` is the number of changes of CPU per second and task of the mail's machine.
@@ -163,7 +163,7 @@ def wanderers(changes: float) -> tuple[Device, Churn]:
 # The requests of a trace, for the race of notebook 05.
 
 
-def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
+def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> Machine:
     """Return the machine of kernel 6.1 on which the tasks of a slot trace repeat their requests.
 
     Each task has its own CPU and runs as fast as its work allows; the trace's times are dropped.
@@ -175,7 +175,7 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
     small for the pages that come in at a time.
     """
     device = traced_device(folder)
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel=device.kernel,
         policy=policy,
@@ -214,9 +214,9 @@ BASES: Final = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "pe
 """Values of the lab kernel's switch swap_base."""
 
 
-def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfig:
+def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> Machine:
     """Return the machine of data/measured/scan-base-*: eight walkers on what is left of 34 MiB."""
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel="6.1",
         policy=policy,

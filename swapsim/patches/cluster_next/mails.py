@@ -13,10 +13,10 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.fit import Fitted, Target, base_figure
-from swapsim.machine.fit import fit as fit_machine
-from swapsim.machine.run import labels, metric_values
+from swapsim.machine.config import Machine
+from swapsim.machine.fitting import Fitted, Target
+from swapsim.machine.fitting import fit_costs as fit_machine
+from swapsim.machine.running import labels, metric_values
 from swapsim.patches.cluster_next.machines import (
     DEVICE_GIGABYTES,
     GIGABYTES,
@@ -24,6 +24,7 @@ from swapsim.patches.cluster_next.machines import (
     PATCH,
     machine,
 )
+from swapsim.patches.stored_fits import base_figure
 
 FIT_RUNS: Final = 2  # runs per set of constants: the rows of one base differ from seed to seed
 
@@ -127,9 +128,7 @@ def fit(
     )
 
 
-def to_meet(
-    version: str, *, in_memory: float = IN_MEMORY
-) -> tuple[MachineConfig, tuple[Target, ...]]:
+def to_meet(version: str, *, in_memory: float = IN_MEMORY) -> tuple[Machine, tuple[Target, ...]]:
     """Return the machine of a mail's base and the figures that it has to meet; see `fit`."""
     mail = VERSIONS[version]
     targets = (

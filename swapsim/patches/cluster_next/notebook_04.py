@@ -11,10 +11,10 @@ import polars as pl
 from swapsim import claims
 from swapsim.charts import general
 from swapsim.charts.colours import CPUS
-from swapsim.machine import what_if
+from swapsim.patches import what_if
 from swapsim.patches.cluster_next import machines, studies
 from swapsim.slots.events import slot_events
-from swapsim.study.summary import over
+from swapsim.study import over
 
 LOCK_METRICS: Final = (
     *("slots in a trunk with another CPU", "xa_lock acquisitions"),
@@ -43,7 +43,7 @@ def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
     results = claims.measured_results("tasks-that-change-cpu")
     measured = claims.medians(results).filter(metric="slots in a trunk with another task")
     chosen = simulated.filter(metric="trunk.shared").select("policy", "setting", "seed", "value")
-    found = over(chosen, spread="interval")
+    found = over(chosen, interval=True)
     twins = pl.DataFrame(
         [(value, *twin) for value, twin in TWINS.items()],
         schema=["value", "policy", "tasks", "setting"],
@@ -82,7 +82,7 @@ def gain_by_fill() -> pl.DataFrame:
 
 
 def gain_by_constant() -> pl.DataFrame:
-    """Return V3's gain at the ends of each constant (`machine.what_if.by_constant`)."""
+    """Return V3's gain at the ends of each constant (`what_if.by_constant`)."""
     others = {"in_memory": (machines.IN_MEMORY_LOW, machines.IN_MEMORY_HIGH)}
     return what_if.by_constant(studies.gain_by_constant(), others)
 

@@ -8,17 +8,16 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.machine.run import PAGES_MOVED
-from swapsim.machine.what_if import gain, gains
+from swapsim.machine.running import PAGES_MOVED, gain
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
 from swapsim.patches.cluster_next.studies import MERGED
+from swapsim.patches.what_if import gains
 from swapsim.policies import Policy
 from swapsim.slots import Churn, Device
 from swapsim.slots.workbench import points
-from swapsim.study import run
-from swapsim.study.summary import against, over
+from swapsim.study import against, over, run
 
 
 def against_merged(results: pl.DataFrame) -> pl.DataFrame:
@@ -28,8 +27,7 @@ def against_merged(results: pl.DataFrame) -> pl.DataFrame:
     seeds, in percent, and its interval.
     """
     rows = results.filter(metric=PAGES_MOVED).select("policy", "seed", "value")
-    changes = against(rows, {"policy": MERGED}).select("policy", "seed", "change")
-    found = over(changes, value="change", spread="interval").rename({"middle": "change"})
+    found = over(against(rows, policy=MERGED), interval=True).rename({"middle": "change"})
     medians = over(rows).select("policy", median="middle").sort("median", descending=True)
     return medians.join(found.drop("runs"), on="policy", how="left", maintain_order="left")
 
@@ -69,7 +67,7 @@ def with_more_tasks() -> str:
     tasks = 2 * usual.walkers
     crowded = replace(usual, walkers=tasks, pages=usual.pages // 2)
     trunks = usual.slots >> usual.trunk_shift
-    (gained,) = gain(crowded, [MERGED, "avoid"], seeds=range(1, 6)).to_dicts()
+    (gained,) = gain(crowded, policy="avoid", seeds=5).to_dicts()
     within = claims.range_text(gained["low"], gained["high"])
     return f"avoid over patch D with {tasks} tasks on {trunks} trunks, five seeds: {within}"
 

@@ -13,21 +13,21 @@ from swapsim import tables as columns
 from swapsim import traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
-from swapsim.machine import lab, what_if
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
-from swapsim.machine.run import TABLE_SEEDS, run, run_policy
-from swapsim.machine.what_if import Case, Trial, at, report, trials
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import Moved, change_costs, costs, ends
+from swapsim.machine.fitting import Fitted
+from swapsim.machine.running import TABLE_SEEDS, run_policy, run_rows
+from swapsim.patches import lab, what_if
 from swapsim.patches.cluster_next import drives, machines, mails
+from swapsim.patches.stored_fits import figures_again, of_rows, to_rows
+from swapsim.patches.what_if import Case, Trial, at, picked, report, trials
 from swapsim.policies import Policy
 from swapsim.slots.config import Churn, Device
 from swapsim.slots.metrics import METRICS as SLOT_METRICS
 from swapsim.slots.ranking import CHURN as CHURN
 from swapsim.slots.ranking import DEVICE as DEVICE
 from swapsim.slots.workbench import Point, points, run_point
-from swapsim.study import Study, picked
-from swapsim.study.constants import Moved, ends
+from swapsim.study import Study
 from swapsim.tables import BY_ROW, Column, Metric, Metrics, Table
 
 MERGED: Final = "percpu-rerandomise"
@@ -129,14 +129,14 @@ predicted: Final = _study(name="cluster-next-predicted", points=_columns, run=_p
 """Both mails' tables for each seed, in the first second after the fill (RESULTS)."""
 
 
-def small(version: str = "V3") -> MachineConfig:
+def small(version: str = "V3") -> Machine:
     """Return the test of a mail on its own kernel, with devices of `machines.GIGABYTES`."""
     kernel = mails.VERSIONS[version].machine
     return machines.machine(policy="shared", kernel=kernel, gigabytes=machines.GIGABYTES)
 
 
 def _run(policy: str) -> pl.DataFrame:
-    return run(replace(small(), policy=policy), constants()["V3"])
+    return run_rows(replace(small(), policy=policy), constants()["V3"])
 
 
 runs: Final = _study(name="cluster-next-runs", points=GAINS, run=_run)
@@ -174,7 +174,7 @@ def _as_printed(trial: Trial) -> pl.DataFrame:
 _what_if = partial(_study, run=partial(report, "accesses"))
 
 
-def by_tasks(machine: MachineConfig, tasks: Sequence[int] = what_if.CPUS[1:]) -> list[Case]:
+def by_tasks(machine: Machine, tasks: Sequence[int] = what_if.CPUS[1:]) -> list[Case]:
     """Return a machine with other numbers of walkers, which share the same pages."""
     pages = machine.walkers * machine.pages
     return [
@@ -183,7 +183,7 @@ def by_tasks(machine: MachineConfig, tasks: Sequence[int] = what_if.CPUS[1:]) ->
     ]
 
 
-def _with_both_fits(cases: Callable[[MachineConfig], list[Case]]) -> list[Trial]:
+def _with_both_fits(cases: Callable[[Machine], list[Case]]) -> list[Trial]:
     """Return the runs of each mail's test with its own fit."""
     return [
         trial
@@ -260,7 +260,7 @@ gain_by_cpus_and_fill: Final = _what_if(
 )
 
 
-def at_end(name: str) -> MachineConfig:
+def at_end(name: str) -> Machine:
     """Return V3's test for a fit of `fit_rows_by_constant`, by its name."""
     in_memory = _IN_MEMORY.get(name, machines.IN_MEMORY)
     return machines.machine(
@@ -287,7 +287,7 @@ _RATE: Final = f"{machines.CHANGES:g} changes a second"
 _OF_THE_MAIL: Final = f"settled on {machines.DEVICE_GIGABYTES} GB, {_RATE}"
 
 
-def ages(version: str) -> dict[str, MachineConfig]:
+def ages(version: str) -> dict[str, Machine]:
     """Return a mail's machine at each age, with the rates at which tasks change CPU."""
     kernel = mails.VERSIONS[version].machine
     rates = (0.0, machines.CHANGES_LOW, machines.CHANGES, machines.CHANGES_HIGH)
@@ -386,7 +386,7 @@ race: Final = Study(
 """The aged device's machine under all built-in policies (RESULTS)."""
 
 
-def _on_a_trace(*, policy: str | Policy, seed: int) -> MachineConfig:
+def _on_a_trace(*, policy: str | Policy, seed: int) -> Machine:
     folder = traces.shipped_folders("slots")["slots-8-shared"]
     return machines.traced_machine(folder, policy=policy, seed=seed)
 

@@ -11,7 +11,7 @@ machine does not model 7.3, so the figure has two steps:
 
 The costs are those of data/costs.csv. Three of them decide: the hold, the transfer of the lock's
 line, and the work for a page outside of locks; each is set to its low, its own and its high value,
-the hold at most to the longest plausible one of patch A (`machine.costs.LONGEST_TAGS_NS`).
+the hold at most to the longest plausible one of patch A (`machine.constants.LONGEST_TAGS_NS`).
 The loop's CPUs wait for other locks as long as without the tags, so the loss is rather too large;
 si->lock is that of 6.1, which 7.3 takes less often and holds shorter, so it is rather too small.
 """
@@ -23,10 +23,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.machine import MachineConfig
-from swapsim.machine._native_des import TRAVELS, closed_loop_ns
-from swapsim.machine.costs import LONGEST_TAGS_NS, change_costs, costs, costs_by_name
-from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine import Machine
+from swapsim.machine._native import TRAVELS, closed_loop_ns
+from swapsim.machine.constants import LONGEST_TAGS_NS, change_costs, costs, costs_by_name
+from swapsim.machine.running import PAGE_KIB, metric_values
 
 TASKS: Final = (1, 2, 4, 8, 16, 32, 64)
 SEEDS: Final = (1, 2, 3)
@@ -61,13 +61,13 @@ class Setting:
     work: str = "value"
 
 
-def machine(*, tasks: int, seed: int = 1, **changes: int | bool) -> MachineConfig:
+def machine(*, tasks: int, seed: int = 1, **changes: int | bool) -> Machine:
     """Return the machine that stands for 7.3: patch A's tasks, a lock for each cluster of 2 MB."""
-    usual = MachineConfig(
+    usual = Machine(
         patch="newer-kernels",
         kernel="6.1",
         policy="percpu-rerandomise",
-        swap_writeback_tags=False,
+        tags=False,
         nodes=2 if tasks > 1 else 1,
         devices=1,
         writers=tasks,
@@ -81,7 +81,7 @@ def machine(*, tasks: int, seed: int = 1, **changes: int | bool) -> MachineConfi
     return replace(usual, **changes)  # type: ignore[arg-type]
 
 
-def page_ns(config: MachineConfig, constants: pl.DataFrame) -> float:
+def page_ns(config: Machine, constants: pl.DataFrame) -> float:
     """Return the time in which a task of a machine moves a page out."""
     kibibytes = metric_values(config, constants)["swap_out"]
     return config.tasks * PAGE_KIB * 1e9 / kibibytes
@@ -154,9 +154,7 @@ def check_of_shortcut() -> pl.DataFrame:
     for tasks in TASKS[1:]:
         by_cluster = page_ns(machine(tasks=tasks), costs())
         made = {
-            tags: page_ns(
-                machine(tasks=tasks, trunk_shift=_DEVICE_SHIFT, swap_writeback_tags=tags), costs()
-            )
+            tags: page_ns(machine(tasks=tasks, trunk_shift=_DEVICE_SHIFT, tags=tags), costs())
             for tags in (False, True)
         }
         # The loop has one hold: the mean of add and remove, and of the two tags.

@@ -12,7 +12,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.rounds import difference, spread
-from swapsim.study.summary import over, wide
+from swapsim.study import over, wide
 
 REMOVALS: Final = "removal-lists-newer"
 DECISIONS: Final = "stall-rules-generations"
@@ -92,7 +92,7 @@ def split_folios() -> pl.DataFrame:
         size=pl.col("metric").str.strip_prefix("fallback share ")
     )
     shares = results.filter(pl.col("metric").str.starts_with("fallback share"))
-    found = over(shares.select("kernel", "size", "seed", "value"), statistic="mean")
+    found = over(shares.select("kernel", "size", "seed", "value"), stat="mean")
     return found.select("kernel", "size", "low", "high", split="middle")
 
 
@@ -157,5 +157,5 @@ def si_lock() -> pl.DataFrame:
 
 
 def _spread(rounds: pl.DataFrame) -> str:
-    middle = over(rounds, spread="interval").select("middle", "low", "high")
+    middle = over(rounds, interval=True).select("middle", "low", "high")
     return spread(middle.row(0, named=True))

@@ -18,7 +18,7 @@ from swapsim.clusters.events import cluster_rows
 from swapsim.io import data_root
 from swapsim.patches.newer_kernels._native import Access, accesses, allocator
 from swapsim.patches.newer_kernels.page_requests import PageRequests, device_life, trace_requests
-from swapsim.study.summary import over
+from swapsim.study import over
 
 ALLOCATORS: Final = ("shared", "percpu-rerandomise", "6.12", "7.3")
 """5.8 without patch D and with it, and the cluster allocators of two kernels."""
@@ -157,6 +157,6 @@ def shares(counted: pl.DataFrame, *, state: str = "aged", turns: int = 1) -> pl.
         )
         for kernel, lock, name, megabytes in KERNELS
     )
-    met = over(rows.select(*keys, "seed", "met"), value="met", statistic="mean")
-    found = over(rows.select(*keys, "seed", "share"), value="share", statistic="mean")
+    met = over(rows, *keys, value="met", stat="mean")
+    found = over(rows, *keys, value="share", stat="mean")
     return found.select(*keys, "low", "high", share="middle", met=met["middle"])

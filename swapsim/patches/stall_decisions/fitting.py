@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, printed_values
 from swapsim.patches.stall_decisions.runs import Run
+from swapsim.patches.stored_fits import FIT_ROWS
 from swapsim.reclaim.parallelio import WARM_UP, constants, run_config
 
 FITTED_KERNEL: Final = "vanilla"

@@ -11,7 +11,7 @@ from swapsim import claims
 from swapsim.charts import general
 from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
-from swapsim.study.summary import over, wide
+from swapsim.study import over, wide
 
 WORK: Final = (
     *("Kswapd pages scanned", "Direct pages scanned", "Kswapd efficiency"),

@@ -5,11 +5,11 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims import results
-from swapsim.machine.lab import PAGES_OF_MEBIBYTE
 from swapsim.mapping import MappingConfig, nodes_after_swap_out, totals_per_page
+from swapsim.patches.lab import PAGES_OF_MEBIBYTE
 from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
-from swapsim.study.summary import against, over
+from swapsim.study import against, over
 
 
 def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
@@ -66,5 +66,5 @@ def gains_of_fits(rows: pl.DataFrame) -> pl.DataFrame:
     rates = rates.filter(metric=prediction.THROUGHPUT).select(
         "tag_share", pl.col("map_share").cast(pl.String), "kernel", "seed", "value"
     )
-    means = over(rates, statistic="mean").drop("runs", "low", "high")
-    return against(means, {"kernel": prediction.BASE}, value="middle")
+    means = over(rates, stat="mean").drop("runs", "low", "high")
+    return against(means, kernel=prediction.BASE, value="middle").rename({"middle": "change"})

@@ -14,12 +14,13 @@ import polars as pl
 
 from swapsim.claims import results, window_of
 from swapsim.errors import InputError
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs, costs_by_name
-from swapsim.machine.fit import Fitted, Target, base_figure
-from swapsim.machine.fit import fit as fit_machine
-from swapsim.machine.life import live
-from swapsim.machine.run import labels, run
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import costs, costs_by_name
+from swapsim.machine.fitting import Fitted, Target
+from swapsim.machine.fitting import fit_costs as fit_machine
+from swapsim.machine.running import labels, run_rows
+from swapsim.patches.stored_fits import base_figure
+from swapsim.patches.writeback_tags.life import live
 
 PATCH: Final = "01-writeback-tags"
 """Its folder in patches, and its rows in data."""
@@ -70,16 +71,16 @@ TREE_ROWS: Final = {
 """The machine's site -> the row of patch A's mail, without the name of the profile before it."""
 
 
-def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
+def machine(*, tags: bool, seed: int = 1) -> Machine:
     """Return the machine of patch A's mail: 8 writers and 2 kswapds on one pmem under 4.8.
 
     Memory holds only what the tasks wrote last, because older pages are not accessed again. The
     device starts empty, as in swap-w-seq. With `tags` it is the base, else it has the patch.
     """
-    return MachineConfig(
+    return Machine(
         patch=PATCH,
         kernel="4.8",
-        swap_writeback_tags=tags,
+        tags=tags,
         policy="shared",
         nodes=2,
         devices=1,
@@ -92,9 +93,7 @@ def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
     )
 
 
-def life_machine(
-    *, tags: bool, swapped: float, writers: int = WRITERS, seed: int = 1
-) -> MachineConfig:
+def life_machine(*, tags: bool, swapped: float, writers: int = WRITERS, seed: int = 1) -> Machine:
     """Return `machine` with writers that write a share of their pages to swap, and exit.
 
     ``swapped`` is the share of all pages for which memory has no room, 0 to below 1. Memory is much
@@ -147,7 +146,7 @@ def targets() -> tuple[Target, Target]:
     )
 
 
-def reported(config: MachineConfig, constants: pl.DataFrame) -> dict[str, float]:
+def reported(config: Machine, constants: pl.DataFrame) -> dict[str, float]:
     """Run a complete life and return what the mail's tools report of it, by their windows.
 
     These are the throughput and swap.so (KiB/s), and the cycles in each site's lock (% of the busy
@@ -248,5 +247,6 @@ def predict_kernel(
 def runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, pl.DataFrame]:
     """Run patch A's test without and with the patch: base, base+patch -> metrics of `run.run`."""
     return {
-        kernel: run(machine(tags=tags, seed=seed), constants) for kernel, tags in KERNELS.items()
+        kernel: run_rows(machine(tags=tags, seed=seed), constants)
+        for kernel, tags in KERNELS.items()
     }

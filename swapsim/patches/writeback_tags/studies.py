@@ -11,13 +11,12 @@ import polars as pl
 
 from swapsim.claims.published import published_of
 from swapsim.ffi import FRAMES_KEPT
-from swapsim.machine import what_if
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted
-from swapsim.machine.run import TABLE_SEEDS
+from swapsim.machine.constants import Moved, change_costs, costs, ends
+from swapsim.machine.fitting import Fitted
+from swapsim.machine.running import TABLE_SEEDS
+from swapsim.patches import what_if
 from swapsim.patches.writeback_tags import fits, prediction
 from swapsim.study import Study
-from swapsim.study.constants import Moved, ends
 
 OTHER_COSTS: Final = tuple(
     f"{name}_ns"
@@ -29,9 +28,7 @@ OTHER_COSTS: Final = tuple(
 )
 """The constants that patch A's test uses and its fit does not change."""
 
-POLICIES: Final = {
-    kernel: {"swap_writeback_tags": tags} for kernel, tags in prediction.KERNELS.items()
-}
+POLICIES: Final = {kernel: {"tags": tags} for kernel, tags in prediction.KERNELS.items()}
 """The mail's kernels, in the what-ifs."""
 
 _USUAL: Final = prediction.machine(tags=True)

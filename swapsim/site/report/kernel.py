@@ -3,8 +3,6 @@
 
 from IPython import get_ipython
 
-from swapsim import study
-
 
 def reset() -> None:
     """Remove the names and the stored results of a notebook, so that the next one has its own."""
@@ -13,4 +11,3 @@ def reset() -> None:
     of_module = {name: each for name, each in shell.user_ns.items() if name.startswith("__")}
     shell.reset(new_session=True)
     shell.user_ns.update(of_module)
-    study.recap()

@@ -14,8 +14,7 @@ from swapsim.site.trace_page import blocks
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.metrics import LEADING, METRICS
 from swapsim.slots.workbench import ranked_metrics
-from swapsim.study.ranking import confidence_of, statistics
-from swapsim.study.tables import RANKING
+from swapsim.study import RANKING, confidence_of, statistics
 
 _KERNEL: Final = MAPPING_KERNELS[-1]
 """Whose rules the replays of A and B follow: the newest, as the recorded kernel's are like them."""

@@ -10,19 +10,16 @@ predictions is what the model leaves open.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from swapsim.claims import published_tables
 from swapsim.errors import InputError
 from swapsim.ffi import COST_MAX
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.run import metric_values
-from swapsim.machine.tables import FIT_ROWS
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import change_costs, costs_by_name, costs_of
+from swapsim.machine.running import metric_values
 
 _STEP: Final = 0.15
 """Step of a constant's logarithm for a slope: large enough to exceed the noise of a run."""
@@ -31,7 +28,7 @@ _LONGEST_STEP: Final = 0.4
 _NEAR: Final = 0.1  # deviation of a target's logarithm below which the slopes are reused
 
 
-Values = Callable[[MachineConfig, pl.DataFrame], Mapping[str, float]]
+Values = Callable[[Machine, pl.DataFrame], Mapping[str, float]]
 """Runs a machine with constants and returns its metrics."""
 
 
@@ -62,7 +59,55 @@ class Fitted:
 
 
 def fit(
-    config: MachineConfig,
+    machine: Machine, targets: Mapping[str, float], *, free: Sequence[str]
+) -> tuple[Machine, pl.DataFrame]:
+    """Find the costs with which a machine has the figures of a base column.
+
+    Parameters
+    ----------
+    machine : Machine
+        Its costs are where the search begins.
+    targets : mapping of str to float
+        Figures by metrics of `Run.rows`; ``cycles.tree_lock`` stands for all metrics that begin so.
+    free : sequence of str
+        As many costs as targets. Each should move one target most: work without a lock
+        (``unmap_ns``) the rate, the work under a lock (``tree_ns``) the waits for it.
+
+    Returns
+    -------
+    Machine
+        The machine with the costs that were found.
+    polars.DataFrame
+        ``target, wanted, found, off_percent``; the search ends below 1 %, or after 12 steps.
+
+    Examples
+    --------
+    >>> from swapsim import machine
+    >>> small = machine.Machine(kernel="4.8", writers=4, duration_ns=5_000_000)
+    >>> fitted, residuals = machine.fit(small, {"swap_out": 1.3e6}, free=["unmap_ns"])
+    >>> sorted(fitted.costs), abs(residuals["off_percent"].item()) < 1
+    (['unmap_ns'], True)
+    """
+    known = metric_values(machine)
+    wanted = [
+        Target(
+            name=name,
+            metrics=tuple(each for each in known if each == name or each.startswith(f"{name}.")),
+            wanted=figure,
+        )
+        for name, figure in targets.items()
+    ]
+    for each in wanted:
+        if not each.metrics:
+            raise InputError(f"targets: a run has no metric {each.name!r}: see Run.rows")
+    own = change_costs(costs_of(), machine.costs)
+    start = {name: ns for name, ns in costs_by_name(own).items() if name in free}
+    found = fit_costs(machine, wanted, start, constants=own)
+    return machine.replace(costs=found.constants), found.residuals
+
+
+def fit_costs(
+    config: Machine,
     targets: Sequence[Target],
     start: Mapping[str, int],
     *,
@@ -75,7 +120,7 @@ def fit(
 ) -> Fitted:
     """Find the constants with which a machine meets the figures of its base column.
 
-    ``values`` runs the machine and returns its metrics.
+    `values` runs the machine and returns its metrics; `tied` constants are shares of free ones.
 
     The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are reused
     near the target. Constants stay positive, and 10 % too large counts as much as 10 % too small.
@@ -83,15 +128,8 @@ def fit(
     names = list(start)
     tied = {} if tied is None else tied
     if len(names) != len(targets):
-        raise InputError(
-            f"start={dict(start)!r}: {len(targets)} targets need as many free constants"
-        )
-    for name, (free, _) in tied.items():
-        if free not in names:
-            raise InputError(f"tied={name!r}: {free!r} is not a free constant of this fit")
-    if runs < 1:
-        raise InputError(f"runs={runs}: choose at least 1")
-    table = costs() if constants is None else constants
+        raise InputError(f"{names}: {len(targets)} targets need as many free constants")
+    table = costs_of() if constants is None else constants
     wanted = np.array([target.wanted for target in targets])
 
     def at(point: np.ndarray) -> pl.DataFrame:
@@ -134,7 +172,7 @@ def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
 
 
 def figures(
-    config: MachineConfig,
+    config: Machine,
     targets: Sequence[Target],
     constants: pl.DataFrame,
     *,
@@ -153,68 +191,6 @@ def figures(
             for total, target in zip(sums, targets, strict=True)
         ]
     return [max(total / runs, 1e-6) for total in sums]
-
-
-def to_rows(fit: str, fitted: Fitted) -> pl.DataFrame:
-    """Return a fit as rows."""
-    usual = dict(costs().select("name", "value").iter_rows())
-    constants = fitted.constants.select("name", "value").iter_rows()
-    met = fitted.residuals.select("target", "found", "wanted").iter_rows()
-    rows: list[tuple[str, str, float, float | None, bool]] = [
-        (fit, name, float(value), None, fitted.converged)
-        for name, value in constants
-        if value != usual[name]
-    ]
-    rows += [(fit, name, found, wanted, fitted.converged) for name, found, wanted in met]
-    return pl.DataFrame(rows, schema=FIT_ROWS.schema, orient="row")
-
-
-def of_rows(rows: pl.DataFrame) -> dict[str, Fitted]:
-    """Return the fits by name that `to_rows` was given."""
-    fits = {}
-    for (fit,), frame in rows.group_by("fit", maintain_order=True):
-        free, met = frame.filter(pl.col("wanted").is_null()), frame.drop_nulls("wanted")
-        values = {name: int(value) for name, value in free.select("name", "value").iter_rows()}
-        fits[str(fit)] = Fitted(
-            constants=change_costs(costs(), values),
-            residuals=residuals(met.select("name", "wanted", "value").iter_rows()),
-            converged=frame["converged"][0],
-        )
-    return fits
-
-
-def figures_again(
-    rows: pl.DataFrame, fit: str, config: MachineConfig, targets: Sequence[Target], *, runs: int
-) -> pl.DataFrame:
-    """Return the rows of a fit's figures (FIT_ROWS), from new runs with the constants it found."""
-    fitted = of_rows(rows.filter(fit=fit))[fit]
-    found = figures(config, targets, fitted.constants, runs=runs)
-    return pl.DataFrame(
-        [
-            (fit, target.name, figure, target.wanted, fitted.converged)
-            for target, figure in zip(targets, found, strict=True)
-        ],
-        schema=FIT_ROWS.schema,
-        orient="row",
-    )
-
-
-def base_figure(patch: str, kernel: str, row: str) -> float:
-    """Return a figure of a mail's base column; other columns are not read."""
-    found = _column(published_tables, patch, kernel).filter(
-        pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row
-    )
-    if found.height != 1:
-        raise InputError(
-            f"{found.height} cells of kernel {kernel!r} have this name: name one", field=row
-        )
-    return float(found["value"].item())
-
-
-@cache
-def _column(read: Callable[[], pl.DataFrame], patch: str, kernel: str) -> pl.DataFrame:
-    """Read the files once: reading takes as long as a run."""
-    return read().filter(patch=patch, kernel=kernel)
 
 
 def _values(

@@ -12,9 +12,9 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.machine._native import Window, run_life
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs_by_name
-from swapsim.machine.run import PAGE_KIB, window_metrics
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import costs_by_name
+from swapsim.machine.running import PAGE_KIB, window_metrics
 
 _SECOND_NS: Final = 1_000_000_000
 
@@ -36,35 +36,25 @@ class Life:
     _windows: dict[str, Window | None]
 
     def metrics(self, window: str) -> dict[str, float]:
-        """Return the metrics of `run.run` in a window: swap or run."""
-        if window not in self._windows:
-            raise InputError(
-                f"{window!r} has no counts: choose one of {', '.join(self._windows)}",
-                field="window",
-            )
-        found = self._windows[window]
+        """Return the metrics of a run in a window: swap or run."""
+        found = self._windows.get(window)
         if found is None:
             raise InputError(
-                f"{window!r} is outside of the run, in which no page went out before the first "
-                "exit: give the machine less memory, or the tasks more pages",
-                field="window",
+                f"{window!r} has no counts: choose one of {', '.join(self._windows)}; if no page "
+                "went out before the first exit, give the machine less memory, or the tasks more "
+                "pages"
             )
         return {metric: value for metric, value, _ in window_metrics(found)}
 
 
-def live(config: MachineConfig, constants: pl.DataFrame | None = None) -> Life:
-    """Run a machine from its empty memory to the exit of its last writer.
-
-    ``constants`` has the schema CONSTANTS; default: data/costs.csv. The config's warm-up and
-    duration are ignored. A InputError says that its writers do not exit, or that it has other
-    tasks.
-    """
-    if not config.accesses or not config.writers or config.walkers:
+def live(machine: Machine, constants: pl.DataFrame) -> Life:
+    """Run a machine with costs (CONSTANTS) from its empty memory to the exit of its last writer."""
+    if not machine.accesses or not machine.writers or machine.walkers:
         raise InputError(
-            f"accesses={config.accesses}, writers={config.writers}, walkers={config.walkers}: a "
+            f"accesses={machine.accesses}, writers={machine.writers}, walkers={machine.walkers}: a "
             "complete life needs writers that exit, and no other tasks"
         )
-    found = run_life(config, costs_by_name(constants))
+    found = run_life(machine, costs_by_name(constants))
     out = int(found.run.cpus["pages_out"].sum())
     rates = [PAGE_KIB * pages * _SECOND_NS / ns for pages, ns in found.written if ns]
     return Life(

@@ -11,9 +11,9 @@ from swapsim import claims
 from swapsim.claims import Row, results
 from swapsim.errors import InputError
 from swapsim.machine._native import run_window
-from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs_by_name
-from swapsim.machine.run import labels, policy_of
+from swapsim.machine.config import Machine
+from swapsim.machine.constants import costs_by_name
+from swapsim.machine.running import labels, policy_of
 
 _LOCKS: Final = {
     "tree_lock": "xa_lock",
@@ -72,7 +72,7 @@ _CALL_SITES: Final = {
 """Sites whose function has another name in 6.1, or is inlined there."""
 
 
-def lab_costs(config: MachineConfig) -> dict[str, int]:
+def lab_costs(config: Machine) -> dict[str, int]:
     """Return data/costs.csv for virtual CPUs that share the CPUs of a host.
 
     On the host, as many virtual CPUs run next to a running one as the host has CPUs next to its
@@ -87,7 +87,7 @@ def lab_costs(config: MachineConfig) -> dict[str, int]:
     }
 
 
-def run_as_lab(config: MachineConfig) -> pl.DataFrame:
+def run_as_lab(config: Machine) -> pl.DataFrame:
     """Run an experiment's machine to its end and count as the lab does."""
     window = run_window(config, lab_costs(config))
     pages = int(window.cpus["pages_out"].sum())

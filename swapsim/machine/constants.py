@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Constants of a model from a file of data/: the machine's costs, and those of other models.
+
+Each has a source, and lies in a range that the source leaves open. A cost turns work into time and
+is at least 1 ns. Any other constant may be 0.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import polars as pl
+
+from swapsim import tables as columns
+from swapsim.errors import InputError, suggestion
+from swapsim.ffi import COST_MAX, COST_NAMES
+from swapsim.io import data_root
+from swapsim.tables import Column, Table, read_csv
+
+if TYPE_CHECKING:
+    from swapsim.machine.config import Machine
+
+CONSTANTS: Final = Table(
+    "CONSTANTS",
+    "One row per constant of a model: the contention machine (data/costs.csv), or the reclaim "
+    "simulator (data/reclaim.csv).",
+    Column("name", pl.String, "constant; a cost has the name of its field in C"),
+    Column("value", pl.Int64, "value that the model uses"),
+    Column("low", pl.Int64, "lowest value that the source allows"),
+    Column("high", pl.Int64, "highest value that the source allows"),
+    columns.UNIT,
+    Column("source", pl.String, "where the value comes from"),
+)
+
+CHANGED: Final = "changed by the caller"
+SOURCES: Final = ("microbenchmark", "rig", "published", "fit", "assumed", CHANGED)
+"""First words of a source: measured, set or seen in our lab, read, fitted to a base column,
+assumed, or changed by a caller."""
+
+LONGEST_TAGS_NS: Final = 264
+"""The longest plausible ``tag_ns``: two tag operations of the kernel's tree on average (three
+descents at the start of writeback, one at its end), of 132 ns with cold caches, measured by
+`swapsim bench`."""
+
+
+class File(NamedTuple):
+    """The constants of a file in data/: costs from 1 ns on, others from 0 on in any unit."""
+
+    name: str
+    costs: tuple[str, ...]
+    most: int
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, the costs first."""
+        return (*self.costs, *self.others)
+
+    def least(self, constant: str) -> int:
+        """Return the lowest value that a constant may have."""
+        return 1 if constant in self.costs else 0
+
+
+COSTS: Final = File("costs.csv", COST_NAMES, COST_MAX)
+
+
+class Moved(NamedTuple):
+    """A point of a what-if: one constant at an end of its range, all others at their values."""
+
+    constant: str
+    end: str
+    value: int
+
+    @property
+    def label(self) -> str:
+        """The constant and the end."""
+        return f"{self.constant}, {self.end}"
+
+
+def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]:
+    """Return constants (default: all) at both ends of their ranges, one at a time."""
+    rows = {row["name"]: row for row in frame.iter_rows(named=True)}
+    return [
+        Moved(name, end, rows[name][end])
+        for name in (rows if names is None else names)
+        for end in ("low", "high")
+        if names is not None or rows[name][end] != rows[name]["value"]
+    ]
+
+
+def read(file: File, root: Path | None = None) -> pl.DataFrame:
+    """Read a file of constants."""
+    path = (data_root() if root is None else root) / file.name
+    return check(file, read_csv(path, CONSTANTS), path)
+
+
+def check(file: File, frame: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
+    """Return the constants, in the file's order, if each is there once and in its own range."""
+    CONSTANTS.check(frame)
+    known = file.names
+    names = frame["name"].to_list()
+    for line, row in enumerate(frame.iter_rows(named=True), start=2):
+        name, low, value, high = (row[each] for each in ("name", "low", "value", "high"))
+        least = file.least(name)
+        faults = {
+            "name": "it is unknown; choose one of " + ", ".join(known)
+            if name not in known
+            else "it is given twice: remove one row" * (name in names[: line - 2]),
+            "value": f"{value} is not in its range: {_wanted(file, name)}"
+            * (not least <= value <= file.most),
+            "low": f"{low} must be at least {least} and at most the value {value}"
+            * (not least <= low <= value),
+            "high": f"{high} must be at least the value {value} and at most {file.most}"
+            * (not value <= high <= file.most),
+            "unit": f"{row['unit']!r} is not the unit of a cost: give ns"
+            * (name in file.costs and row["unit"] != "ns"),
+            "source": f"start it with one of {', '.join(SOURCES)}"
+            * (not row["source"].startswith(SOURCES)),
+        }
+        for field, fault in faults.items():
+            if fault:
+                raise InputError(
+                    f"constant {name!r}: {fault}",
+                    path=path,
+                    line=line if path else None,
+                    field=field,
+                )
+    for name in known:
+        if name not in names:
+            raise InputError(f"constant {name!r} is missing: add its row", path=path, field="name")
+    order = pl.DataFrame({"name": known}, schema={"name": pl.String})
+    return order.join(frame, on="name", maintain_order="left").select(CONSTANTS.names())
+
+
+def change(file: File, frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
+    """Return the constants with some at another value, which its range then has, source CHANGED."""
+    for name, value in values.items():
+        if name not in file.names:
+            raise InputError(
+                f"constant {name!r} is unknown: {suggestion(name, file.names)}choose one of "
+                f"{', '.join(file.names)}"
+            )
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not file.least(name) <= value <= file.most:
+            raise InputError(f"constant {name!r} of {value!r}: {_wanted(file, name)}")
+    new = pl.col("name").replace_strict(values, default=None, return_dtype=pl.Int64)
+    return check(
+        file,
+        frame.with_columns(
+            value=pl.coalesce(new, "value"),
+            low=pl.min_horizontal("low", pl.coalesce(new, "low")),
+            high=pl.max_horizontal("high", pl.coalesce(new, "high")),
+            source=pl.when(new != pl.col("value")).then(pl.lit(CHANGED)).otherwise("source"),
+        ),
+    )
+
+
+def _wanted(file: File, name: str) -> str:
+    unit = " of ns" if name in file.costs else ""
+    return f"give a whole number{unit} from {file.least(name)} to {file.most}"
+
+
+def values(file: File, frame: pl.DataFrame) -> dict[str, int]:
+    """Return each constant's value."""
+    return dict(check(file, frame).select("name", "value").iter_rows())
+
+
+@cache
+def _usual(root: Path) -> pl.DataFrame:
+    return read(COSTS, root)
+
+
+def costs_of(root: Path | None = None) -> pl.DataFrame:
+    """Read data/costs.csv, or that of another folder (CONSTANTS)."""
+    return _usual(data_root()) if root is None else read(COSTS, root)
+
+
+def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
+    """Check constants (default: data/costs.csv); return each value in ns, ordered by COST_NAMES."""
+    return values(COSTS, costs_of() if frame is None else frame)
+
+
+def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
+    """Return costs (CONSTANTS) with some of them changed."""
+    return change(COSTS, frame, values)
+
+
+def costs(machine: "Machine | None" = None, /, **changes: int) -> pl.DataFrame:
+    """Return how long each step of a machine's work takes, and the source of each figure.
+
+    Parameters
+    ----------
+    machine : Machine, optional
+        Whose costs; default: those of data/costs.csv.
+    **changes : int
+        Costs in ns in place of its own, such as ``copy_ns=400``.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``name, value, low, high, unit, source``: a row for each cost, most in ns. The source of
+        one that was changed or fitted is "changed by the caller".
+
+    Raises
+    ------
+    InputError
+        A name is unknown, or a value no whole number of ns from 1 on.
+
+    Warns
+    -----
+    UserWarning
+        A value lies outside of what the source in data/costs.csv allows.
+
+    Examples
+    --------
+    >>> from swapsim import machine
+    >>> table = machine.costs(copy_ns=400)
+    >>> table.filter(name="copy_ns").select("value", "low", "high", "source").row(0)
+    (400, 300, 1000, 'changed by the caller')
+    """
+    own = costs_of() if machine is None else change_costs(costs_of(), machine.costs)
+    warn_outside(changes, 3)
+    return change_costs(own, changes)
+
+
+def warn_outside(changes: Mapping[str, int], level: int) -> None:
+    """Warn of costs outside of the ranges of data/costs.csv."""
+    outside = [
+        f"{row['name']}={changes[row['name']]} is outside of {row['low']} to {row['high']}"
+        for row in costs_of().filter(pl.col("name").is_in([*changes])).iter_rows(named=True)
+        if isinstance(changes[row["name"]], int)
+        and not row["low"] <= changes[row["name"]] <= row["high"]
+    ]
+    if outside:
+        text = f"{', '.join(outside)}, what the source in data/costs.csv allows"
+        warnings.warn(text, stacklevel=level)
