@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import polars as pl
 
@@ -18,9 +18,6 @@ from swapsim.errors import InputError, suggestion
 from swapsim.ffi import COST_MAX, COST_NAMES
 from swapsim.io import data_root
 from swapsim.tables import Column, Table, read_csv
-
-if TYPE_CHECKING:
-    from swapsim.machine.config import Machine
 
 CONSTANTS: Final = Table(
     "CONSTANTS",
@@ -187,7 +184,15 @@ def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame
     return change(COSTS, frame, values)
 
 
-def costs(machine: "Machine | None" = None, /, **changes: int) -> pl.DataFrame:
+class HasCosts(Protocol):
+    """A machine with costs that differ from data/costs.csv."""
+
+    @property
+    def costs(self) -> Mapping[str, int]:
+        """Values in ns by their names."""
+
+
+def costs(machine: HasCosts | None = None, /, **changes: int) -> pl.DataFrame:
     """Return how long each step of a machine's work takes, and the source of each figure.
 
     Parameters

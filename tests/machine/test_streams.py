@@ -12,8 +12,7 @@ from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import run_rows
-from swapsim.slots.config import Streams
-from swapsim.slots.tables import REQUESTS
+from swapsim.slots.config import REQUESTS, Streams
 
 Row = tuple[int, int, str, int, int]
 
