@@ -425,7 +425,7 @@ def _switch_of(subject: str) -> Callable[..., Any]:
     def read(_: click.Context, __: click.Parameter, given: Sequence[str]) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         for text in given:
-            name, _, value = text.partition("=")
+            name, _equals, value = text.partition("=")
             if known.get(name) is False and re.fullmatch(r"\d{1,10}", value):
                 changed[name] = int(value)
             elif known.get(name) and value in ("yes", "no"):
@@ -887,6 +887,7 @@ def _studies(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     help="Compare with what is stored, and store nothing; exit 1 if any differs.",
 )
 def simulate(names: Sequence[str], check: bool) -> None:
+    from swapsim import study
     from swapsim.site import simulated
 
     if check:
@@ -897,7 +898,7 @@ def simulate(names: Sequence[str], check: bool) -> None:
             sys.exit(1)
         click.echo("all stored results come out again")
         return
-    for name, changed in simulated.simulate(names, progress=_progress()):
+    for name, changed in study.simulate(names, progress=_progress()):
         click.echo(f"{name}: {'written' if changed else 'unchanged'}")
 
 
