@@ -750,7 +750,7 @@ def rank(file: Path, seeds: int) -> _Found:
 
 
 def _as_html(compared: Sequence[pl.DataFrame]) -> str:
-    from swapsim.charts import mails
+    from swapsim.published import shown as mails
 
     shown = "".join(mails.show(each)._repr_html_() for each in compared)
     style = "html{color-scheme:light dark;font:14px/1.4 system-ui,sans-serif}.mail{margin:2em 0}"
@@ -778,7 +778,7 @@ _output_of_tables: Final = click.option(
 
 def _put(compared: Sequence[pl.DataFrame], output: Path | None) -> None:
     """Print tables of `published.compare`, or write them."""
-    from swapsim.charts import mails
+    from swapsim.published import shown as mails
 
     if output is None:
         click.echo("\n\n".join(str(mails.show(each)) for each in compared))
@@ -823,7 +823,7 @@ def compare(file: Path, output: Path | None) -> None:
     if output:
         _writable(output, [*_WRITTEN], [file])
     yours = published.read(file)
-    named = published.tables_of(yours)
+    named = published.rows.tables_of(yours)
     _put([published.compare(*each, yours=yours) for each in named], output)
 
 

@@ -49,7 +49,7 @@ SUBJECTS = {
     "policies": ("tests/policies", "tests/*/test_*policies.py", "tests/*/test_alternatives.py"),
     "study": ("tests/study",),
     # The mail's tables, and the simulated values in them.
-    "mail": ("tests/patches/*stall_decisions*", "tests/claims", "tests/published"),
+    "mail": ("tests/patches/*stall_decisions*", "tests/published", "tests/published"),
 }
 COMMON = ("tests/test_figures.py", "tests/test_glue.py")  # of every subject
 

@@ -55,7 +55,7 @@ MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 def package_of(module: str) -> str:
     """Return the entry of LADDER to which a module belongs: the mails' charts to their tables."""
-    if module == "swapsim.charts.mails":
+    if module == "swapsim.published.shown":
         return "published"
     return module.split(".")[1] if "." in module else "__init__"
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import published
-from swapsim.claims import reasons
 from swapsim.errors import InputError
 from swapsim.io import data_root
 from swapsim.published import mark
+from swapsim.published.data import reasons
 
 RATIOS = st.floats(0.05, 20)
 
@@ -113,7 +113,9 @@ def test_the_score_of_patch_c() -> None:
         names = [f"{each}, {target}" for each in ("parallelio", "vmstat", "iostat")]
         score = published.score(pl.concat(published.compare("C", name) for name in names))
         for row in score.iter_rows(named=True):
-            marks = published.UNCHANGED if row["rows"] == "unchanged" else published.CHANGED
+            marks = (
+                published.rows.UNCHANGED if row["rows"] == "unchanged" else published.rows.CHANGED
+            )
             found[target, row["source"], row["rows"]] = {each: row[each] for each in marks}
             assert row["nothing"] == (row["answered"] if row["rows"] == "unchanged" else 0)
     assert found == SCORES
@@ -130,9 +132,9 @@ def test_a_users_runs_are_a_fourth_column(tmp_path: Path) -> None:
     head = "metric,run,base,patched\n"
     lines = [f"vmstat.swap.so,{run},{100 + run},{125 + run}" for run in range(5)]
     yours = published.read(runs_of(tmp_path / "runs.csv", head + "\n".join(lines)))
-    assert published.tables_of(yours) == [("A", "lkp comparison")]
+    assert published.rows.tables_of(yours) == [("A", "lkp comparison")]
     compared = published.compare("A", "lkp comparison", yours=yours)
-    assert published.sources(compared) == ["simulated", "measured", "yours"]
+    assert published.rows.sources(compared) == ["simulated", "measured", "yours"]
     row = compared.filter(metric="vmstat.swap.so").row(0, named=True)
     assert row["yours_ratio"] == pytest.approx(127 / 102)
     assert (row["yours_runs"], row["yours_mark"]) == (5, "agrees")
@@ -168,7 +170,7 @@ def test_a_metric_of_no_table_is_refused() -> None:
     """With the name that is like it."""
     yours = pl.DataFrame({"metric": ["vmstat.swap.os"], "run": "1", "base": 1.0, "patched": 1.0})
     with pytest.raises(InputError, match=r"did you mean vmstat\.swap\.so"):
-        published.tables_of(yours)
+        published.rows.tables_of(yours)
     with pytest.raises(InputError, match="mail 'B' has no table 'lkp'"):
         published.table("B", "lkp")
 
@@ -186,7 +188,7 @@ def test_a_reason_that_is_no_pattern_is_refused(tmp_path: Path) -> None:
 
 def test_a_ratio_ends_at_a_twentieth_and_at_twenty() -> None:
     """From nothing, to nothing, and between two that are nothing next to a third kernel."""
-    assert [published.ratio(*each) for each in ((0, 5), (5, 0), (1, 2, 3), (0, 0))] == [
+    assert [published.rows.ratio(*each) for each in ((0, 5), (5, 0), (1, 2, 3), (0, 0))] == [
         *(20, 0.05, 1, 1)
     ]
-    assert math.isclose(published.ratio(4, 5), 1.25)
+    assert math.isclose(published.rows.ratio(4, 5), 1.25)

@@ -18,7 +18,7 @@ fewer than five runs a row is unclear. In Python:
 
 >>> from swapsim import published
 >>> yours = published.read("runs.csv")
->>> published.tables_of(yours)
+>>> published.rows.tables_of(yours)
 [('A', 'lkp comparison')]
 >>> compared = published.compare("A", "lkp comparison", yours=yours)
 >>> row = compared.filter(metric="vmstat.swap.so")

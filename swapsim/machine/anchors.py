@@ -17,11 +17,11 @@ import polars as pl
 
 from swapsim import ffi
 from swapsim import tables as columns
-from swapsim.claims.published import require_unique
-from swapsim.claims.tables import HAND
 from swapsim.io import data_root
 from swapsim.machine._native import TRAVELS, closed_loop_ns
 from swapsim.machine.constants import costs_by_name
+from swapsim.published.data import require_unique
+from swapsim.published.tables import HAND
 from swapsim.tables import Column, Table, Vocabulary, read_csv
 
 LOCK_KIND: Final = Vocabulary("LOCK_KIND", "How waiters are served, and spin.", ffi.LOCK_KINDS)

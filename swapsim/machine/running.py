@@ -15,13 +15,13 @@ from typing import Any, Final, Unpack
 import polars as pl
 
 from swapsim import study
-from swapsim.claims import Row, results
 from swapsim.errors import InputError, check_choice, require_some
 from swapsim.ffi import POLICIES
 from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs_by_name, costs_of
 from swapsim.policies import Policy
+from swapsim.published.data import Row, results
 
 PAGE_KIB: Final = 4
 PAGES_MOVED: Final = "pages moved"

@@ -7,13 +7,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
-from swapsim.claims import Row, results
 from swapsim.errors import InputError
 from swapsim.machine._native import run_window
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import labels, policy_of
+from swapsim.published import rounds
+from swapsim.published.data import Row, results
 
 _LOCKS: Final = {
     "tree_lock": "xa_lock",
@@ -107,9 +107,9 @@ def run_as_lab(config: Machine) -> pl.DataFrame:
 
 def pairs(simulated: pl.DataFrame, measured: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Compare the order of policies with that of a real kernel's rounds, pair by pair."""
-    ranks = claims.ranks(measured, metric)
-    medians = claims.medians(measured.filter(metric=metric))
-    held = claims.compare_counts(simulated.filter(metric=metric), medians)
+    ranks = rounds.ranks(measured, metric)
+    medians = rounds.medians(measured.filter(metric=metric))
+    held = rounds.compare_counts(simulated.filter(metric=metric), medians)
     means = dict(held.select("policy", "simulated").iter_rows())
     missing = [policy for policy in ranks["policy"] if policy not in means]
     if missing:
@@ -139,7 +139,7 @@ def order(simulated: pl.DataFrame, measured: pl.DataFrame, metrics: Sequence[str
 def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Return how far the locks of LEDGER are from a real kernel's, in percent, by policy."""
     judged = simulated.filter(pl.col("metric").is_in(LEDGER))
-    held = claims.compare_counts(judged, medians)
+    held = rounds.compare_counts(judged, medians)
     return held.pivot("policy", index="metric", values="apart_percent")
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import published_tables
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs_by_name, costs_of
 from swapsim.machine.fitting import Fitted, Target, figures, residuals
+from swapsim.published.data import published_tables
 from swapsim.tables import BY_ROW, Column, Table
 
 FIT_ROWS: Final = Table(

@@ -7,22 +7,22 @@ from functools import cache
 
 import polars as pl
 
-from swapsim import claims
-from swapsim.claims.addresses import SHORT, address
+from swapsim.published import data
+from swapsim.published.data import SHORT, address
 
 
 @cache
 def commits() -> frozenset[str]:
     """Return the commits that links.csv names, by their first digits."""
-    rows = claims.links()
+    rows = data.links()
     named = [*rows.filter(kind="commit")["target"], *rows["merged"].drop_nulls()]
     return frozenset(commit[:SHORT] for commit in named)
 
 
 def mails_of(patch: str) -> pl.DataFrame:
     """Return the rows of links.csv of the mails of a patch, each mail once."""
-    own = claims.mails().filter(patch=patch).select(name="mail")
-    rows = own.join(claims.links(), on="name", maintain_order="left")
+    own = data.mails().filter(patch=patch).select(name="mail")
+    rows = own.join(data.links(), on="name", maintain_order="left")
     return rows.unique(["target", "title"], keep="first", maintain_order=True)
 
 

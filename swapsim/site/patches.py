@@ -9,10 +9,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, patches
+from swapsim import patches
 from swapsim.errors import SwapsimError
 from swapsim.io import PACKAGE, laboratory_root
 from swapsim.patches import Patch, batched_removal, cluster_next, stall_decisions, writeback_tags
+from swapsim.published import data
 
 PARTS: Final = tuple(name for name in vars(Patch) if not name.startswith("_"))
 """Names of the parts of `swapsim.patches.Patch`."""
@@ -72,7 +73,7 @@ def parts_of(patch: str) -> pl.DataFrame:
     package    swapsim/patches/NAME/__init__.py  no
     notebook   notebooks/08-my-patch.ipynb       no
     """
-    models = claims.patch_cards().filter(patch=patch)["model"].explode()
+    models = data.patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]
     subjects = [header.removesuffix(".h") for header in headers]
     packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]

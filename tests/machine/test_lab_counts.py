@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from lab_machines import lock_ledger
 
-from swapsim.claims import results
-from swapsim.claims.tables import MEDIANS
 from swapsim.errors import InputError
 from swapsim.machine.constants import costs
 from swapsim.patches import lab
+from swapsim.published.data import results
+from swapsim.published.tables import MEDIANS
 
 METRIC = "xa_lock acquisitions"
 

@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs
 from swapsim.machine.running import run_rows
 from swapsim.policies import policy
+from swapsim.published.tables import RESULTS
 
 SHORT = Machine(
     patch="01-writeback-tags",

@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 import swapsim
-from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.running import PAGES_MOVED, run_policies, run_rows
 from swapsim.patches import cluster_next as patch
 from swapsim.policies import Policy
+from swapsim.published.tables import RESULTS
 
 
 def run_on(next: int) -> int:

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from oracle_slots import Config, Device
 
-from swapsim import claims
-from swapsim.claims.rounds import COUNT_TOLERANCE_PERCENT
 from swapsim.patches import lab
 from swapsim.patches.batched_removal import notebook, studies
 from swapsim.patches.batched_removal.lab import HOLD, machine
 from swapsim.patches.batched_removal.prediction import NODES
 from swapsim.patches.batched_removal.workload import THREADS
+from swapsim.published import data, rounds
+from swapsim.published.rounds import COUNT_TOLERANCE_PERCENT
 
 STUDIES = {
     "batched-removal": studies.lab_on_flash,
@@ -23,7 +23,7 @@ STUDIES = {
 
 def compared(experiment: str) -> pl.DataFrame:
     """Compare the stored runs with the measured medians."""
-    medians = claims.medians(claims.measured_results(experiment))
+    medians = rounds.medians(data.measured_results(experiment))
     return notebook.compare_lab(STUDIES[experiment].load(), medians)
 
 
@@ -59,7 +59,7 @@ def test_a_freed_slot_can_save_the_fifth_refill_of_a_run() -> None:
     """
     assert refills_of_a_run() == pytest.approx(5, abs=0.05)
     assert refills_of_a_run((100,)) == pytest.approx(4, abs=0.05)
-    runs = claims.measured_results("batched-removal-rotational").pivot(
+    runs = data.measured_results("batched-removal-rotational").pivot(
         "metric", index=["policy", "n_tasks", "seed"], values="value"
     )
     refills, slots = (

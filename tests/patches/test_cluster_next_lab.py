@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from lab_machines import lock_ledger
 
-from swapsim import claims
 from swapsim.machine.config import Machine
 from swapsim.patches import lab
 from swapsim.patches.cluster_next import machines, studies
+from swapsim.published import data, rounds
 
 UNDER_HALF = "scan-base-under-half"
 
@@ -39,7 +39,7 @@ def simulated(configs: list[Machine], seeds: range) -> pl.DataFrame:
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
     """Compare results with the measured medians."""
-    return claims.compare_counts(results, claims.medians(claims.measured_results(experiment)))
+    return rounds.compare_counts(results, rounds.medians(data.measured_results(experiment)))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_bases_are_in_the_order_of_the_kernel(metric: str) -> None:
 
     Linear ones count the same there: of these the kernel's rounds distinguish one pair at most.
     """
-    measured = claims.measured_results(UNDER_HALF)
+    measured = data.measured_results(UNDER_HALF)
     table = lab.pairs(studies.lab_under_half.load(), measured, metric)
     same = table.filter(pl.col("simulated_less") == pl.col("simulated_more"))
     assert same.height <= 1

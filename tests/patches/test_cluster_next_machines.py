@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from swapsim import traces
-from swapsim.claims import published_tables
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.running import run_rows
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.machines import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
 from swapsim.patches.stored_fits import base_figure
+from swapsim.published.data import published_tables
 
 
 def value(results: pl.DataFrame, metric: str) -> float:

@@ -7,13 +7,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import claims, published
-from swapsim.claims.tables import RESULTS
+from swapsim import published
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import costs
 from swapsim.machine.fitting import Fitted, Target
 from swapsim.machine.running import metric_values, run_rows
 from swapsim.patches.cluster_next import machines, mails
+from swapsim.published import data
+from swapsim.published.tables import RESULTS
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_the_targets_of_v3_do_not_depend_on_its_patched_column(
     """With the base columns alone its targets are the same."""
     mails.fit(version="V3")
     before = asked["targets"]
-    base = claims.published_tables().filter(pl.col("kernel") == "v3 before")
+    base = data.published_tables().filter(pl.col("kernel") == "v3 before")
     monkeypatch.setattr("swapsim.patches.stored_fits.published_tables", lambda: base)
     mails.fit(version="V3")
     assert asked["targets"] == before

@@ -6,8 +6,8 @@ import math
 import polars as pl
 import pytest
 
-from swapsim import claims
 from swapsim.patches.newer_kernels import measured
+from swapsim.published import data
 
 KEYS = ["kernel", "policy", "seed"]
 
@@ -15,7 +15,7 @@ KEYS = ["kernel", "policy", "seed"]
 @pytest.mark.parametrize("name", measured.LEDGERS)
 def test_an_experiment_of_the_ledger_is_complete(name: str) -> None:
     """Five rounds or more of each kernel and turn, none failed, clusters of 512 slots in each."""
-    origin = claims.measured_provenance(name)
+    origin = data.measured_provenance(name)
     experiment, kernels = origin["experiment"], origin["kernel"]
     assert experiment["rounds"] >= 5
     assert origin["runs"]["failed"] == []
@@ -23,7 +23,7 @@ def test_an_experiment_of_the_ledger_is_complete(name: str) -> None:
     assert all(kernel["lock_statistics"] for kernel in kernels.values())
     assert {kernel["cluster_size"] for kernel in kernels.values()} == {512}
     assert len({kernel["folio_kibibytes"] for kernel in kernels.values()}) == 1
-    runs = claims.measured_results(name).select(KEYS).unique()
+    runs = data.measured_results(name).select(KEYS).unique()
     assert runs.height == 2 * experiment["rounds"] * len(kernels)
 
 
@@ -33,7 +33,7 @@ def test_call_sites_add_up_to_the_acquisitions(name: str) -> None:
 
     They start and stop a moment apart, and a request of a trylock may fail: 0.002 a page more.
     """
-    results = claims.measured_results(name)
+    results = data.measured_results(name)
     named = pl.col("metric").str.split(" at ").list
     at_sites = results.filter(pl.col("metric").str.contains(" at "))
     sites = at_sites.group_by(*KEYS, lock=named.first()).agg(pl.col("value").sum())
@@ -50,7 +50,7 @@ def test_call_sites_add_up_to_the_acquisitions(name: str) -> None:
 def test_a_folio_is_one_grant() -> None:
     """On a fresh device 64 KiB take si->lock of 6.12 once, single pages once in 64."""
     taken = {
-        name: claims.measured_results(name)
+        name: data.measured_results(name)
         .filter(kernel="6.12", policy="fill", metric="si->lock acquisitions")["value"]
         .median()
         for name in measured.LEDGERS

@@ -6,11 +6,12 @@ from itertools import product
 import polars as pl
 import pytest
 
-from swapsim import claims, ffi, published
+from swapsim import ffi, published
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
+from swapsim.published import data
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"
@@ -30,7 +31,7 @@ def measured(rounds: int = 5) -> pl.DataFrame:
         rows += [(f"{OPS}-{size:g}", 2000.0 - size + seed, "operations/s") for size in sizes]
         rows += [(SCANNED, sum(value for _, value, _ in rows[: len(sizes)]), "pages")]
         labels = {"patch": patch.PATCH, "source": "measured", "kernel": "6.1", "policy": rules}
-        frames.append(claims.results(rows, {**labels, "n_tasks": 1, "seed": seed}))
+        frames.append(data.results(rows, {**labels, "n_tasks": 1, "seed": seed}))
     return pl.concat(frames)
 
 

@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import notebook_03
+from swapsim.published import data
 
 SCANNED = "Kswapd pages scanned"
 
@@ -35,7 +35,7 @@ def test_each_target_has_its_own_cells() -> None:
 def test_three_sources_stand_next_to_each_other() -> None:
     """A row has a line for each source; the lab's rows have the mail's sizes."""
     rows = ["memcachetest-2385M", SCANNED]
-    measured = claims.measured_results(patch.EXPERIMENT)
+    measured = data.measured_results(patch.EXPERIMENT)
     table = notebook_03.three_sources(patch.studies.tables.load(), measured, rows)
     sources = ["published", "simulated", "measured"]
     assert table.select("row", "source").rows() == [*product(rows, sources)]

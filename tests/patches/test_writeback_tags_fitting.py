@@ -4,9 +4,9 @@
 import polars as pl
 import pytest
 
-from swapsim.claims import published_tables
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import prediction
+from swapsim.published.data import published_tables
 
 
 def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lab_machines import writers
 
-from swapsim import claims, io, mapping, traces
-from swapsim.claims.tables import SLOTS_IN_USE
+from swapsim import io, mapping, traces
 from swapsim.errors import InputError
 from swapsim.mapping import MappingConfig, nodes_after_swap_out
 from swapsim.patches import lab
 from swapsim.patches.writeback_tags import notebook
 from swapsim.patches.writeback_tags.notebook import simulated_nodes
+from swapsim.published import data, rounds
+from swapsim.published.tables import SLOTS_IN_USE
 
 SLOTS = 1 << 20
 
@@ -74,17 +75,17 @@ def simulated(seeds: int) -> pl.DataFrame:
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     """Six locks with tags off and on are within the tolerance that was set before."""
-    medians = claims.medians(claims.measured_results("writeback-tags"))
-    table = claims.compare_counts(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
+    medians = rounds.medians(data.measured_results("writeback-tags"))
+    table = rounds.compare_counts(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
     assert table.height == 2 * len(lab.LEDGER) == 12
     assert table.filter(pl.col("verdict") != "reproduced").is_empty(), table
 
 
 def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     """Acquisitions of the swap cache's lock a page, tags off and on, agree within five percent."""
-    rounds = claims.measured_results("writeback-tags")
+    rounds = data.measured_results("writeback-tags")
     assert rounds["seed"].n_unique() >= 7
-    medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
+    medians = rounds.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped_folders("mapping")["swap-w-seq"]
     table = notebook.compare_acquisitions(mapping.replay(trace, kernels="6.1"), medians)
     assert table["policy"].to_list() == ["on", "off"]
@@ -153,16 +154,16 @@ def by_set_and_round(rows: pl.DataFrame) -> pl.DataFrame:
 
 def test_each_size_of_trees_was_measured() -> None:
     """Large and small trunks, and nodes of 64 and of 16 slots, have three rounds each."""
-    provenances = [claims.measured_provenance(name) for name in EXPERIMENTS]
+    provenances = [data.measured_provenance(name) for name in EXPERIMENTS]
     sizes = {(each["kernel"]["trunk_shift"], each["kernel"]["tree_shift"]) for each in provenances}
     assert sizes == {(14, 6), (10, 6), (14, 4)}
-    assert all(claims.measured_results(name)["seed"].n_unique() >= 3 for name in EXPERIMENTS)
+    assert all(data.measured_results(name)["seed"].n_unique() >= 3 for name in EXPERIMENTS)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     """In each round the kernel's slab grew by the nodes that mapping.h has for these slots."""
-    kernel = by_set_and_round(claims.measured_results(name))
+    kernel = by_set_and_round(data.measured_results(name))
     model = by_set_and_round(simulated_nodes(name))
     both = kernel.join(model, on=["set", "seed"], suffix=" of the model")
     assert set(both["set"]) == {"sequential", "fragmented", "visited", "sparse", "few"}
@@ -178,11 +179,9 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
 def test_most_slots_in_use_have_a_shadow(name: str) -> None:
     """The sets are shadows that a 6.1 kernel stores for pages that are gone."""
     slots = (
-        claims.measured_table(name, "slots_in_use")
-        .group_by("set", "seed")
-        .agg(pl.col("count").sum())
+        data.measured_table(name, "slots_in_use").group_by("set", "seed").agg(pl.col("count").sum())
     )
-    both = by_set_and_round(claims.measured_results(name)).join(slots, on=["set", "seed"])
+    both = by_set_and_round(data.measured_results(name)).join(slots, on=["set", "seed"])
     assert both.height == slots.height
     assert (both["shadows"] > both["slots"] // 2).all()
     assert (both["slots"] == both["count"]).all()
@@ -191,7 +190,7 @@ def test_most_slots_in_use_have_a_shadow(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_nodes_go_with_their_slots(name: str) -> None:
     """When all slots are freed, the slab has as many nodes as before the first set."""
-    after = claims.measured_results(name).filter(pl.col("metric").str.starts_with("after: "))
+    after = data.measured_results(name).filter(pl.col("metric").str.starts_with("after: "))
     assert after.height == 12
     assert (after["value"] == 0).all()
 

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from swapsim import published
-from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.machine.fitting import Fitted, residuals
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fits, prediction
+from swapsim.published.tables import RESULTS
 
 
 @pytest.fixture

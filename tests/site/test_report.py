@@ -11,9 +11,9 @@ from threading import Thread
 import pytest
 from reports import one_notebook, run_here, small
 
-from swapsim import claims
-from swapsim.claims.addresses import address
 from swapsim.errors import InputError, SwapsimError
+from swapsim.published import data
+from swapsim.published.data import address
 from swapsim.site import links, report
 from swapsim.site.report import build, cells, current
 from swapsim.site.report.pages import Articles
@@ -149,7 +149,7 @@ def test_each_page_has_all_that_it_names(pages: Path) -> None:
                         names[target] = set(re.findall(r'id="([^"]+)"', target.read_text()))
                     assert part in names[target], f"{page.name}: {link}"
     assert len(cited) > 20
-    sources = claims.links().drop_nulls("target").select("kind", "target").rows()
+    sources = data.links().drop_nulls("target").select("kind", "target").rows()
     known = {address(kind, target) for kind, target in sources}
     known |= {address("commit", commit) for commit in links.commits()}
     assert cited - {"https://pdoc.dev"} <= known  # pdoc names itself

@@ -6,10 +6,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.patches.batched_removal import prediction, studies
 from swapsim.patches.batched_removal.workload import FITTED, THREADS
-from swapsim.published import Side, side
+from swapsim.published import data
+from swapsim.published.rows import Side, side
 
 TABLE: Final = "usemem"
 
@@ -28,7 +28,7 @@ def simulated() -> Iterator[Side]:
 
 def measured() -> Iterator[Side]:
     """Yield acquisitions a page of the swap cache's lock, under the row that they stand for."""
-    runs = claims.measured_results("batched-removal")
+    runs = data.measured_results("batched-removal")
     for threads in THREADS:
         for what in ("acquisitions", "contended acquisitions"):
             own = runs.filter(metric=f"xa_lock {what}", n_tasks=threads)

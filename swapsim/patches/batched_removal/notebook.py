@@ -8,9 +8,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim import claims
 from swapsim.charts import general
-from swapsim.claims.rounds import agreement
 from swapsim.machine.constants import costs_by_name
 from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.lab import HOLD
@@ -23,7 +21,9 @@ from swapsim.patches.batched_removal.workload import (
 )
 from swapsim.patches.lab import LEDGER
 from swapsim.patches.what_if import gains, trials, values
+from swapsim.published import data, rounds
 from swapsim.published import table as printed_table
+from swapsim.published.rounds import agreement
 from swapsim.study import wide
 
 _PAGE_ACQUISITIONS: Final = 4
@@ -51,7 +51,7 @@ _POINT: Final = ("tag_share", "next_share", "uneven_percent")
 
 def published(table: str, kernel: str, metric: str) -> float:
     """Return a cell of the tables of 1/4."""
-    cells = claims.published_tables().filter(patch=PATCH, table=table, kernel=kernel)
+    cells = data.published_tables().filter(patch=PATCH, table=table, kernel=kernel)
     return float(cells.filter(mail="B-batched-removal", metric=metric)["value"].item())
 
 
@@ -279,7 +279,7 @@ def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the locks of LEDGER, and the length of a hold, with a real kernel's MEDIANS."""
     judged = simulated.filter(pl.col("metric").is_in([*LEDGER, HOLD]))
     return pl.concat(
-        claims.compare_counts(
+        rounds.compare_counts(
             judged.filter(n_tasks=tasks), medians.filter(n_tasks=tasks)
         ).with_columns(n_tasks=pl.lit(tasks, dtype=pl.UInt32))
         for tasks in judged["n_tasks"].unique().sort()

@@ -23,13 +23,14 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim import claims, published
+from swapsim import published
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.machine.running import PAGE_KIB, metric_values
 from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
 from swapsim.patches.batched_removal.workload import FITTED, PATCH, lock_fits, workload_values
+from swapsim.published import data
 
 NODES: Final = 4  # fake NUMA nodes in uniform memory, each with its kswapd
 
@@ -222,7 +223,7 @@ def _magnification() -> float:
 @cache
 def _fitted_ns() -> tuple[float, float]:
     """Return the time of a fault and of an access, from vanilla's cells of one thread."""
-    cells = claims.published_tables().filter(patch=PATCH, table="usemem", kernel=_VANILLA)
+    cells = data.published_tables().filter(patch=PATCH, table="usemem", kernel=_VANILLA)
     system, elapsed = (cells.filter(metric=metric)["value"].item() for metric in FITTED)
     run = sweep(_alone())
     scale = 1e9 / _magnification()

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.claims.published import published_of
 from swapsim.machine.config import Machine
 from swapsim.machine.running import metric_values
 from swapsim.patches.batched_removal import lab, prediction
 from swapsim.patches.batched_removal.workload import FILE, LOCKS_FILE, PATCH, THREADS
 from swapsim.patches.what_if import Case, Trial, at, report, trials
+from swapsim.published.data import published_of
 from swapsim.study import Study
 
 LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)

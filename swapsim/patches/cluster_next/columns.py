@@ -7,11 +7,12 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, published
+from swapsim import published
 from swapsim.patches.cluster_next import drives, studies
 from swapsim.patches.cluster_next.mails import VERSIONS
 from swapsim.patches.cluster_next.studies import MERGED
-from swapsim.published import Side, side
+from swapsim.published import data
+from swapsim.published.rows import Side, side
 
 _SUFFIX: Final = {"V1": "", "V3": ", V3"}
 _SCORE: Final = "pmbench score"
@@ -84,7 +85,7 @@ def _by(
 
 def measured() -> Iterator[Side]:
     """Yield contended acquisitions a page on a real 6.1 with 8 CPUs, under half full."""
-    runs = claims.measured_results("scan-base-under-half")
+    runs = data.measured_results("scan-base-under-half")
     for version, policy in (("V1", "percpu"), ("V3", MERGED)):
         table = "profile" + _SUFFIX[version]
         for metric in published.table("D", table)["metric"]:

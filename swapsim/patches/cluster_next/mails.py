@@ -12,7 +12,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.machine.config import Machine
 from swapsim.machine.fitting import Fitted, Target
 from swapsim.machine.fitting import fit_costs as fit_machine
@@ -25,6 +24,7 @@ from swapsim.patches.cluster_next.machines import (
     machine,
 )
 from swapsim.patches.stored_fits import base_figure
+from swapsim.published import data
 
 FIT_RUNS: Final = 2  # runs per set of constants: the rows of one base differ from seed to seed
 
@@ -158,10 +158,10 @@ def predict(version: str, kernel: str, constants: pl.DataFrame, seed: int) -> pl
         policy=mail.kernels[kernel], seed=seed, kernel=mail.machine, gigabytes=GIGABYTES
     )
     value = metric_values(config, constants)
-    return claims.results(rows_of(mail, value), labels(config, kernel=kernel))
+    return data.results(rows_of(mail, value), labels(config, kernel=kernel))
 
 
-def rows_of(mail: Mail, value: Mapping[str, float]) -> list[claims.Row]:
+def rows_of(mail: Mail, value: Mapping[str, float]) -> list[data.Row]:
     """Return the metrics of a run by the names of a mail's table."""
     return [
         ("pmbench score", value["accesses"], "accesses/s"),

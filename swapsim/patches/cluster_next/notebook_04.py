@@ -8,11 +8,11 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim import claims
 from swapsim.charts import general
 from swapsim.charts.colours import CPUS
 from swapsim.patches import what_if
 from swapsim.patches.cluster_next import machines, studies
+from swapsim.published import data, rounds
 from swapsim.slots.events import slot_events
 from swapsim.study import over
 
@@ -40,8 +40,8 @@ def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
 
     Source: data/measured/tasks-that-change-cpu, the second half of each run, five rounds.
     """
-    results = claims.measured_results("tasks-that-change-cpu")
-    measured = claims.medians(results).filter(metric="slots in a trunk with another task")
+    results = data.measured_results("tasks-that-change-cpu")
+    measured = rounds.medians(results).filter(metric="slots in a trunk with another task")
     chosen = simulated.filter(metric="trunk.shared").select("policy", "setting", "seed", "value")
     found = over(chosen, interval=True)
     twins = pl.DataFrame(
@@ -134,7 +134,7 @@ def settled(life: pl.DataFrame) -> str:
     """Return what V1 gains on settled devices, by how often tasks change CPU, as a range."""
     of_v1 = life.filter(pl.col("label").str.starts_with("settled"), policy="percpu")
     ends = of_v1["middle"].to_list()
-    return claims.range_text(min(ends), max(ends))
+    return rounds.range_text(min(ends), max(ends))
 
 
 def last_gain(filled: pl.DataFrame, fill: int) -> float:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.machine.running import PAGES_MOVED, gain
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.machines import aged_device
@@ -15,6 +14,7 @@ from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, se
 from swapsim.patches.cluster_next.studies import MERGED
 from swapsim.patches.what_if import gains
 from swapsim.policies import Policy
+from swapsim.published import rounds
 from swapsim.slots import Churn, Device
 from swapsim.slots.workbench import points
 from swapsim.study import against, over, run
@@ -68,7 +68,7 @@ def with_more_tasks() -> str:
     crowded = replace(usual, walkers=tasks, pages=usual.pages // 2)
     trunks = usual.slots >> usual.trunk_shift
     (gained,) = gain(crowded, policy="avoid", seeds=5).to_dicts()
-    within = claims.range_text(gained["low"], gained["high"])
+    within = rounds.range_text(gained["low"], gained["high"])
     return f"avoid over patch D with {tasks} tasks on {trunks} trunks, five seeds: {within}"
 
 

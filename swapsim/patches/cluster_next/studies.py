@@ -11,7 +11,6 @@ import polars as pl
 
 from swapsim import tables as columns
 from swapsim import traces
-from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import Moved, change_costs, costs, ends
@@ -22,6 +21,7 @@ from swapsim.patches.cluster_next import drives, machines, mails
 from swapsim.patches.stored_fits import figures_again, of_rows, to_rows
 from swapsim.patches.what_if import Case, Trial, at, picked, report, trials
 from swapsim.policies import Policy
+from swapsim.published.data import published_of
 from swapsim.slots.config import Churn, Device
 from swapsim.slots.metrics import METRICS as SLOT_METRICS
 from swapsim.slots.ranking import CHURN as CHURN

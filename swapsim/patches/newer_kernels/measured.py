@@ -10,8 +10,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
-from swapsim.claims.rounds import difference, spread
+from swapsim.published import data
+from swapsim.published.rounds import difference, spread
 from swapsim.study import over, wide
 
 REMOVALS: Final = "removal-lists-newer"
@@ -79,7 +79,7 @@ def writeback_a_page() -> pl.DataFrame:
 
 def _removals(*metrics: str) -> pl.DataFrame:
     """Return ``kernel, setting, seed`` and a column for each metric of REMOVALS."""
-    results = claims.measured_results(REMOVALS)
+    results = data.measured_results(REMOVALS)
     return wide(results.select("kernel", "seed", "metric", "value", setting="policy"), only=metrics)
 
 
@@ -88,7 +88,7 @@ def split_folios() -> pl.DataFrame:
 
     Four processes replace folios of six sizes on a small device; mean and range of nine rounds.
     """
-    results = claims.measured_results(TURNOVER).with_columns(
+    results = data.measured_results(TURNOVER).with_columns(
         size=pl.col("metric").str.strip_prefix("fallback share ")
     )
     shares = results.filter(pl.col("metric").str.starts_with("fallback share"))
@@ -102,7 +102,7 @@ def rules_that_run() -> pl.DataFrame:
     The counts are of kswapd, direct reclaim and a cgroup's reclaim together, per round. On 6.12 the
     decisions include reports of pressure (`vmpressure_prio`), four of a reclaim that frees nothing.
     """
-    results = claims.measured_results(DECISIONS)
+    results = data.measured_results(DECISIONS)
     counted = pl.concat(
         results.filter(
             pl.col("metric").is_in([f"{name} {by}" for name in names for by in _RECLAIMERS])
@@ -134,13 +134,11 @@ def si_lock() -> pl.DataFrame:
     """
     rows = []
     for name, guest in LEDGERS.items():
-        results = claims.measured_results(name).select(
-            "kernel", "policy", "seed", "metric", "value"
-        )
+        results = data.measured_results(name).select("kernel", "policy", "seed", "metric", "value")
         of_lock = wide(results, only=["si->lock acquisitions", "si->lock hold"])
         taken, held = (pl.col(f"si->lock {what}") for what in ("acquisitions", "hold"))
         figures = {"acquisitions per page": taken}
-        if "instruction_ns" in claims.measured_provenance(name)["guest"]:
+        if "instruction_ns" in data.measured_provenance(name)["guest"]:
             figures |= {"microseconds per hold": held / taken}
         for what, figure in figures.items():
             for turn, words in _TURNS.items():

@@ -5,8 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.patches.newer_kernels import global_lock, measured, meetings, studies
+from swapsim.published import rounds
 
 COLUMNS: Final = ("letter", "patch", "subject", "state", "now", "figure")
 """Letter and folder of a patch (E has none) and its subject; whether it is in force, in part,
@@ -162,4 +162,4 @@ def _of_folios() -> str:
 def _span(*columns: pl.Series) -> str:
     """Return the least to the greatest of some changes in percent."""
     every = pl.concat(columns).to_list()
-    return claims.range_text(min(every), max(every))
+    return rounds.range_text(min(every), max(every))

@@ -9,7 +9,7 @@ import polars as pl
 from swapsim.patches.stall_decisions import lab, studies
 from swapsim.patches.stall_decisions.fitting import FIT_TARGETS
 from swapsim.patches.stall_decisions.mail import KERNELS
-from swapsim.published import Side, side
+from swapsim.published.rows import Side, side
 
 TABLES: Final = {"Ops": "parallelio", "Mean": "iostat", "Max": "iostat"}
 """The table of a row by its first word; all others are vmstat's."""

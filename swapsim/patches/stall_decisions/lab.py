@@ -10,11 +10,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
-from swapsim.claims.tables import RESULTS
 from swapsim.ffi import STALL_RULES
 from swapsim.io import data_root
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES, STEPS
+from swapsim.published import data, rounds
+from swapsim.published.tables import RESULTS
 
 EXPERIMENT: Final = "stall-rules"
 
@@ -36,7 +36,7 @@ def _shipped() -> Mapping[str, pl.DataFrame]:
     stored = {
         t: name for t, name in EXPERIMENTS.items() if (data_root() / "measured" / name).is_dir()
     }
-    return {target: claims.measured_results(name) for target, name in stored.items()}
+    return {target: data.measured_results(name) for target, name in stored.items()}
 
 
 def as_mailed(measured: pl.DataFrame, target: str = "disk") -> pl.DataFrame:
@@ -65,7 +65,7 @@ def steps(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     ``text`` is the change in percent, or both figures if the first is zero and the other is not;
     "<0.05 %" is a small change of either sign.
     """
-    found = claims.steps(results, STEPS, metrics)
+    found = rounds.steps(results, STEPS, metrics)
     change = 100 * (pl.col("value") - pl.col("base")) / pl.col("base")
     return found.with_columns(
         text=pl.when((pl.col("base") == 0) & (pl.col("value") == 0))

@@ -7,9 +7,9 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_RULES
+from swapsim.published import data
 
 PATCH: Final = "03-stall-decisions"
 
@@ -43,7 +43,7 @@ def printed(target: str, rows: Sequence[str] = MAIN_ROWS) -> pl.DataFrame:
     Those of parallelio have no ``Ops``. The change is null where mmotm has 0.
     """
     found = (
-        claims.published_tables()
+        data.published_tables()
         .filter(pl.col("patch") == PATCH, pl.col("table").str.ends_with(f", {target}"))
         .with_columns(
             pl.col("kernel").replace_strict(KERNELS), row=pl.col("metric").str.strip_prefix("Ops ")
@@ -70,7 +70,7 @@ def change_by_series() -> pl.Expr:
 
 def printed_values() -> dict[tuple[str, str, str], float]:
     """Return each printed figure by target, row and rules, with the time of each run."""
-    tables = claims.published_tables().filter(
+    tables = data.published_tables().filter(
         pl.col("patch") == PATCH, pl.col("kernel").is_in(list(KERNELS))
     )
     found = {

@@ -7,10 +7,10 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim import claims
 from swapsim.charts import general
 from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
+from swapsim.published import rounds
 from swapsim.study import over, wide
 
 WORK: Final = (
@@ -36,7 +36,7 @@ HEADLINES: Final = {name: _ALONG[name] for name in ("Kswapd pages scanned", "Pag
 def along_rules(measured: pl.DataFrame) -> pl.DataFrame:
     """Return the medians of some metrics along the rule sets, by the size of the file."""
     metric, size = (pl.col("metric").str.extract(OF_SIZE, group) for group in (1, 2))
-    medians = claims.medians(measured.filter(metric.is_in(_ALONG)))
+    medians = rounds.medians(measured.filter(metric.is_in(_ALONG)))
     figure = metric.replace_strict(_ALONG, return_dtype=pl.Enum(_ALONG.values()))
     named = medians.select("policy", "rounds", "median", "low", "high", figure=figure, size=size)
     return named.sort("figure", in_order_of_rules(), "size")
@@ -113,10 +113,10 @@ def _in_rows(results: pl.DataFrame, rows: Sequence[str], target: str) -> pl.Data
     """Return rows of one target in the form of `mail.printed`."""
     row = pl.col("metric").str.strip_prefix(f"{target}: ").str.strip_prefix("Ops ")
     own = results.filter(pl.col("metric").str.starts_with(f"{target}: "), row.is_in(list(rows)))
-    medians = claims.medians(own.with_columns(metric=row))
+    medians = rounds.medians(own.with_columns(metric=row))
     values = medians.pivot("policy", index="metric", values="median")
     changes = values.select("metric", change=change_by_series())
-    texts = claims.side_by_side(medians.with_columns(kernel=pl.lit("")), rows)
+    texts = rounds.side_by_side(medians.with_columns(kernel=pl.lit("")), rows)
     return texts.join(changes, on="metric", maintain_order="left").rename({"metric": "row"})
 
 
@@ -131,7 +131,7 @@ def by_lists(node: pl.DataFrame) -> pl.DataFrame:
 
 def _ends(measured: pl.DataFrame, metric: str) -> dict[str, Any] | None:
     """Return the step from the base to all eight patches; None if it has no sure sign."""
-    ends = claims.steps(measured, (STEPS[0], STEPS[-1]), [metric]).row(0, named=True)
+    ends = rounds.steps(measured, (STEPS[0], STEPS[-1]), [metric]).row(0, named=True)
     return None if ends["seen"] == "either" or ends["base"] == 0 else ends
 
 
@@ -150,7 +150,7 @@ def _first_patches(measured: pl.DataFrame, metric: str) -> str | None:
     ends = _ends(measured, metric)
     if ends is None:
         return None
-    values = claims.steps(measured, STEPS, [metric])["value"]
+    values = rounds.steps(measured, STEPS, [metric])["value"]
     shares = (values - ends["base"]) / (ends["value"] - ends["base"])
     # With nine tenths, the change from mmotm to the complete series counts as done.
     there, share = next((n, share) for n, share in enumerate(shares) if share >= 0.9)

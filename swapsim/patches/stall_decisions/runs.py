@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
+from swapsim.published import data
 from swapsim.reclaim._native import ReclaimConfig
 from swapsim.reclaim.parallelio import (
     MIB_PAGES,
@@ -69,7 +69,7 @@ def mail_rows(run: Run) -> pl.DataFrame:
         metric=pl.format("{}: {}", pl.lit(run.target), "metric"),
         unit=pl.col("metric").replace_strict(_units(), default="").cast(pl.String),
     )
-    return claims.results(named, labels(run, _LABELS.get(run.rules, run.rules)))
+    return data.results(named, labels(run, _LABELS.get(run.rules, run.rules)))
 
 
 def rounds_until_file(run: Run) -> Run:
@@ -86,7 +86,7 @@ def labels(run: Run, kernel: str) -> dict[str, str | int]:
 
 @cache
 def _units() -> dict[str, str]:
-    rows = claims.published_tables().filter(patch=PATCH).select("metric", "unit").unique()
+    rows = data.published_tables().filter(patch=PATCH).select("metric", "unit").unique()
     return {**dict(rows.iter_rows()), ELAPSED: "s"}
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.claims.published import published_of
 from swapsim.patches.stall_decisions import what_if
 from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
 from swapsim.patches.stall_decisions.mail import PATCH, RULES
@@ -19,6 +18,7 @@ from swapsim.patches.stall_decisions.runs import (
     mail_rows,
     rounds_until_file,
 )
+from swapsim.published.data import published_of
 from swapsim.study import Study
 
 _PUBLISHED: Final = partial(published_of, PATCH)

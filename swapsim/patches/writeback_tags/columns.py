@@ -6,9 +6,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, published
+from swapsim import published
 from swapsim.patches.writeback_tags import fits, prediction, studies
-from swapsim.published import SUM, Side, side
+from swapsim.published import data
+from swapsim.published.rows import SUM, Side, side
 
 TABLE: Final = "lkp comparison"
 _ENDS: Final = ("__test_set_page_writeback", "test_clear_page_writeback")
@@ -51,7 +52,7 @@ def simulated() -> Iterator[Side]:
 
 def measured() -> Iterator[Side]:
     """Yield what a real 6.1 counts a page, with tags (on) and without (off)."""
-    runs = claims.measured_results("writeback-tags")
+    runs = data.measured_results("writeback-tags")
 
     def rounds(metric: str, policy: str) -> dict[int, float]:
         return dict(runs.filter(metric=metric, policy=policy).select("seed", "value").iter_rows())

@@ -12,14 +12,14 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import Row, results
-from swapsim.claims.tables import RESULTS
 from swapsim.errors import require_some
 from swapsim.machine.constants import LONGEST_TAGS_NS, change_costs, costs
 from swapsim.machine.fitting import Fitted, residuals
 from swapsim.machine.running import labels
 from swapsim.patches.what_if import picked
 from swapsim.patches.writeback_tags import prediction
+from swapsim.published.data import Row, results
+from swapsim.published.tables import RESULTS
 
 SWAPPED: Final = "swapped share"
 _MET: Final = "met: "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The complete life of a benchmark such as swap-w-seq: memory fills, tasks swap, and they exit.
 
-A tool's metric describes one part of it, its window: `claims.window_of` says which.
+A tool's metric describes one part of it, its window: `data.window_of` says which.
 """
 
 import math

@@ -3,12 +3,12 @@
 
 import polars as pl
 
-from swapsim import claims
-from swapsim.claims import results
 from swapsim.mapping import MappingConfig, nodes_after_swap_out, totals_per_page
 from swapsim.patches.lab import PAGES_OF_MEBIBYTE
 from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
+from swapsim.published import data, rounds
+from swapsim.published.data import results
 from swapsim.study import against, over
 
 
@@ -23,13 +23,13 @@ def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataF
         unit=pl.lit("1/page"),
     )
     simulated = results(rows, {"patch": prediction.PATCH, "n_tasks": 8, "seed": 0})
-    return claims.compare_counts(simulated, medians)
+    return rounds.compare_counts(simulated, medians)
 
 
 def compare_nodes(experiment: str) -> pl.DataFrame:
     """Compare the model's tree nodes with the medians of a real kernel, by policy and set."""
-    medians = claims.medians(claims.measured_results(experiment))
-    return claims.compare_counts(simulated_nodes(experiment), medians)
+    medians = rounds.medians(data.measured_results(experiment))
+    return rounds.compare_counts(simulated_nodes(experiment), medians)
 
 
 def simulated_nodes(experiment: str) -> pl.DataFrame:
@@ -37,8 +37,8 @@ def simulated_nodes(experiment: str) -> pl.DataFrame:
 
     The metric is "SET: nodes" for each set, policy and round of the experiment.
     """
-    sets = claims.measured_table(experiment, "slots_in_use")
-    provenance = claims.measured_provenance(experiment)
+    sets = data.measured_table(experiment, "slots_in_use")
+    provenance = data.measured_provenance(experiment)
     config = MappingConfig(
         kernel="6.1",
         swap_slots=provenance["guest"]["swap"]["mebibytes"] * PAGES_OF_MEBIBYTE,

@@ -12,7 +12,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import results, window_of
 from swapsim.errors import InputError
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import costs, costs_by_name
@@ -21,6 +20,7 @@ from swapsim.machine.fitting import fit_costs as fit_machine
 from swapsim.machine.running import labels, run_rows
 from swapsim.patches.stored_fits import base_figure
 from swapsim.patches.writeback_tags.life import live
+from swapsim.published.data import results, window_of
 
 PATCH: Final = "01-writeback-tags"
 """Its folder in patches, and its rows in data."""

@@ -9,13 +9,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.published import published_of
 from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine.constants import Moved, change_costs, costs, ends
 from swapsim.machine.fitting import Fitted
 from swapsim.machine.running import TABLE_SEEDS
 from swapsim.patches import what_if
 from swapsim.patches.writeback_tags import fits, prediction
+from swapsim.published.data import published_of
 from swapsim.study import Study
 
 OTHER_COSTS: Final = tuple(

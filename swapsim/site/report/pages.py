@@ -11,10 +11,11 @@ from typing import Any, Final
 import nbformat
 from markupsafe import Markup
 
-from swapsim import claims, live, published
-from swapsim.charts import mails
+from swapsim import live, published
 from swapsim.errors import InputError
 from swapsim.io import laboratory_root, patches_root, read_text, write_atomically
+from swapsim.published import data
+from swapsim.published import shown as mails
 from swapsim.site import links
 from swapsim.site.notebooks import lead_of
 from swapsim.site.patches import PATCHES
@@ -80,7 +81,7 @@ def pages(
         _live(stored),
         *stored,
         *(articles.page(mail_page(mail), _title(mail), "The mails' tables") for mail in patches()),
-        *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
+        *(_card(card, titles, output) for card in data.patch_cards().iter_rows(named=True)),
     ]
 
 
@@ -130,7 +131,7 @@ def mail_page(mail: str) -> str:
 
 
 def _title(mail: str) -> str:
-    return f"{mail}: {published.title(mail)}"
+    return f"{mail}: {published.rows.title(mail)}"
 
 
 def mail_article(mail: str) -> str:

@@ -29,8 +29,8 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from swapsim.charts.theme import VEGA_LITE
-from swapsim.claims.addresses import SHORT, address
 from swapsim.live import script
+from swapsim.published.data import SHORT, address
 from swapsim.site import links
 from swapsim.site.report.current import git
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from swapsim.claims import links, mails, patch_cards, published_tables, reasons, windows
 from swapsim.errors import InputError
 from swapsim.io import data_root, patches_root
 from swapsim.machine.anchors import published_anchors
 from swapsim.machine.constants import costs_of
 from swapsim.patches import batched_removal
+from swapsim.published.data import links, mails, patch_cards, published_tables, reasons, windows
 from swapsim.reclaim.parallelio import constants
 
 A, B = "01-writeback-tags", "02-batched-removal"

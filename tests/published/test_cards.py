@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from swapsim import io
-from swapsim.claims import patch_cards, published_tables
 from swapsim.io import repository_root
+from swapsim.published.data import patch_cards, published_tables
 
 CARDS = patch_cards()
 TABLES = published_tables()

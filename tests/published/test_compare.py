@@ -7,10 +7,11 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from swapsim.claims import as_printed, compare_counts, lkp, lkp_change, published_tables
-from swapsim.claims import results as as_results
-from swapsim.claims.tables import COMPARISON, MEDIANS, PUBLISHED, RESULTS
 from swapsim.errors import InputError
+from swapsim.published.data import published_tables
+from swapsim.published.data import results as as_results
+from swapsim.published.rounds import as_printed, compare_counts, lkp, lkp_change
+from swapsim.published.tables import COMPARISON, MEDIANS, PUBLISHED, RESULTS
 
 TABLES = published_tables()
 A = "01-writeback-tags"

@@ -6,9 +6,11 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from swapsim import claims, io
-from swapsim.claims.tables import MEDIANS, RESULTS
+from swapsim import io
 from swapsim.errors import InputError
+from swapsim.published import data
+from swapsim.published import rounds as over_rounds
+from swapsim.published.tables import MEDIANS, RESULTS
 
 
 def rounds(**values_of: list[float]) -> pl.DataFrame:
@@ -23,7 +25,7 @@ def rounds(**values_of: list[float]) -> pl.DataFrame:
 
 def test_the_median_lies_in_its_interval() -> None:
     """Seven rounds give their median, and an interval within their range around it."""
-    row = claims.medians(rounds(shared=[5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0])).row(0, named=True)
+    row = over_rounds.medians(rounds(shared=[5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0])).row(0, named=True)
     assert row["rounds"] == 7
     assert row["median"] == 4.0
     assert 1.0 <= row["low"] < 4.0 < row["high"] <= 9.0
@@ -32,7 +34,7 @@ def test_the_median_lies_in_its_interval() -> None:
 def test_one_round_or_equal_rounds_have_a_point_for_interval() -> None:
     """Equal values have no spread."""
     for values in ([2.5], [2.5, 2.5, 2.5]):
-        row = claims.medians(rounds(shared=values)).row(0, named=True)
+        row = over_rounds.medians(rounds(shared=values)).row(0, named=True)
         assert (row["low"], row["high"]) == (2.5, 2.5)
 
 
@@ -43,7 +45,7 @@ def test_the_best_has_rank_one_whichever_end_is_better() -> None:
         ("lower", ["slow", "middle", "fast"]),
         ("higher", ["fast", "middle", "slow"]),
     ):
-        ranked = claims.ranks(rows, "bounces", better=better)
+        ranked = over_rounds.ranks(rows, "bounces", better=better)
         assert ranked["policy"].to_list() == order
         assert ranked["rank"].to_list() == ["1", "2", "3"]
 
@@ -54,14 +56,13 @@ ROUND = rounds(shared=[1.0])
 @pytest.mark.parametrize(
     ("call", "remedy"),
     [
-        (lambda: claims.measured_results("unknown"), "there are"),
-        (lambda: claims.ranks(ROUND, "waits"), "'waits'"),
-        (lambda: claims.ranks(ROUND, "bounces", better="neither"), "lower or"),
-        (lambda: claims.medians(ROUND, confidence=1.0), "confidence"),
-        (lambda: claims.medians(ROUND.drop("seed")), "seed"),
-        (lambda: claims.side_by_side(claims.medians(ROUND), ["tides"]), "'tides'"),
-        (lambda: claims.side_by_side(ROUND, ["bounces"]), "MEDIANS"),
-        (lambda: claims.results([("waits", 2.5, "%")], {"patch": "p"}), "kernel"),
+        (lambda: data.measured_results("unknown"), "there are"),
+        (lambda: over_rounds.ranks(ROUND, "waits"), "'waits'"),
+        (lambda: over_rounds.ranks(ROUND, "bounces", better="neither"), "lower or"),
+        (lambda: over_rounds.medians(ROUND.drop("seed")), "seed"),
+        (lambda: over_rounds.side_by_side(over_rounds.medians(ROUND), ["tides"]), "'tides'"),
+        (lambda: over_rounds.side_by_side(ROUND, ["bounces"]), "MEDIANS"),
+        (lambda: data.results([("waits", 2.5, "%")], {"patch": "p"}), "kernel"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], remedy: str) -> None:
@@ -75,8 +76,8 @@ def test_each_measurement_has_its_provenance() -> None:
     shipped = io.shipped_measurements()
     assert "writeback-tags" in shipped
     for name in shipped:
-        assert claims.measured_results(name)["source"].unique().to_list() == ["measured"]
-        stored = claims.measured_provenance(name)
+        assert data.measured_results(name)["source"].unique().to_list() == ["measured"]
+        stored = data.measured_provenance(name)
         assert {"command", "date", "emulator", "host"} <= set(stored["measured"])
         several = stored["experiment"]["varies"] in ("kernel", "stock kernel")
         for kernel in stored["kernel"].values() if several else [stored["kernel"]]:
@@ -97,7 +98,7 @@ def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
 
 def test_medians_stand_side_by_side_as_text() -> None:
     """Metrics in the requested order, a column per policy, three digits, large ones as integers."""
-    table = claims.side_by_side(
+    table = over_rounds.side_by_side(
         medians(
             {
                 ("shared", "waits"): 0.123456,
@@ -121,17 +122,17 @@ LABELS = {"patch": "p", "kernel": "6.1", "policy": "on", "n_tasks": 8, "seed": 3
 
 def test_each_row_has_the_labels_of_its_run() -> None:
     """The source is simulated unless a label gives another."""
-    frame = claims.results([("waits", 2.5, "%"), ("pages", 7, "page")], LABELS)
+    frame = data.results([("waits", 2.5, "%"), ("pages", 7, "page")], LABELS)
     assert frame.schema == RESULTS.schema
     assert frame.row(0) == ("p", "simulated", "6.1", "on", 8, 3, "waits", 2.5, "%")
     assert frame["value"].to_list() == [2.5, 7.0]
-    measured = claims.results([("waits", 2.5, "%")], {**LABELS, "source": "measured"})
+    measured = data.results([("waits", 2.5, "%")], {**LABELS, "source": "measured"})
     assert measured["source"].to_list() == ["measured"]
 
 
 def test_a_column_of_a_frame_is_not_labelled() -> None:
     """A column of the frame takes precedence over the label of the same name."""
     rows = pl.DataFrame({"policy": ["on", "off"], "metric": "a", "value": [1.0, 2.0], "unit": "1"})
-    frame = claims.results(rows, LABELS)
+    frame = data.results(rows, LABELS)
     assert frame["policy"].to_list() == ["on", "off"]
     assert frame["seed"].to_list() == [3, 3]

@@ -5,13 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import polars as pl
 
-from swapsim import published
-from swapsim.published import ALIKE, CHANGED, NOTHING, SAME, UNCHANGED, short
+from swapsim.charts.theme import altair
+from swapsim.published import rows as published
+from swapsim.published.rows import ALIKE, CHANGED, NOTHING, SAME, UNCHANGED, short
+
+if TYPE_CHECKING:
+    from altair import HConcatChart
 
 _STYLE: Final = (
     ".mail{overflow-x:auto}.mail table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
@@ -212,11 +215,12 @@ _TICKS: Final = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20)
 _STEP: Final = 20
 
 
-def chart(compared: pl.DataFrame) -> alt.HConcatChart:
+def chart(compared: pl.DataFrame) -> "HConcatChart":
     """Draw patched / base of each row: published with what agrees, simulated, measured, by hand.
 
     Next to it stand the printed figures, and the mark of each source, or why it has none.
     """
+    alt: Any = altair()
     mail, name = compared.select("mail", "table").row(0)
     sources = published.sources(compared)
     alike = pl.when("unchanged").then(SAME).otherwise(pl.col("ratio").pow(ALIKE))
@@ -231,7 +235,7 @@ def chart(compared: pl.DataFrame) -> alt.HConcatChart:
     ticks = [each for each in _TICKS if domain[0] <= each <= domain[1]]
     axis = alt.Axis(values=ticks, format="~g", title="patched / base")
 
-    def x(column: str) -> alt.X:
+    def x(column: str) -> Any:
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
     # Of a lock's rows, its callers: names have to leave some of a phone's width.
@@ -278,13 +282,15 @@ def chart(compared: pl.DataFrame) -> alt.HConcatChart:
     ]
     title = alt.Title(f"{mail}: {published.title(mail)} - {name}", subtitle=subtitle)
     plot = alt.layer(*layers).properties(width=400, height=alt.Step(_STEP))
-    return alt.hconcat(plot, *words, spacing=8).properties(title=title)
+    drawn: HConcatChart = alt.hconcat(plot, *words, spacing=8).properties(title=title)
+    return drawn
 
 
 def _column(
     texts: Sequence[str | None], head: str, width: int, blanks: Sequence[str | None] | None = None
-) -> alt.Chart:
+) -> Any:
     """Return words next to the rows: a mark has its colour, and why there is none is grey."""
+    alt: Any = altair()
     rows = [
         {"at": at, "text": text or (blanks[at] if blanks is not None else None) or ""}
         for at, text in enumerate(texts)
@@ -301,5 +307,5 @@ def _column(
             )
         )
     title = alt.Title(head, fontSize=11)
-    named: alt.Chart = drawn.properties(width=width, height=alt.Step(_STEP), title=title)
+    named: Any = drawn.properties(width=width, height=alt.Step(_STEP), title=title)
     return named

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from swapsim import io
-from swapsim.claims import links, mails, published_tables, window_of
-from swapsim.claims.addresses import address, misfit
 from swapsim.errors import InputError
+from swapsim.published.data import address, links, mails, misfit, published_tables, window_of
 
 FACTS = io.read_toml(Path(__file__).parents[1] / "data" / "mails.toml")
 

@@ -2,14 +2,14 @@
 """Statistics over rounds: medians with exact intervals, ranks, differences, counts."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from swapsim.claims.tables import MEDIANS, RESULTS, SEEN
 from swapsim.errors import InputError
+from swapsim.published.tables import COMPARISON, MEDIANS, PUBLISHED, RESULTS, SEEN
 from swapsim.study import RANKED, interval_of, over, rank
 from swapsim.tables import cases as first
 
@@ -145,3 +145,140 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
             "give those of one experiment"
         )
     return frame.select(*keys, "simulated", "measured", "low", "high", "apart_percent", "verdict")
+
+
+LARGE_PERCENT: Final = 1000  # from this change in percent on, its factor is shown
+NO_PERCENT: Final = 0.005  # percentages and points below this are shown as zero
+
+
+def range_text(low: float | None, high: float | None) -> str:
+    """Return a range of changes in percent, once if its ends look the same; a factor from +1000 %.
+
+    It is empty without an end.
+    """
+    if low is None or high is None:
+        return ""
+    if high >= LARGE_PERCENT:
+        first, last = _factor(low), _factor(high)
+    else:
+        first, last = _change(low), f"{_change(high)} %"
+    return last if last in (first, f"{first} %") else f"{first} to {last}"
+
+
+def _factor(percent: float) -> str:
+    """Return the factor of a change in percent, after a multiplication sign."""
+    times = 1 + percent / 100
+    return f"\N{MULTIPLICATION SIGN}{f'{times:,.0f}' if times >= 100 else f'{times:.3g}'}"
+
+
+def _change(percent: float) -> str:
+    """Return a change in percent with its sign; zero has none.
+
+    Next to zero and to -100 % it has two decimals.
+    """
+    text = f"{percent:+.1f}"
+    if text not in ("+0.0", "-0.0", "-100.0"):
+        return text
+    if abs(percent) < NO_PERCENT:
+        return "0.0"
+    return text if percent <= NO_PERCENT - 100 else f"{percent:+.2f}"
+
+
+_LKP_HEAD: Final = (
+    "---------------- --------------------------\n"
+    "         %stddev     %change         %stddev\n"
+    "             \\          |                \\\n"
+)
+
+_Cell = dict[str, Any]  # a row of COMPARISON
+
+
+def lkp_change(base: float, value: float) -> float:
+    """Return the percentage that lkp prints between base and value, with its plain sign.
+
+    A base of zero gives infinity, printed +Inf; no change gives 0.
+    """
+    if value == base:
+        return 0.0
+    return float("inf") if base == 0 else 100 * value / base - 100
+
+
+def lkp(comparison: pl.DataFrame) -> str:
+    """Return a COMPARISON of two kernels in lkp's layout: base, change, patched, metric.
+
+    The rows of a metric are adjacent, its base kernel first. A deviation that is null leaves its
+    place empty.
+    """
+    metrics = _by_metric(comparison)
+    if any(len(cells) != 2 for cells in metrics):
+        raise InputError("lkp's layout compares two kernels: choose a base and another one")
+    lines: list[str] = []
+    for base, other in metrics:
+        if not lines:
+            lines.append(f"{base['kernel']:<16} {other['kernel']}\n{_LKP_HEAD}")
+        change = lkp_change(base["value"], other["value"])
+        printed = "+Inf" if change == float("inf") else f"{change:+.1f}"
+        lines.append(
+            f"{_with_deviation(base)}{printed:>10}% {_with_deviation(other)}  {base['metric']}\n"
+        )
+    return "".join(lines)
+
+
+def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    """Return COMPARISON: RESULTS of one patch with the rows, digits and order of printed cells.
+
+    Values are means over the seeds, with their relative standard deviation; null with one seed, and
+    for a mean of zero. Metrics and kernels without a result are left out; without any it is an
+    InputError.
+    """
+    RESULTS.check(results)
+    PUBLISHED.check(cells)
+    keys = ["metric", "kernel"]
+    found = (
+        results.sort(pl.all())  # float sums depend on their order
+        .group_by(keys, maintain_order=True)
+        .agg(mean=pl.col("value").mean(), deviation=pl.col("value").std())
+    )
+    kernels = cells["kernel"].unique(maintain_order=True)
+    kernels = kernels.filter(kernels.is_in(results["kernel"].unique().to_list()))
+    share = 100 * pl.col("deviation") / pl.col("mean")
+    rows = (
+        cells.select("metric", "decimals", "better")
+        .unique("metric", maintain_order=True)
+        .join(pl.DataFrame({"kernel": kernels}), how="cross")
+        .join(found, on=keys, how="left", maintain_order="left")
+        .filter(pl.col("mean").is_not_null().all().over("metric"))
+        .select(
+            *keys,
+            "decimals",
+            "better",
+            value="mean",
+            stddev_percent=pl.when(pl.col("mean") != 0).then(share),
+        )
+        .select(COMPARISON.names())
+    )
+    if rows.is_empty():
+        raise InputError(
+            "results and printed table have no metric in common: give those of one patch"
+        )
+    return COMPARISON.check(rows)
+
+
+def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:
+    rows = COMPARISON.check(comparison).to_dicts()
+    metrics = [list(cells) for _, cells in groupby(rows, key=lambda cell: cell["metric"])]
+    ordered = [[cell["kernel"] for cell in cells] for cells in metrics]
+    for cells, kernels in zip(metrics, ordered, strict=True):
+        if kernels != (wanted := ordered[0]):
+            raise InputError(
+                f"metric {cells[0]['metric']!r} has kernels {kernels}, the first one {wanted}:"
+                " give every metric the same, in the same order",
+                field="kernel",
+            )
+    return metrics
+
+
+def _with_deviation(cell: _Cell) -> str:
+    deviation = cell["stddev_percent"]
+    text = f"{cell['value']:10.{cell['decimals']}f}"
+    return text + (" " * 6 if deviation is None else f" ±{deviation:3.0f}%")

@@ -10,10 +10,9 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import io
-from swapsim.claims import tables
-from swapsim.claims.addresses import misfit
 from swapsim.errors import InputError
 from swapsim.io import data_root, patches_root
+from swapsim.published import tables
 from swapsim.tables import Table, finite, read_csv, read_table
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
@@ -29,8 +28,8 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
 
     Examples
     --------
-    >>> from swapsim import claims
-    >>> tables = claims.published_tables()
+    >>> from swapsim.published import data
+    >>> tables = data.published_tables()
     >>> tables.filter(metric="vmstat.swap.so", kernel="base").select("value", "unit").rows()
     [(1207402.0, 'KiB/s')]
     """
@@ -107,8 +106,8 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
 
     Examples
     --------
-    >>> from swapsim import claims
-    >>> claims.patch_cards().select("patch", "author", "date").row(1)
+    >>> from swapsim.published import data
+    >>> data.patch_cards().select("patch", "author", "date").row(1)
     ('02-batched-removal', 'Mel Gorman', '2016-09-09')
     """
     folder = patches_root() if root is None else root
@@ -286,3 +285,39 @@ def _experiment(experiment: str) -> Path:
             f"no such experiment; there are: {', '.join(known) or 'none yet'}", field=experiment
         )
     return known[experiment]
+
+
+ARCHIVE: Final = "https://lore.kernel.org/all/"
+COMMITS: Final = "https://git.kernel.org/linus/"
+ARTICLES: Final = "https://lwn.net/Articles/"
+SHORT: Final = 12  # digits of a commit in our texts and in its address
+
+_FORMS: Final = {
+    "mail": (
+        re.compile(r"[A-Za-z0-9.+=_-]+@[A-Za-z0-9.-]+"),
+        "a message id: name@host without angle brackets",
+    ),
+    "commit": (
+        re.compile(rf"[0-9a-f]{{{SHORT}}}([0-9a-f]{{28}})?"),
+        "a commit: 12 or 40 hexadecimal digits",
+    ),
+    "article": (re.compile(r"[1-9][0-9]*"), "the number of an article"),
+    "source": (re.compile(r"https://[^\s()<>\"|]+"), "an address that begins with https://"),
+    "date": (re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"), "a day, as 2016-08-30"),
+}
+"""What the target of each kind, and the day of a mail, looks like: a pattern, and words."""
+
+
+def misfit(kind: str, target: str) -> str | None:
+    """Return what the target of a kind, or a date, has to be; None if it is that."""
+    pattern, words = _FORMS[kind]
+    return None if pattern.fullmatch(target) else words
+
+
+def address(kind: str, target: str) -> str:
+    """Return the address of a mail, commit, article or other source (LINK_KIND)."""
+    if kind == "mail":
+        return f"{ARCHIVE}{target}/"
+    if kind == "commit":
+        return f"{COMMITS}{target[:SHORT]}"
+    return f"{ARTICLES}{target}/" if kind == "article" else target
