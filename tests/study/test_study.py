@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from swapsim import progress
 from swapsim import study as studies
 from swapsim.errors import InputError, SwapsimError
 from swapsim.machine import Machine
@@ -327,8 +328,10 @@ class Losing(Executor):
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
-def test_an_interrupt_that_was_lost_ends_a_sweep() -> None:
-    """A library may drop a KeyboardInterrupt."""
+def test_an_interrupt_that_was_lost_ends_a_commands_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library may drop a KeyboardInterrupt; a command records the signal."""
+    monkeypatch.setattr(progress, "_came", None)
+    progress.record_signals()
     with pytest.raises(KeyboardInterrupt):
         studies.run(square, [1, 2, 3], executor=Losing())
 
