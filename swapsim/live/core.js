@@ -96,14 +96,6 @@
       return at;
     }
 
-    // Return memory with these numbers, of a kind of at most 32 bits.
-    function allocArray(kind, values) {
-      const at = alloc(kind, values.length);
-      const Numbers = root[`${KINDS[kind][0]}Array`];
-      new Numbers(wasm.memory.buffer, at, values.length).set(values);
-      return at;
-    }
-
     function call(name, ...given) {
       const [result, ...kinds] = functions[name];
       if (kinds.length !== given.length) throw new Error(`${name} takes ${kinds.length} arguments`);
@@ -177,8 +169,7 @@
     }
 
     const core = {
-      alloc, allocArray, call, config, constants, create, field, get, indexOf, names, read,
-      readArray, run, set, words, write,
+      alloc, call, config, constants, create, field, get, indexOf, names, read, run, set, words, write,
     };
     return core;
   };

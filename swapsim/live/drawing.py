@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parts of the panels' charts: Vega-Lite over the data named "rows", in the theme of all charts."""
 
-import copy
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
 import altair as alt
-import vl_convert
 
 from swapsim.charts import colours
-from swapsim.charts.theme import VEGA_LITE, altair, of_version
+from swapsim.charts.theme import altair, of_version
 from swapsim.live.panel import ROWS
 
 WIDTH: Final = 560
+_LINE: Final = 48  # characters of a line of an axis' title, so that it fits a narrow page
 _RANGE: Final = ("low", "middle", "high")
 _REST: Final = next(iter(colours.PARTS))
 
@@ -160,56 +158,6 @@ def curves(
     return alt.layer(band, line, dots).properties(width=WIDTH, height=260)
 
 
-def areas(x: tuple[str, str], y: str, by: str, case: str, colour: Mapping[str, str]) -> alt.Chart:
-    """Draw the parts of a whole over time, stacked, a row for each case: means over the seeds.
-
-    ``x`` is the formula of the time with its words; ``by`` is the column of the parts.
-    """
-    formula, words = x
-    heading = alt.Header(labelOrient="top", labelAnchor="start", labelPadding=2)
-    chart: alt.Chart = (
-        rows()
-        .transform_filter(f"indexof({[*colour]}, datum.{by}) >= 0")
-        .transform_calculate(time=formula, order=f"indexof({[*colour]}, datum.{by})")
-        .transform_aggregate(mean="mean(value)", groupby=[case, "time", by, "order"])
-        .mark_area()
-        .encode(
-            x=alt.X("time:Q", title=words, axis=alt.Axis(tickCount=4)),
-            y=alt.Y("mean:Q", title=y, stack="zero"),
-            color=by_name(by, colour),
-            order="order:Q",
-            row=alt.Row(f"{case}:N", title=None, sort=None, header=heading),
-            tooltip=["time:Q", f"{by}:N", alt.Tooltip("mean:Q", format=".1f", title=y)],
-        )
-        .properties(width=WIDTH, height=90)
-    )
-    return chart
-
-
-def groups(
-    metric: str, x: Mapping[str, str], y: str, case: str, colour: Mapping[str, str]
-) -> alt.LayerChart:
-    """Draw a bar of percent for each name and case: the median over the seeds, and their range.
-
-    ``x`` has the word of each value of ``name``.
-    """
-    words = [{"name": name, "word": word} for name, word in x.items()]
-    of = alt.LookupData(alt.InlineData(words), key="name", fields=["word"])
-    of_words = rows(metric=metric).transform_lookup("name", of)
-    summed = over_seeds(of_words, "value", "word", case).encode(
-        x=alt.X("word:N", title=None, sort=[*x.values()], axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset(f"{case}:N", sort=[*colour]),
-    )
-    tips = [alt.Tooltip(f"{name}:Q", format=".1f") for name in _RANGE]
-    bars = summed.mark_bar().encode(
-        y=alt.Y("middle:Q", title=y, scale=alt.Scale(domain=[0, 100])),
-        color=by_name(case, colour),
-        tooltip=["word:N", f"{case}:N", *tips],
-    )
-    ends = summed.mark_rule(strokeWidth=2, color="gray").encode(y="low:Q", y2="high:Q")
-    return alt.layer(bars, ends).properties(width=WIDTH, height=150)
-
-
 def table(
     row: str, cells: Sequence[Mapping[str, str]], colour: Mapping[str, str], dark: Sequence[str]
 ) -> alt.LayerChart:
@@ -261,7 +209,7 @@ def turns(
     most: float,
     words: tuple[str, str],
     refused: str,
-) -> alt.HConcatChart:
+) -> alt.ConcatChart:
     """Draw where a choice between file and anonymous pages turns, a plane for each case.
 
     Rows with the metric ``turn`` have the percentage from which anonymous pages are taken, or none;
@@ -298,7 +246,7 @@ def turns(
         )
         marks = (*areas, dot.encode(x=across, y=alt.Y("value:Q", scale=up), tooltip=tips), said)
         planes.append(alt.layer(*marks).properties(width=240, height=240, title=f"rules of {case}"))
-    return alt.hconcat(*planes)
+    return alt.concat(*planes, columns=2)
 
 
 def legend(names: Sequence[str]) -> alt.Legend:
@@ -312,86 +260,14 @@ def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     made = of_version(chart.to_dict())
     below = {"anchor": "start", "direction": "vertical", "margin": 8}
     made["config"]["legend"]["layout"] = {"bottom": below}
+    _wrap_titles(made)
     return made
 
 
-ROOM: Final = 928  # pixels of a panel's frame in a window of 1280
-NARROW: Final = 337  # and in one of 400
-_VIEWS: Final = ("layer", "hconcat", "vconcat", "concat")
-_KEYS: Final = ("color", "fill", "shape", "strokeDash")
-_DIGIT: Final = 6.4  # pixels of a character of a label, at most
-_TRIES: Final = 4
-
-
-def filling(spec: Mapping[str, Any], room: int = ROOM) -> dict[str, Any]:
-    """Return a panel's chart with rows as ``fitted.js`` draws it in a frame of so many pixels."""
-    factor, last = 1.0, (0.0, 0.0)
-    made = _widened(spec, room, factor)
-    for _ in range(_TRIES):
-        width = _width_of(made)
-        if 0.98 * room < width <= room:
-            break
-        rise = (width - last[1]) / (factor - last[0]) if last[1] else _widest(spec)
-        last = factor, width
-        factor += (room - 1 - width) / max(rise, 1)
-        made = _widened(spec, room, factor)
-    return made
-
-
-def _widened(spec: Mapping[str, Any], room: int, factor: float) -> dict[str, Any]:
-    """Return a chart with views of another width, and keys and titles for it."""
-    made = copy.deepcopy(dict(spec))
-    for view in [each for each in _views(made) if "hconcat" in each]:
-        view["columns"] = max(1, int(room // (_widest(view) + 70)))
-        view["concat"] = view.pop("hconcat")
-    views = list(_views(made))
-    for view in views:
-        if isinstance(view.get("width"), int | float):
-            view["width"] = round(view["width"] * factor)
-    widest = _widest(made)
-    for view in views:
-        encoding = view.get("encoding", {})
-        for name in _KEYS:
-            if "field" in encoding.get(name, {}) and encoding[name].get("legend", ...) is not None:
-                encoding[name]["legend"] = _key(encoding[name], room)
-        x = encoding.get("x", {})
-        level = x.get("type") == "nominal" and (x.get("axis") or {}).get("labelAngle") == 0
-        if level and sum(len(name) * _DIGIT + 6 for name in x["sort"]) > widest:
-            x["axis"]["labelAngle"] = -90  # the names do not fit next to each other
-        for axis, length in (("x", widest), ("y", view.get("height", 200))):
-            title = encoding.get(axis, {}).get("title")
-            if isinstance(title, str) and isinstance(length, int | float):
-                lines = wrap(title, max(1, int(length // 6)), break_long_words=False)
-                encoding[axis]["title"] = lines if len(lines) > 1 else title
-    return made
-
-
-def _key(channel: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """Return a legend below the chart, in as many columns as fit."""
-    longest = max(
-        (len(str(word)) for word in channel.get("scale", {}).get("domain", [])), default=0
-    )
-    columns = int(room // (max(10, longest) * _DIGIT + 28))
-    shape = {"direction": "vertical", "columns": max(1, columns)}
-    return {**channel.get("legend", {}), **shape, "orient": "bottom", "labelLimit": room - 40}
-
-
-def _views(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield view
-    for part in [each for name in _VIEWS for each in view.get(name, [])]:
-        yield from _views(part)
-    if "spec" in view:
-        yield from _views(view["spec"])
-
-
-def _widest(spec: Mapping[str, Any]) -> float:
-    """Return the width of the widest view."""
-    widths = [view["width"] for view in _views(dict(spec)) if "width" in view]
-    return max((width for width in widths if isinstance(width, int | float)), default=0.0)
-
-
-def _width_of(spec: dict[str, Any]) -> float:
-    """Return the width of a chart as it is drawn."""
-    drawn = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
-    found = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
-    return float(found[1]) if found else 0.0
+def _wrap_titles(part: Any) -> None:
+    """Write the titles of horizontal axes in lines that fit a narrow page."""
+    for name, each in part.items() if isinstance(part, dict) else enumerate(part):
+        if name != "datasets" and isinstance(each, dict | list):
+            if name == "x" and len(each.get("title") or "") > _LINE:
+                each["title"] = wrap(each["title"], _LINE)
+            _wrap_titles(each)

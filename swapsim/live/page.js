@@ -1,52 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The panels of a page of the report: each begins as it comes into view, or if the address names it.
+// The panels of a page of the report: each begins as it comes into view, with what the address turns.
 "use strict";
 (() => {
+  // The address, as #panel=tags&writers=16&panel=locks&hold=200: the panel turned last is first.
+  function parts() {
+    const found = [];
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+      if (name == "panel") found.push([["panel", value]]);
+      else found.at(-1)?.push([name, value]);
+    }
+    return found;
+  }
+
+  function written(panel, setting) {
+    const turned = Object.entries(setting).filter(([name, value]) => value != panel.first[name]);
+    const others = parts().filter(([[, name]]) => name != panel.name);
+    const all = turned.length ? [[["panel", panel.name], ...turned], ...others] : others;
+    const hash = new URLSearchParams(all.flat());
+    history.replaceState(null, "", all.length ? `#${hash}` : location.pathname + location.search);
+  }
+
   let ask = null;
-  const begun = new Map();
-
-  // Returns a figure's panel, which script.py has packed.
-  const panelOf = (figure) => swapsim.unpacked(figure.querySelector("script").textContent).json();
-
-  async function shown(figure) {
+  async function begin(figure) {
     try {
-      const panel = await panelOf(figure);
+      const panel = await swapsim.unpacked(figure.querySelector("script").textContent).json();
       ask ??= swapsim.live.start(swapsim.bundle);
-      return swapsim.live.show(figure, panel, { ask, ...swapsim.live.addressedTo(panel), addressed: true });
+      const turned = Object.fromEntries(parts().find(([[, name]]) => name == panel.name)?.slice(1) ?? []);
+      const known = panel.controls.filter(({ name, values }) => values.includes(turned[name]));
+      const setting = Object.fromEntries(known.map(({ name }) => [name, turned[name]]));
+      swapsim.live.show(figure, panel, { ask, setting, turned: (chosen) => written(panel, chosen) });
     } catch ({ message }) { // the picture and the figures stay
       figure.querySelector(".counted").textContent = `the model cannot run in this page: ${message}`;
-      return { follow() {} };
     }
   }
 
-  function begin(figure) {
-    if (!begun.has(figure)) begun.set(figure, shown(figure));
-  }
-
-  const watcher = new IntersectionObserver(
-    (seen) => seen.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => begin(target)),
-    { rootMargin: "400px" },
-  );
-  const panels = [...document.querySelectorAll("figure.panel:has(> script)")];
-  for (const figure of panels) watcher.observe(figure);
-
-  // An address that a colleague sent leads to the panel that it names first.
-  const absent = document.createElement("p");
-  absent.className = "caption";
-  absent.role = "status";
-  panels[0]?.before(absent);
-  async function follow() {
-    const named = swapsim.live.parts().map(({ panel }) => panel);
-    const of = (name) => panels.find(({ id }) => id == name);
-    absent.textContent = named.filter((name) => !of(name))
-      .map((name) => `the address names the panel ${name}, which this page does not have`).join("; ");
-    const found = named.map(of).filter(Boolean);
-    for (const figure of found) {
-      if (begun.has(figure)) (await begun.get(figure)).follow(swapsim.live.addressedTo(await panelOf(figure)));
-      else begin(figure);
+  const watcher = new IntersectionObserver((seen) => {
+    for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
+      watcher.unobserve(target);
+      begin(target);
     }
-    (found[0] ?? (named.length ? absent : null))?.scrollIntoView();
-  }
-  addEventListener("hashchange", follow);
-  follow();
+  }, { rootMargin: "400px" });
+  for (const figure of document.querySelectorAll("figure.panel:has(> script)")) watcher.observe(figure);
+  document.getElementById(parts()[0]?.[0][1])?.scrollIntoView();
 })();

@@ -108,10 +108,7 @@ class Panel:
     runs, one for a model without chance. Rows are kept if each of ``columns`` has one of its
     values.
 
-    ``chart`` is Vega-Lite over the data named `ROWS`; with ``steps``, the rows of a setting appear
-    by that column, one after the other. ``head`` and ``call`` are the Python that the model stands
-    for (default: its function ``rows``), without fields and costs that have the values of
-    ``defaults``.
+    ``chart`` is Vega-Lite over the data named `ROWS`.
     """
 
     name: str
@@ -123,13 +120,9 @@ class Panel:
     chart: Mapping[str, Any]
     figures: tuple[Figure, ...]
     base: Fields = field(default_factory=dict)
-    defaults: Fields = field(default_factory=dict)
     together: tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...] = ()
     cases: tuple[tuple[Mapping[str, Any], Fields], ...] = (({}, {}),)
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    head: str = "from swapsim import live\nfrom swapsim.live.models import {model}"
-    call: str = "{model}.rows(dict({fields}))"
-    steps: str = ""
     seeds: int = len(SEEDS)
     seeded: str = "seed"
 
@@ -157,14 +150,11 @@ def setting_of(panel: Panel, turned: Mapping[str, object]) -> dict[str, str]:
 def configs(panel: Panel, setting: Setting, seed: int) -> list[tuple[Fields, Fields]]:
     """Return the labels and the config of each run of a setting."""
     chosen = [_set_by(table, [setting[name] for name in names]) for names, table in panel.sets]
+    name = panel.seeded
+    seeded: Fields = {name: [seed] if name == "seeds" else str(seed)} if name else {}
     return [
-        (labels, _merged(panel.base, *chosen, fields, _seed(panel, seed)))
-        for labels, fields in panel.cases
+        (labels, _merged(panel.base, *chosen, fields, seeded)) for labels, fields in panel.cases
     ]
-
-
-def _seed(panel: Panel, seed: int) -> Fields:
-    return {panel.seeded: [seed] if panel.seeded == "seeds" else str(seed)} if panel.seeded else {}
 
 
 def _set_by(table: Mapping[str, Fields], values: Sequence[str]) -> Fields:
@@ -186,8 +176,11 @@ def _merged(*parts: Fields) -> dict[str, Any]:
 def run(panel: Panel, setting: Setting, seeds: Sequence[int] | None = None) -> pl.DataFrame:
     """Run a setting by the native library; return its rows, one seed after the other."""
     model = models.MODELS[panel.model]
+    kept = [pl.col(name).is_in(values) for name, values in panel.columns.items()]
     return pl.concat(
-        shown(panel, model(config)).select(
+        model(config)
+        .filter(*kept)
+        .select(
             *(pl.lit(value).alias(name) for name, value in labels.items()),
             pl.all().exclude("seed"),
             seed=pl.lit(seed),
@@ -195,11 +188,6 @@ def run(panel: Panel, setting: Setting, seeds: Sequence[int] | None = None) -> p
         for seed in (SEEDS[: panel.seeds] if seeds is None else seeds)
         for labels, config in configs(panel, setting, seed)
     )
-
-
-def shown(panel: Panel, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a model that the panel shows."""
-    return rows.filter(*(pl.col(name).is_in(values) for name, values in panel.columns.items()))
 
 
 def figures(panel: Panel, rows: pl.DataFrame) -> list[str]:
@@ -222,14 +210,10 @@ def _figure(figure: Figure, rows: pl.DataFrame) -> str:
 
 def _of_rows(figure: Figure, rows: pl.DataFrame) -> float | None:
     """Return the median of the rows that a figure names, or its change from the base's."""
+    value = _median(rows, figure.where)
     if figure.base is None:
-        return _median(rows, figure.where)
-    return _change(figure.where, {**figure.where, **figure.base}, rows)
-
-
-def _change(where: Mapping[str, Any], of: Mapping[str, Any], rows: pl.DataFrame) -> float | None:
-    """Return the change in percent from the median of some rows to that of others."""
-    value, base = _median(rows, where), _median(rows, of)
+        return value
+    base = _median(rows, {**figure.where, **figure.base})
     return 100 * (value / base - 1) if value is not None and base else None
 
 
@@ -247,43 +231,6 @@ def _text(value: float | None, figure: Figure) -> str:
     rounded = scaled.quantize(Decimal(1).scaleb(-figure.digits), ROUND_HALF_UP)
     shown = f"{rounded:{'+' if sign else ''}z.{figure.digits}f}"
     return f"{shown} {figure.unit}".strip()
-
-
-def as_python(panel: Panel, setting: Setting) -> str:
-    """Return a script that runs the same configs in the library and prints the panel's figures."""
-    first = {control.name: control.first for control in panel.controls}
-    turned = "".join(
-        f", {name}={value!r}" for name, value in setting.items() if value != first[name]
-    )
-    seeds = list(SEEDS[: panel.seeds])
-    lines = ["import polars as pl", panel.head.format(model=panel.model)]
-    lines += ["", f"shown = live.panel({panel.name!r}{turned})", "found = []"]
-    lines.append(f"for seed in {seeds}:")
-    for labels, config in configs(panel, setting, 1):
-        call = panel.call.format(
-            model=panel.model,
-            fields=_given(config, panel.defaults, panel.seeded),
-            costs=repr(dict(_other(config.get("costs", {}), panel.defaults.get("costs", {})))),
-        )
-        columns = "".join(f"{name}=pl.lit({value!r}), " for name, value in labels.items())
-        lines += [f"    rows = {call}", f"    found.append(rows.with_columns({columns}seed=seed))"]
-    return "\n".join([*lines, 'print(*shown.figures(pl.concat(found)), sep="\\n")', ""])
-
-
-def _other(values: Fields, defaults: Fields) -> Fields:
-    """Return the fields that have no default, or another value."""
-    return {name: value for name, value in values.items() if defaults.get(name, ...) != value}
-
-
-def _given(config: Fields, defaults: Fields, seeded: str) -> str:
-    """Return the fields of a config as arguments of a call, with its seed as a variable."""
-    seeds = {"seed": "seed", "seeds": "[seed]"}
-    given = _other(config, {**defaults, seeded: ...})
-    return ", ".join(
-        f"{name}={seeds[name] if name == seeded else repr(value)}"
-        for name, value in given.items()
-        if name != "costs"
-    )
 
 
 def as_json(panel: Panel, setting: Setting) -> dict[str, Any]:

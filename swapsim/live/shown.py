@@ -19,7 +19,6 @@ import polars as pl
 
 from swapsim.charts.theme import plain_numbers, png
 from swapsim.errors import check_choice
-from swapsim.live import drawing
 from swapsim.live import panel as engine
 from swapsim.progress import WIDGET
 
@@ -45,8 +44,9 @@ class LivePanel:
 
     def __repr__(self) -> str:
         """Return the call that gives the panel with its setting."""
-        turned = "".join(f", {name}={value!r}" for name, value in self.setting.items())
-        return f"live.panel({self.panel.name!r}{turned})"
+        first = self.panel.first
+        turned = [f", {name}={is_!r}" for name, is_ in self.setting.items() if is_ != first[name]]
+        return f"live.panel({self.panel.name!r}{''.join(turned)})"
 
     @property
     def config(self) -> list[engine.Fields]:
@@ -55,28 +55,24 @@ class LivePanel:
 
     @property
     def python(self) -> str:
-        """Return Python that runs the same configs."""
-        return engine.as_python(self.panel, self.setting)
+        """Return Python that returns the same rows."""
+        return f"from swapsim import live\n\n{self!r}.frame()\n"
 
     def frame(self) -> pl.DataFrame:
         """Return the rows of the setting, computed by the native library."""
         return engine.run(self.panel, self.setting)
 
-    def figures(self, rows: pl.DataFrame | None = None) -> list[str]:
-        """Return the figures below the chart, of rows of the model (default: those of `frame`)."""
-        found = self.frame() if rows is None else engine.shown(self.panel, rows)
-        return engine.figures(self.panel, found)
+    def figures(self) -> list[str]:
+        """Return the figures below the chart."""
+        return engine.figures(self.panel, self.frame())
 
     def picture(self) -> bytes:
-        """Return a picture of the chart (PNG), computed by the native library."""
+        """Return a picture of the chart (PNG), with the setting below the question."""
         return png(self._titled(self.frame()))
 
-    def frame_picture(self, room: int = drawing.ROOM) -> bytes:
-        """Return a picture (PNG) of the chart in a panel's frame of so many pixels.
-
-        It is in the frame until the chart is drawn there.
-        """
-        return png(drawing.filling(self._drawn(self.frame()), room))
+    def frame_picture(self) -> bytes:
+        """Return a picture (PNG) for a panel's frame, where it is until the chart is drawn."""
+        return png(self._drawn(self.frame()))
 
     def setting_in_words(self) -> str:
         """Return each control with its value."""
@@ -89,7 +85,6 @@ class LivePanel:
         return chart | parts | {"datasets": datasets}
 
     def _titled(self, rows: pl.DataFrame) -> dict[str, Any]:
-        """Return the chart of a picture, with the setting below the question."""
         below = [*wrap(self.setting_in_words(), _LINE), _WHERE]
         return self._drawn(rows, title={"text": self.panel.question, "subtitle": below})
 
@@ -100,7 +95,7 @@ class LivePanel:
     @cached_property
     def widget(self) -> Any:
         """The widget of JupyterLab; what is turned in the browser becomes the setting."""
-        from swapsim.live.widget import widget
+        from swapsim.live.script import widget
 
         made = widget(self.for_page())
         made.observe(lambda change: self.setting.update(change.new), "setting")
@@ -127,49 +122,33 @@ class LivePanel:
 
 
 def panel(name: str, **turned: object) -> LivePanel:
-    """Return a panel as it is first, or with some of its knobs turned; `knobs` lists all of them.
+    """Return a panel: a question that a model of the C core answers in the reader's page.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    **turned : object
+        Values of controls that are not their first ones, as they stand at the control.
+
+    Returns
+    -------
+    LivePanel
+        Shown by JupyterLab as a widget, stored as a picture. ``.setting`` has the value of each
+        control, ``.frame()`` the rows of all seeds, computed here, and ``.figures()`` the lines
+        below the chart; what is turned in the page is turned in ``.setting``.
+
+    Raises
+    ------
+    InputError
+        For an unknown panel, control or value: the message names those that there are.
 
     Examples
     --------
-    >>> from swapsim import frames, live
-    >>> frames.show(live.knobs().select("panel", "question").unique(maintain_order=True))
-    panel        question
-    tags         What are tags worth, and where does the wait go?
-    locks        How does one lock saturate?
-    stalls       When does reclaim stall?
-    trunks       Do CPUs meet in a trunk?
-    bases        What is a base worth, and for how long?
-    generations  Does reclaim take anonymous pages or file pages first?
+    >>> from swapsim import live
+    >>> live.NAMES
+    ('tags', 'locks', 'stalls', 'trunks', 'bases', 'mglru')
     >>> live.panel("locks", hold=100).setting
     {'kind': 'queued lock', 'hold': '100', 'think': '57', 'near': '44', 'far': '118'}
     """
     return LivePanel(name, turned)
-
-
-def knobs() -> pl.DataFrame:
-    """Return a row for each knob of each panel, with what it may have, and has at first.
-
-    Examples
-    --------
-    >>> from swapsim import frames, live
-    >>> locks = live.knobs().filter(panel="locks")
-    >>> frames.show(locks.select("knob", "values", "first"))
-    knob   values                                           first
-    kind   queued lock; ticket lock                         queued lock
-    hold   1; 10; 50; 100; 200; 500; 1000; 2000; 5000       1
-    think  0; 57; 200; 500; 1000; 2000; 5000; 10000; 20000  57
-    near   1; 20; 44; 60; 90; 120                           44
-    far    1; 44; 80; 118; 160; 240; 400                    118
-    """
-    rows = [
-        (of.name, of.question, each.name, each.label, _values(*each.sets), each.first)
-        for of in (panel(name).panel for name in NAMES)
-        for each in of.controls
-    ]
-    columns = ["panel", "question", "knob", "means", "values", "first"]
-    return pl.DataFrame(rows, columns, orient="row")
-
-
-def _values(*names: str) -> str:
-    numbered = all(name == str(number) for number, name in enumerate(names))
-    return f"0 to {names[-1]}" if numbered else "; ".join(names)

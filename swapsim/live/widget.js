@@ -10,7 +10,7 @@ export default {
     root.append(Object.assign(new Image(), { src: `data:image/png;base64,${model.get("picture")}`, alt: "" }));
     el.classList.add("swapsim-live");
     el.append(root);
-    const saved = ({ setting }) => {
+    const saved = (setting) => {
       try {
         model.set("setting", setting);
         model.save_changes();

@@ -3,19 +3,14 @@
 "use strict";
 let core = null;
 
-const started = new Promise((begin) => {
-  onmessage = async ({ data: { id, wasm, layout, panel, setting, seed } }) => {
-    try {
-      if (wasm) {
-        core = swapsim.core(await swapsim.unpacked(wasm).arrayBuffer(), layout);
-        begin();
-        postMessage({ id });
-      } else {
-        await started;
-        postMessage({ id, rows: swapsim.configs.run(core, panel, setting, seed) });
-      }
-    } catch (error) {
-      postMessage({ id, error: error.message });
-    }
-  };
-});
+async function answer({ wasm, layout, panel, setting, seed }) {
+  try {
+    if (!wasm) return { rows: swapsim.configs.run(await core, panel, setting, seed) };
+    core = swapsim.unpacked(wasm).arrayBuffer().then((bytes) => swapsim.core(bytes, layout));
+    await core;
+    return {};
+  } catch (error) {
+    return { error: error.message };
+  }
+}
+onmessage = async ({ data }) => postMessage(await answer(data));

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import nbformat
 
-from swapsim import io, live
+from swapsim import io
 from swapsim.charts.theme import MIME, plain_numbers
 from swapsim.errors import InputError
 from swapsim.io import PACKAGE, laboratory_root, notebooks_root
+from swapsim.live.shown import MIME as LIVE
 from swapsim.progress import WIDGET
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
@@ -104,7 +105,7 @@ def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
 def results_of(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """Return a code cell's outputs without warnings, progress bars and the widgets of panels."""
     for output in cell.outputs:
-        if live.MIME in output.get("data", {}):
+        if LIVE in output.get("data", {}):
             output.data.pop(WIDGET, None)
     return [
         output
@@ -126,7 +127,7 @@ def pictures(notebook: nbformat.NotebookNode) -> dict[str, str]:
 def specification(output: Mapping[str, Any]) -> str | None:
     """Return the text of a chart's specification, or of a panel's state; else None."""
     data = output.get("data", {})
-    chart = data.get(MIME, data.get(live.MIME))
+    chart = data.get(MIME, data.get(LIVE))
     return None if chart is None else repr(plain_numbers(chart))
 
 

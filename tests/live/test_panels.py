@@ -15,9 +15,9 @@ import pytest
 from swapsim import live
 from swapsim.errors import InputError
 from swapsim.live import script
-from swapsim.live.panel import as_python, run, setting_of
 from swapsim.live.panel import figures as figures_of
-from swapsim.live.shown import NAMES
+from swapsim.live.panel import run, setting_of
+from swapsim.live.shown import MIME, NAMES, LivePanel
 
 DRAWN = 12
 """Settings of each panel that are drawn, next to its first one."""
@@ -26,7 +26,7 @@ PAGE = """
 settings.map((setting) => {
   try {
     const rows = swapsim.configs.run(core, panel, setting, 1);
-    const python = swapsim.live.asPython(panel, setting);
+    const python = swapsim.live.python(panel, setting);
     const twice = rows.map((row) =>
       ({ ...row, seed: 2, value: row.value == null ? null : 2 * row.value }));
     const figures = [rows, [...rows, ...twice]].map((each) => swapsim.live.figures(panel, each));
@@ -38,7 +38,7 @@ settings.map((setting) => {
 """
 
 
-def settings(shown: live.LivePanel) -> Iterator[dict[str, str]]:
+def settings(shown: LivePanel) -> Iterator[dict[str, str]]:
     """Give the first setting, and some that are drawn."""
     yield shown.panel.first
     draw = random.Random(shown.panel.name)
@@ -46,7 +46,7 @@ def settings(shown: live.LivePanel) -> Iterator[dict[str, str]]:
         yield {each.name: draw.choice([*each.sets]) for each in shown.panel.controls}
 
 
-def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:
+def natively(shown: LivePanel, setting: dict[str, str]) -> dict[str, Any]:
     """Return what the library says of a setting with the first seed."""
     try:
         rows = run(shown.panel, setting, [1])
@@ -56,7 +56,7 @@ def natively(shown: live.LivePanel, setting: dict[str, str]) -> dict[str, Any]:
     both = pl.concat([rows, more])
     figures = [figures_of(shown.panel, each) for each in (rows, both)]
     found = {"rows": rows.to_dicts(), "figures": figures}
-    return found | {"python": as_python(shown.panel, setting)}
+    return found | {"python": live.panel(shown.panel.name, **setting).python}
 
 
 @pytest.mark.skipif(engines.NODE is None, reason="node is not installed, so no panel is compared")
@@ -86,20 +86,14 @@ def number(text: str) -> float | int:
     return int(value) if math.isfinite(value) and value.is_integer() else value
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_python_of_a_setting_is_a_script(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The copied text runs all seeds and prints the figures that the panel shows."""
-    shown = live.panel(name)
-    exec(shown.python, {})
-    assert capsys.readouterr().out.splitlines() == shown.figures()
-
-
-def test_python_of_a_turned_setting_prints_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its calls have what is turned, and so has the panel whose figures are printed."""
+def test_python_of_a_turned_setting_returns_its_rows() -> None:
+    """The copied text has what is turned alone."""
     shown = live.panel("stalls", dirty=8, caller="direct reclaim, priority 12")
-    exec(shown.python, {})
-    printed = capsys.readouterr().out.splitlines()
-    assert printed == shown.figures() != live.panel("stalls").figures()
+    *lines, call = shown.python.splitlines()
+    assert repr(shown) == "live.panel('stalls', dirty='8', caller='direct reclaim, priority 12')"
+    exec("\n".join(lines), found := {})
+    assert eval(call, found).equals(shown.frame())
+    assert shown.figures() != live.panel("stalls").figures()
 
 
 def test_the_change_of_tags_is_the_dot_of_its_chart() -> None:
@@ -113,7 +107,7 @@ def test_the_change_of_tags_is_the_dot_of_its_chart() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_picture_and_figures_are_of_the_first_setting(name: str) -> None:
     """What is stored has each figure, none of them missing."""
-    stored = live.panel(name).stored()[live.MIME]
+    stored = live.panel(name).stored()[MIME]
     assert stored["setting"] == live.panel(name).panel.first
     assert stored["figures"]
     assert not [line for line in stored["figures"] if line.endswith(": none")]

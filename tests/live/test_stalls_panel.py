@@ -6,7 +6,7 @@ from itertools import product
 import polars as pl
 import pytest
 
-from swapsim.live.models import stall
+from swapsim.live.models import stall as rows_of
 from swapsim.live.panel import configs, run
 from swapsim.live.panels import stalls
 from swapsim.patches.stall_decisions.lists import make_list, process_list
@@ -56,5 +56,5 @@ def test_no_decision_is_left_out(turned: dict[str, str]) -> None:
     for chosen in product(*(values[name] for name in names)):
         setting = panel.first | turned | dict(zip(names, chosen, strict=True))
         ((_, config),) = configs(panel, setting, 1)
-        rows = stall.rows(config).filter(pl.col("value") > 0, meeting=2)
+        rows = rows_of(config).filter(pl.col("value") > 0, meeting=2)
         assert {*rows["metric"]} <= {*panel.columns["metric"], *OF_LIST}

@@ -6,7 +6,7 @@ from statistics import median
 
 import polars as pl
 
-from swapsim.live.models.slots import configs
+from swapsim.live.models import slots_configs
 from swapsim.live.panel import configs as configs_of
 from swapsim.live.panel import run
 from swapsim.live.panels import trunks
@@ -17,7 +17,7 @@ def test_first_state_is_the_device_of_the_notebook_but_smaller() -> None:
     """It has as many trunks, CPUs and turns as the study of ages, and its last age."""
     panel = trunks.panel()
     ((_, values),) = configs_of(panel, panel.first, 1)
-    device, churn = configs(**values)
+    device, churn = slots_configs(values)
     ratio = studies.DEVICE.slots // device.slots
     of_study = studies.DEVICE
     assert device.slots >> device.trunk_shift == of_study.slots >> of_study.trunk_shift

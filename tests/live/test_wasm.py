@@ -19,8 +19,8 @@ from swapsim import slots
 from swapsim.errors import SwapsimError
 from swapsim.ffi import LOCK_KINDS, MGLRU_RULES, POLICIES, SLOTS_KERNELS, STALL_FLAGS, STALL_RULES
 from swapsim.io import repository_root
-from swapsim.live.models import MODELS, locks, machine, mglru, stall
-from swapsim.live.models import slots as live_slots
+from swapsim.live import models
+from swapsim.live.models import MODELS
 from swapsim.machine import Machine, anchors
 from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.patches.stall_decisions.lists import WORDS
@@ -33,11 +33,11 @@ SHORT = {"warmup_ns": 1_000_000, "duration_ns": 2_000_000}
 AGED = slots.Churn(warm_up_pages=2**12, pages=2**11)
 LIST = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing", "1 clean committing")
 FIRST: engines.Settings = [
-    ("machine", machine.setting(Machine(writers=8, **SHORT))),
-    ("locks", locks.setting() | {"seeds": [1, 2]}),
-    ("slots", live_slots.setting(slots.Device(slots=2**16), AGED)),
-    ("stall", stall.setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
-    ("mglru", mglru.SETTING),
+    ("machine", models.machine_setting(Machine(writers=8, **SHORT))),
+    ("locks", models.locks_setting() | {"seeds": [1, 2]}),
+    ("slots", models.slots_setting(slots.Device(slots=2**16), AGED)),
+    ("stall", models.stall_setting(*LIST) | {"flags": ["writeback"], "meetings": 2}),
+    ("mglru", models.MGLRU),
 ]
 """One setting of each model."""
 
@@ -80,12 +80,12 @@ def a_machine(rng: Random) -> Machine:
 def draw_machine(rng: Random) -> dict[str, Any]:
     """Draw a machine and costs."""
     changed = {name: 1 + int(ns * rng.uniform(0, 3)) for name, ns in costs_by_name().items()}
-    return machine.setting(a_machine(rng), change_costs(costs(), changed))
+    return models.machine_setting(a_machine(rng), change_costs(costs(), changed))
 
 
 def draw_locks(rng: Random) -> dict[str, Any]:
     """Draw a closed loop."""
-    made = locks.setting()
+    made = models.locks_setting()
     return made | {
         "kinds": rng.sample(LOCK_KINDS, 2),
         "placements": rng.sample(anchors.PLACEMENTS, 2),
@@ -120,7 +120,7 @@ def draw_slots(rng: Random) -> dict[str, Any]:
         tasks=rng.choice([None, 3]),
         pages_a_cpu=rng.choice([0, 100]),
     )
-    return live_slots.setting(device, churn, frames=rng.randrange(1, 50))
+    return models.slots_setting(device, churn, frames=rng.randrange(1, 50))
 
 
 def draw_stall(rng: Random) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def draw_stall(rng: Random) -> dict[str, Any]:
         + rng.choice(["", "", f" {rng.choice(of_file_system)}"])
         for _ in range(rng.randint(1, 6))
     ]
-    return stall.setting(*kinds) | {
+    return models.stall_setting(*kinds) | {
         "rules": rng.sample(STALL_RULES, rng.randint(1, 4)),
         "priority": rng.randint(0, 12),
         "kswapd": rng.random() < 0.5,
@@ -143,7 +143,7 @@ def draw_stall(rng: Random) -> dict[str, Any]:
 
 def draw_generations(rng: Random) -> dict[str, Any]:
     """Draw both refault rates, and what else decides."""
-    return mglru.SETTING | {
+    return models.MGLRU | {
         "rules": rng.sample(MGLRU_RULES, rng.randint(1, 2)),
         "anon_percent": rng.randint(0, 100),
         "file_percent": rng.randint(0, 100),

@@ -42,7 +42,7 @@
     return high;
   }
 
-  models.generations = function (core, setting) {
+  models.mglru = function (core, setting) {
     const rows = [];
     const { evicted } = setting;
     const onePercent = evicted / 100;

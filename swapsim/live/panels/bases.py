@@ -11,7 +11,7 @@ import altair as alt
 from swapsim.charts import colours
 from swapsim.ffi import FRAMES_KEPT, SLOTS_KEPT
 from swapsim.live import drawing
-from swapsim.live.models import machine as model
+from swapsim.live.models import machine_setting
 from swapsim.live.panel import Figure, Panel, slider
 from swapsim.patches.cluster_next import machines, mails, studies
 from swapsim.published import table
@@ -121,7 +121,7 @@ def _chart() -> alt.VConcatChart:
 
 def panel() -> Panel:
     """Return the panel of the mails' test and of notebook 05's aged device."""
-    base = model.setting(_MACHINE, studies.constants()["V3"])
+    base = machine_setting(_MACHINE, studies.constants()["V3"])
     rate: dict[str, Any] = {"unit": "thousand pages/s", "digits": 1, "scale": 0.25e-3}
     young, full = _AGES_MS[0], studies.UNDER_HALF
     of = {"metric": _OUT}
@@ -136,7 +136,6 @@ def panel() -> Panel:
         "Its memory, trunks and first age were chosen in sight of the gain.",
         model="machine",
         base=base,
-        **model.as_python(),
         cases=tuple(({"policy": name}, {"policy": name}) for name in _POLICIES),
         controls=(
             slider("walkers", "tasks of one node (mails: 8)", _WALKERS, _MACHINE.walkers),

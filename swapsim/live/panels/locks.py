@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from swapsim.charts import colours
 from swapsim.live import drawing
-from swapsim.live.models import locks as model
+from swapsim.live.models import locks_setting
 from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.machine import anchors
 from swapsim.machine.constants import costs_by_name
@@ -57,7 +57,7 @@ def panel() -> Panel:
         "no preemption, no other traffic. The published points are of other processors, "
         "at a hold and a think time of their own.",
         model="locks",
-        base=model.setting() | {"kinds": ["queued"], "threads": [*_THREADS]},
+        base=locks_setting() | {"kinds": ["queued"], "threads": [*_THREADS]},
         controls=(
             choice("kind", "kind of lock", _KINDS, "queued lock"),
             slider("hold", "hold, ns", _HOLDS, anchors.HOLD_NS, "hold_ns"),

@@ -5,7 +5,7 @@ from typing import Final
 
 from swapsim.ffi import MGLRU_RULES
 from swapsim.live import drawing
-from swapsim.live.models import mglru as model
+from swapsim.live.models import MGLRU
 from swapsim.live.panel import Figure, Panel, choice, slider
 
 _MOST: Final = 50
@@ -18,8 +18,8 @@ _LEFT: Final = {
     "of file pages older": {"anon_generations": 3, "file_generations": 4},
 }
 _CALLERS: Final = {"may start IO": {"io": True}, "may start no IO": {"io": False}}
-_EVICTED: Final = (100, 200, 500, 1000, 2000, model.SETTING["evicted"])
-_FEW: Final = (0, 16, 32, model.SETTING["few_refaults"], 128, 256)
+_EVICTED: Final = (100, 200, 500, 1000, 2000, MGLRU["evicted"])
+_FEW: Final = (0, 16, 32, MGLRU["few_refaults"], 128, 256)
 FIRST: Final = {"anon": 17, "file": 18, "upper": 20, "swappiness": 100}
 """A second of a recording of 6.12 in which 7.3 would choose the other type, rounded."""
 
@@ -43,7 +43,7 @@ def panel() -> Panel:
         "refuses swappiness 201, anonymous pages only: its side is empty there. It is exact: the "
         "rules themselves, without chance.",
         model="mglru",
-        base=model.SETTING,
+        base=MGLRU,
         controls=(
             *(
                 slider(name, label, values, FIRST[name], field)
@@ -59,7 +59,7 @@ def panel() -> Panel:
                 "few",
                 "file pages are taken while fewer came back than",
                 _FEW,
-                model.SETTING["few_refaults"],
+                MGLRU["few_refaults"],
                 "few_refaults",
             ),
             choice("older", "oldest generation", _LEFT, next(iter(_LEFT))),

@@ -6,7 +6,7 @@ from typing import Final
 
 from swapsim.charts import colours
 from swapsim.live import drawing
-from swapsim.live.models import stall as model
+from swapsim.live.models import stall_setting
 from swapsim.live.panel import Figure, Panel, choice, slider
 
 _LIST: Final = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing")
@@ -77,7 +77,7 @@ def panel() -> Panel:
     kinds = [f"{number} {words}" for words, number in _OTHERS[_USUAL].items()]
     none = dict.fromkeys(_OTHERS[_USUAL], 0)
     others = {name: {"counts": none | some} for name, some in _OTHERS.items()}
-    base = model.setting(*_LIST, *kinds)
+    base = stall_setting(*_LIST, *kinds)
     base |= {"priority": 10, "flags": ["writeback"], "meetings": 2}
     names = ("metric", "column", "means", "text")
     cells = [dict(zip(names, cell, strict=True)) for cell in _CELLS]
@@ -91,7 +91,6 @@ def panel() -> Panel:
         "themselves, without chance.",
         model="stall",
         base=base,
-        defaults={"kinds": base["kinds"]},
         controls=(
             *(
                 slider(

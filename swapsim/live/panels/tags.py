@@ -9,7 +9,7 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES
 from swapsim.live import drawing
-from swapsim.live.models import machine as model
+from swapsim.live.models import machine_setting
 from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import lock_of
@@ -117,8 +117,7 @@ def panel() -> Panel:
         "devices. The change is the median of the changes of five seeds. The mail's mean over a "
         f"run is {_mean_rates()}.",
         model="machine",
-        base=model.setting(_USUAL) | _WINDOW,
-        **model.as_python(),
+        base=machine_setting(_USUAL) | _WINDOW,
         cases=tuple(({"tags": name}, {"tags": name == _KEPT}) for name in colours.TAGS),
         controls=(
             slider("writers", "tasks that write", writers, _USUAL.writers),

@@ -9,10 +9,10 @@ import altair as alt
 from swapsim.charts.colours import CPUS
 from swapsim.ffi import POLICIES
 from swapsim.live import drawing
-from swapsim.live.models import slots as model
+from swapsim.live.models import slots_setting
 from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.patches.cluster_next import studies
-from swapsim.slots.config import GIGABYTE_SLOTS, Churn, Device
+from swapsim.slots.config import GIGABYTE_SLOTS
 
 _SMALLER: Final = 16
 """Ratio of the slots of notebook 04's device to those of the panel's, in each trunk."""
@@ -89,7 +89,7 @@ def _share(metric: str, label: str) -> Figure:
 def panel() -> Panel:
     """Return the panel of notebook 04's section on the age of V1."""
     metrics = ("trunk.shared", "lock.moved.add", "scanned")
-    base: dict[str, Any] = model.setting(_DEVICE, _CHURN, frames=_FRAMES, metrics=metrics)
+    base: dict[str, Any] = slots_setting(_DEVICE, _CHURN, frames=_FRAMES, metrics=metrics)
     most = _CHURN.pages // _DEVICE.possible_cpus
     cpus = {n: {"possible_cpus": n, "pages": max(_CHURN.pages, most * n)} for n in _CPUS}
     ages = {n: {"warm_up_pages": n // _SMALLER} for n in _AGES}
@@ -105,10 +105,6 @@ def panel() -> Panel:
         "so the notebook's means of twenty are greater.",
         model="slots",
         base=base,
-        defaults={
-            **model.setting(Device(), Churn(), frames=_FRAMES, metrics=metrics),
-            "seed": None,
-        },
         controls=(
             choice("policy", "policy", POLICIES, studies.MERGED, "policy"),
             slider("cpus", "CPUs", cpus, _DEVICE.possible_cpus),
@@ -129,6 +125,4 @@ def panel() -> Panel:
                 ranged=True,
             ),
         ),
-        call="slots.rows(slots.setting(*slots.configs({fields})))",
-        steps="pages",
     )

@@ -28,8 +28,9 @@ from traitlets.config import Config
 from swapsim import live
 from swapsim.charts.theme import MIME, altair, of_version, png
 from swapsim.errors import SwapsimError
-from swapsim.live.drawing import NARROW, ROOM
 from swapsim.live.script import packed
+from swapsim.live.shown import MIME as LIVE
+from swapsim.live.shown import LivePanel
 from swapsim.progress import TextBar, check_interrupted
 from swapsim.site.notebooks import pictures, results_of, specification
 from swapsim.site.report.shell import TEMPLATES, Lead, as_html, fill
@@ -176,7 +177,7 @@ def draw(output: nbformat.NotebookNode, drawn: Mapping[str, str]) -> None:
 
 def _drawn(data: Mapping[str, Any]) -> bytes:
     """Return the picture of a chart, or of a panel."""
-    return shown_panel(data[live.MIME]).picture() if live.MIME in data else png(data[MIME])
+    return shown_panel(data[LIVE]).picture() if LIVE in data else png(data[MIME])
 
 
 def panel_figure(name: str) -> str:
@@ -192,7 +193,7 @@ def chart_figure(chart: alt.TopLevelMixin) -> str:
     return figure({"data": {MIME: spec, "image/png": picture}})
 
 
-def shown_panel(stored: Mapping[str, Any]) -> live.LivePanel:
+def shown_panel(stored: Mapping[str, Any]) -> LivePanel:
     """Return the panel that an output has stored."""
     return live.panel(stored["panel"], **stored["setting"])
 
@@ -213,7 +214,7 @@ def article(notebook: nbformat.NotebookNode, lead: Lead, begun: datetime, second
 def figure(output: Mapping[str, Any]) -> str:
     """Return the picture of a cell's chart, and the specification from which a script draws it."""
     data = output["data"]
-    if live.MIME in data:
+    if LIVE in data:
         return _panel(data)
     spec = next((data[kind] for kind in sorted(data) if "vegalite" in kind), None)
     picture = _image(data["image/png"], _text_of(output, spec))
@@ -227,9 +228,9 @@ def figure(output: Mapping[str, Any]) -> str:
 
 def _panel(data: Mapping[str, Any]) -> str:
     """Return a panel: what it shows of its setting and, for the script, all that it is made of."""
-    stored = data[live.MIME]
+    stored = data[LIVE]
     shown = shown_panel(stored)
-    wide, narrow = (base64.b64encode(shown.frame_picture(room)).decode() for room in (ROOM, NARROW))
+    picture = base64.b64encode(shown.frame_picture()).decode()
     return fill(
         "notebook/panel",
         panel=shown.panel,
@@ -237,8 +238,7 @@ def _panel(data: Mapping[str, Any]) -> str:
         words=shown.setting_in_words(),
         figures=stored["figures"],
         text=data["text/plain"],
-        wide=Markup(_source("src", wide)),
-        narrow=Markup(_source("srcset", narrow)),
+        picture=Markup(_source("src", picture)),
         packed=packed(json.dumps(shown.for_page()).encode()),
     )
 

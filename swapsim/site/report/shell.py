@@ -197,7 +197,7 @@ REFERENCE: Final = (
     ("api/swapsim.html", "The Python interface"),
 )
 """First pages of the reference; the last one has the search."""
-_SNIPPETS: Final = (SCRIPT, "fit.js", "code.js")
+_SNIPPETS: Final = ("fitted.js", SCRIPT, "fit.js", "code.js")
 
 _CODE_BY_SCHEME: Final = (("light", "default"), ("dark", "github-dark"))
 """Styles of pygments for code."""
@@ -287,5 +287,5 @@ def _colours(style: str) -> str:
 def bundle() -> str:
     """Return the script that draws charts, fits tables and opens code, with its libraries."""
     own = ((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
-    snippet = "\n".join((script.text("fitted.js"), *own))
+    snippet = "\n".join((script.EMBED, *own))
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)

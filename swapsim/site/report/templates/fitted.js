@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Draws a chart so that it fits its place: one that is wider is drawn for this width, and a panel's
-// fills it, see narrowed().
+// Draws a chart so that it fits its place: one that is wider is drawn for this width.
 
 const VIEWS = ["layer", "concat", "hconcat", "vconcat"];
 const DIGIT = 6.4; // pixels of a character of a label, at most
@@ -95,8 +94,8 @@ function turned(x, width) {
   if (x.type != "quantitative" && needed > width) x.axis = { ...x.axis, labelAngle: -90 };
 }
 
-// Returns a chart for another width; views with words in cells keep theirs unless they have to fill it.
-function narrowed(spec, room, factor, fill) {
+// Returns a chart for another width; views with words in cells keep theirs.
+function narrowed(spec, room, factor) {
   const made = structuredClone(spec);
   const title = typeof made.title == "string" ? { text: made.title } : made.title;
   if (title) {
@@ -114,7 +113,7 @@ function narrowed(spec, room, factor, fill) {
     const marks = (view.layer ?? [view]).map((each) => [each.mark?.type ?? each.mark, each]);
     const words = marks.some(([mark]) => mark == "text");
     const cells = marks.some(([mark, each]) => mark == "rect" || each.encoding?.x2);
-    if (typeof view.width == "number" && (fill || !(words && cells))) {
+    if (typeof view.width == "number" && !(words && cells)) {
       view.width = Math.round(Math.max(90, view.width * factor));
     }
   });
@@ -132,21 +131,18 @@ function narrowed(spec, room, factor, fill) {
   return made;
 }
 
-// Draws a chart in a room of so many pixels, with `fill` as wide as that; returns the view, and the
-// room from which on it stays the same.
-async function drawFitted(place, spec, room, fill = false) {
+// Draws a chart in a room of so many pixels; returns the room from which on it stays the same.
+async function drawFitted(place, spec, room) {
   const width = () => place.querySelector("svg")?.viewBox.baseVal.width ?? 0;
   const embed = (chart) => vegaEmbed(place, chart, { actions: false, renderer: "svg" });
-  const fits = () => width() <= room && (!fill || width() > 0.98 * room);
-  let made = await embed(spec);
-  const natural = fill ? Infinity : width();
+  await embed(spec);
+  const natural = width();
   let slope = widthOf(spec), last = null;
-  for (let factor = 1, tries = 0; !fits() && factor != last?.factor && tries < 5; tries++) {
-    made = await embed(narrowed(spec, room, factor, fill));
+  for (let factor = 1, tries = 0; width() > room && factor != last?.factor && tries < 5; tries++) {
+    await embed(narrowed(spec, room, factor));
     if (last) slope = Math.max(1, (width() - last.width) / (factor - last.factor));
     last = { factor, width: width() };
     factor = Math.max(0.2, factor + (room - 1 - width()) / Math.max(1, slope));
   }
-  return { view: made.view, natural };
+  return natural;
 }
-(globalThis.swapsim ??= { models: {} }).drawFitted = drawFitted;
