@@ -40,44 +40,36 @@
 
     const sizeOf = (kind) => (kind in structs ? structs[kind].size : KINDS[kind][1]);
 
-    function get(kind, at) {
+    // Return a value: a number, a boolean, an object with the fields of a struct; several are an array.
+    function get(kind, at, count = 1) {
+      if (count > 1) return Array.from({ length: count }, (_, n) => get(kind, at + n * sizeOf(kind)));
       if (kind in structs) return read(kind, at);
       const value = view()[`get${KINDS[kind][0]}`](at, true);
       return kind === "bool" ? value !== 0 : typeof value === "bigint" ? exact(value) : value;
     }
 
     function set(kind, at, value) {
+      if (Array.isArray(value)) return value.forEach((each, n) => set(kind, at + n * sizeOf(kind), each));
       if (kind in structs) return write(kind, at, value);
       const given = KINDS[kind][1] === 8 ? BigInt(value) : Number(value);
       view()[`set${KINDS[kind][0]}`](at, given, true);
     }
 
-    // Return a struct as an object: a number, a boolean, an object or an array for each field.
-    function read(struct, at) {
-      const found = {};
-      for (const name of Object.keys(structs[struct].fields)) found[name] = field(struct, at, name);
-      return found;
-    }
-
-    // Return one field of a struct.
     function field(struct, at, name) {
       const [offset, kind, count] = structs[struct].fields[name];
-      return count === 1 ? get(kind, at + offset) : readArray(kind, at + offset, count);
+      return get(kind, at + offset, count);
     }
+
+    const read = (struct, at) => Object.fromEntries(
+      Object.keys(structs[struct].fields).map((name) => [name, field(struct, at, name)]));
 
     // Set the fields that the object has; null and undefined leave a field as it is.
     function write(struct, at, values) {
       for (const [name, value] of Object.entries(values)) {
         if (!(name in structs[struct].fields)) throw new Error(`${struct} has no field ${name}`);
-        if (value === null || value === undefined) continue;
-        const [offset, kind, count] = structs[struct].fields[name];
-        if (count === 1) set(kind, at + offset, value);
-        else value.forEach((each, n) => set(kind, at + offset + n * sizeOf(kind), each));
+        const [offset, kind] = structs[struct].fields[name];
+        if (value != null) set(kind, at + offset, value);
       }
-    }
-
-    function readArray(kind, at, count) {
-      return Array.from({ length: count }, (_, n) => get(kind, at + n * sizeOf(kind)));
     }
 
     function text(at) {
@@ -132,12 +124,10 @@
 
     // Return the names that a function gives to 0, 1, 2 ...
     function names(name) {
-      if (!known.has(name)) {
-        const found = [];
-        for (let each; (each = call(name, found.length)) !== null;) found.push(each);
-        known.set(name, found);
-      }
-      return known.get(name);
+      const found = known.get(name) ?? [];
+      if (!found.length) for (let each; (each = call(name, found.length)) !== null;) found.push(each);
+      known.set(name, found);
+      return found;
     }
 
     // Return the constants of an enum as words, in the order of their values.

@@ -266,7 +266,8 @@ def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def _wrap_titles(part: Any) -> None:
     """Write the titles of horizontal axes in lines that fit a narrow page."""
-    for name, each in part.items() if isinstance(part, dict) else enumerate(part):
+    inside: Any = part.items() if isinstance(part, dict) else enumerate(part)
+    for name, each in inside:
         if name != "datasets" and isinstance(each, dict | list):
             if name == "x" and len(each.get("title") or "") > _LINE:
                 each["title"] = wrap(each["title"], _LINE)

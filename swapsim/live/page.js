@@ -28,7 +28,7 @@
       const turned = Object.fromEntries(parts().find(([[, name]]) => name == panel.name)?.slice(1) ?? []);
       const known = panel.controls.filter(({ name, values }) => values.includes(turned[name]));
       const setting = Object.fromEntries(known.map(({ name }) => [name, turned[name]]));
-      swapsim.live.show(figure, panel, { ask, setting, turned: (chosen) => written(panel, chosen) });
+      swapsim.live.show(figure, panel, { ask, setting, chosen: (all) => written(panel, all) });
     } catch ({ message }) { // the picture and the figures stay
       figure.querySelector(".counted").textContent = `the model cannot run in this page: ${message}`;
     }

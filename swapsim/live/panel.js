@@ -107,21 +107,25 @@ swapsim.live = (() => {
     collect(spec);
     if (spec.concat) spec.columns = Math.min(spec.columns, Math.max(1, Math.floor(room / NARROWEST)));
     const sized = views.filter(({ width }) => typeof width == "number");
-    const plots = (spec.columns ?? 1) * Math.max(...sized.map(({ width }) => width));
+    let plots = (spec.columns ?? 1) * Math.max(...sized.map(({ width }) => width));
     for (const { legend } of views.flatMap(({ encoding }) => Object.values(encoding ?? {}))) {
       if (legend?.columns) legend.columns = Math.max(1, Math.floor((legend.columns * room) / plots));
     }
     const embed = () => vegaEmbed(place, spec, { actions: false, renderer: "svg" });
-    await embed();
-    const rest = place.querySelector("svg").viewBox.baseVal.width - plots;
-    for (const view of sized) view.width = Math.max(90, Math.floor((view.width * (room - rest)) / plots));
+    for (let tries = 0; tries < 2; tries++) { // a legend may be wider than the plots of the first
+      await embed();
+      const rest = place.querySelector("svg").viewBox.baseVal.width - plots;
+      const factor = Math.max(0.2, (room - rest) / plots);
+      for (const view of sized) view.width = Math.floor(view.width * factor);
+      plots *= factor;
+    }
     return (await embed()).view;
   }
 
-  // Shows a panel in an element. `turned` is called with what a reader chooses, `saved` with each
+  // Shows a panel in an element. `chosen` is called with what a reader turns, `saved` with each
   // setting that is complete. What the element has is shown until the first result is drawn: a
   // picture of the first setting, and in the report what panel.html.j2 has.
-  function show(root, panel, { ask, setting: given = {}, turned = () => {}, saved = () => {} }) {
+  function show(root, panel, { ask, setting: given = {}, chosen: told = () => {}, saved = () => {} }) {
     const { model, base, sets, cases, columns, seeded, unmet } = panel;
     const run = { model, base, sets, cases, columns, seeded, unmet }; // what the worker needs of it
     let setting = { ...panel.first, ...given };
@@ -137,22 +141,22 @@ swapsim.live = (() => {
     const controls = element("form", { className: "controls", onsubmit: () => false });
     for (const control of panel.controls) {
       const value = element("output");
-      const turn = () => choose({ ...setting, [control.name]: control.choice ? input.value : control.values[input.value] });
       let input;
+      const turned = () => (control.choice ? input.value : control.values[input.value]);
+      const turn = () => choose({ ...setting, [control.name]: turned() });
       if (control.choice) {
         input = element("select", { onchange: turn }, ...control.values.map((each) => new Option(each)));
       } else {
         input = element("input", { type: "range", min: 0, max: control.values.length - 1, step: 1 });
         input.addEventListener(control.released ? "change" : "input", turn);
-        input.addEventListener("input", () => label(control, control.values[input.value]));
+        input.addEventListener("input", () => label(control, turned()));
       }
       input.name = control.name;
       inputs[control.name] = { control, input, value };
       controls.append(element("label", {}, element("span", {}, control.label, value), input));
     }
     const back = element("button", { type: "button", onclick: () => choose(panel.first) }, "Back to the first setting");
-    const copy = element("button", { type: "button", onclick: copied }, "Copy as Python");
-    controls.append(element("p", {}, back, " ", copy));
+    controls.append(element("p", {}, back));
     const more = element("details", {}, element("summary", {}, "This setting in Python"), code);
     for (const each of root.querySelectorAll(":scope > :is(.controls, .said, .limits, details)")) each.remove();
     root.prepend(controls);
@@ -165,7 +169,7 @@ swapsim.live = (() => {
     }
     function choose(chosen) {
       set(chosen);
-      turned(chosen);
+      told(chosen);
     }
     function set(chosen) {
       setting = chosen;
@@ -180,16 +184,6 @@ swapsim.live = (() => {
       seed = 0;
       wake();
       if (!busy) next();
-    }
-    async function copied() {
-      more.open = true;
-      try {
-        await navigator.clipboard.writeText(code.textContent);
-        copy.textContent = "Copied";
-      } catch { // no access to the clipboard: the text is selected
-        getSelection().selectAllChildren(code);
-      }
-      setTimeout(() => { copy.textContent = "Copy as Python"; }, 2000);
     }
 
     // Only the newest setting is asked for; a result is drawn if it is newer than what is drawn.

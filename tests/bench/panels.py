@@ -19,10 +19,11 @@ sys.path.insert(0, str(harness.HERE.parent / "site"))
 import chromium
 
 from swapsim.charts.theme import png
-from swapsim.live import LivePanel, panel, script
+from swapsim.live import panel, script
 from swapsim.live.panel import ROWS
 from swapsim.live.panel import run as engine_run
 from swapsim.live.shown import NAMES as PANELS
+from swapsim.live.shown import LivePanel
 from swapsim.site.report import cells, shell
 
 TURNS = {"fastest": 0, "middle": 0.5, "95 of 100": 0.95, "slowest": 1}

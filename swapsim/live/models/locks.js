@@ -9,36 +9,24 @@
     "all remote": () => 1,
   };
 
-  function time(core, setting, kind, placement, threads, seed) {
+  function rate(core, setting, { kind, placement, threads, seed }) {
     const des = core.config("sws_des_config", "sws_des_config_init", {
-      ...setting.travels,
-      cpus: threads,
-      cpus_per_socket: onSocket[placement](threads),
+      ...setting.travels, cpus: threads, cpus_per_socket: onSocket[placement](threads),
     });
+    const { think_ns, hold_ns, acquisitions } = setting;
+    const lock_kind = core.indexOf(core.words("sws_lock_kind", "SWS_LOCK_"), kind);
     const loop = core.config("sws_closed_loop_config", null, {
-      des: core.read("sws_des_config", des),
-      lock_kind: core.indexOf(core.words("sws_lock_kind", "SWS_LOCK_"), kind),
-      locks: 1,
-      think_ns: setting.think_ns,
-      hold_ns: setting.hold_ns,
-      seed,
+      des: core.read("sws_des_config", des), lock_kind, locks: 1, think_ns, hold_ns, seed,
     });
     const now = core.alloc("u64");
-    const site = core.alloc("sws_des_site");
-    core.call("sws_closed_loop", loop, setting.acquisitions, site, now);
-    return core.get("u64", now) / setting.acquisitions;
+    core.call("sws_closed_loop", loop, acquisitions, core.alloc("sws_des_site"), now);
+    return 1000 / (core.get("u64", now) / acquisitions);
   }
 
-  models.locks = function (core, setting) {
-    const rows = [];
-    for (const kind of setting.kinds)
-      for (const placement of setting.placements)
-        for (const threads of setting.threads)
-          for (const seed of setting.seeds)
-            rows.push({
-              kind, placement, threads, seed,
-              value: 1000 / time(core, setting, kind, placement, threads, seed),
-            });
-    return rows;
-  };
+  models.locks = (core, setting) =>
+    setting.kinds.flatMap((kind) => setting.placements.flatMap((placement) =>
+      setting.threads.flatMap((threads) => setting.seeds.map((seed) => {
+        const point = { kind, placement, threads, seed };
+        return { ...point, value: rate(core, setting, point) };
+      }))));
 })(globalThis.swapsim.models);

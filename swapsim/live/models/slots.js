@@ -38,7 +38,7 @@
     return { handle, n_tasks, spaces: device.address_spaces };
   }
 
-  // Begin a phase and run it to its end, in steps of an effort.
+  // Begin a phase and run it to its end, in steps of an effort; `each` is called after each step.
   function go(core, handle, effort, each, begin, ...given) {
     const over = core.alloc("bool");
     core.call(begin, handle, ...given);
@@ -48,60 +48,44 @@
     } while (!core.get("bool", over));
   }
 
-  // Run the churn that slots.ChurnConfig describes; frame is called along it.
-  function churn(core, setting, { handle, n_tasks }, effort, frame) {
-    const used = Math.max(1, rounded(setting.used_share * (setting.slots - 1)));
-    const rounds = (pages) => 2 * Math.ceil(pages / n_tasks);
-    const phase = (...given) => go(core, handle, EFFORT, () => {}, ...given);
-    phase("sws_workbench_fill", ALL, true);
-    phase("sws_workbench_fill", used, false);
-    phase("sws_workbench_thin", used);
-    core.call("sws_workbench_begin_measures", handle);
-    go(core, handle, effort, frame, "sws_workbench_churn", rounds(setting.warm_up_pages));
-    core.call("sws_workbench_begin_measures", handle);
-    frame(true);
-    go(core, handle, effort, frame, "sws_workbench_churn", rounds(setting.pages));
-  }
-
   function measured(core, handle) {
     const out = core.alloc("sws_workbench_measures");
     core.call("sws_workbench_measures", handle, out);
     return core.read("sws_workbench_measures", out);
   }
 
-  // The rows of models/slots.py: of each frame the last slot of each address space and the share of
-  // its pages that met another CPU in their trunk, then quotients of the counts of the churn.
+  // The rows of models.slots_rows: of each frame the last slot of each address space and the share
+  // of its pages that met another CPU in their trunk, then quotients of the counts of the churn.
   models.slots = function (core, setting) {
-    const made = bench(core, setting);
-    const pages = setting.pages + setting.warm_up_pages;
-    const effort = Math.ceil((2 * pages * STEP_EFFORT) / setting.frames);
+    const { handle, n_tasks, spaces } = bench(core, setting);
+    const used = Math.max(1, rounded(setting.used_share * (setting.slots - 1)));
+    const phase = (...given) => go(core, handle, EFFORT, () => {}, ...given);
+    phase("sws_workbench_fill", ALL, true);
+    phase("sws_workbench_fill", used, false);
+    phase("sws_workbench_thin", used);
+    const all = setting.pages + setting.warm_up_pages;
+    const effort = Math.ceil((2 * all * STEP_EFFORT) / setting.frames);
     const rows = [];
-    let base = 0;
-    let before = { pages_out: 0, pages_met: 0 };
-    churn(core, setting, made, effort, (restarted = false) => {
-      const now = measured(core, made.handle);
-      if (restarted) {
-        base += before.pages_out;
-        before = now;
-        return;
-      }
-      const out = now.pages_out - before.pages_out;
-      const at = { pages: base + now.pages_out, task: null };
-      for (let task = 0; task < made.spaces; task++) {
-        const value = core.call("sws_workbench_last_slot", made.handle, task);
-        rows.push({ ...at, metric: "slot", task, value });
-      }
-      const value = out ? (now.pages_met - before.pages_met) / out : null;
-      rows.push({ ...at, metric: "shared", value });
-      before = now;
-    });
-    const found = measured(core, made.handle);
+    let base = 0, found = null;
+    for (const pages of [setting.warm_up_pages, setting.pages]) {
+      let before = { pages_out: 0, pages_met: 0 };
+      base += found?.pages_out ?? 0;
+      core.call("sws_workbench_begin_measures", handle);
+      go(core, handle, effort, () => {
+        found = measured(core, handle);
+        const out = found.pages_out - before.pages_out;
+        const at = { pages: base + found.pages_out, task: null };
+        for (let task = 0; task < spaces; task++)
+          rows.push({ ...at, metric: "slot", task, value: core.call("sws_workbench_last_slot", handle, task) });
+        rows.push({ ...at, metric: "shared", value: out ? (found.pages_met - before.pages_met) / out : null });
+        before = found;
+      }, "sws_workbench_churn", 2 * Math.ceil(pages / n_tasks));
+    }
     const count = (path) => path.split(".").reduce((value, name) => value[name], found);
-    const sum = (paths) => paths.reduce((all, path) => all + count(path), 0);
+    const sum = (paths) => paths.reduce((total, path) => total + count(path), 0);
     for (const [metric, { over, under }] of Object.entries(setting.metrics)) {
       const below = sum(under);
-      const value = below ? sum(over) / below : null;
-      rows.push({ pages: base + found.pages_out, task: null, metric, value });
+      rows.push({ pages: base + found.pages_out, task: null, metric, value: below ? sum(over) / below : null });
     }
     return rows;
   };

@@ -3,9 +3,7 @@
 (function (models) {
   "use strict";
 
-  const SUMS = [
-    "dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken", "file_taken",
-  ];
+  const SUMS = ["dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken", "file_taken"];
 
   // Return the bits of a page for which its own flags answer all tests.
   function bitsOf(constants, page) {
@@ -62,11 +60,10 @@
     const { constants } = core;
     const set = core.indexOf(core.names("sws_stall_set_name"), rules);
     const row = core.read("sws_stall_rules", core.call("sws_stall_rules_of", set));
-    const sleepNames = core.names("sws_stall_sleep_name");
     const caller = constants.SWS_STALL_IO | constants.SWS_STALL_FS |
       (setting.kswapd && constants.SWS_STALL_KSWAPD);
-    const context = core.config("sws_stall_context", null,
-      { set, caller, priority: setting.priority, flags });
+    const { priority } = setting;
+    const context = core.config("sws_stall_context", null, { set, caller, priority, flags });
     const list = core.alloc("sws_stall_list");
     const taken = pages.reduce((sum, page) => sum + page.pages, 0);
     core.call("sws_stall_begin", context, true, taken, list);
@@ -88,9 +85,8 @@
       act.does === constants.SWS_STALL_DOES_SLEEP && (decided.acts >> n) & 1;
     const count = (name) => found.filter((page) => page[name]).length;
     return {
-      slept, counts,
-      set: decided.set, after: decided.flags_after,
-      sleeps: acts.filter(isSleep).map((act) => sleepNames[act.what]),
+      slept, counts, set: decided.set, after: decided.flags_after,
+      sleeps: acts.filter(isSleep).map((act) => core.names("sws_stall_sleep_name")[act.what]),
       written: count("written"), freed: count("freed"), freed_under_writeback: count("early"),
     };
   }
