@@ -372,7 +372,7 @@ def test_a_panel_follows_its_keys_its_address_and_its_buttons(pages: Path, brows
     assert browser.evaluate(f"{SLIDER}.getAttribute('aria-valuetext')") == "16"
     sent = browser.evaluate("location.href")
     assert sent == f"{page}#panel=tags&writers=16"
-    code = "document.querySelector('figure.panel pre').innerText"
+    code = "document.querySelector('figure.panel pre').textContent"
     browser.wait_for(
         f"{code}.trim() == {json.dumps(live.panel('tags', writers=16).python.strip())}"
     )
