@@ -266,9 +266,9 @@ def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def _wrap_titles(part: Any) -> None:
     """Write the titles of horizontal axes in lines that fit a narrow page."""
-    inside: Any = part.items() if isinstance(part, dict) else enumerate(part)
-    for name, each in inside:
-        if name != "datasets" and isinstance(each, dict | list):
-            if name == "x" and len(each.get("title") or "") > _LINE:
-                each["title"] = wrap(each["title"], _LINE)
+    for each in part.values() if isinstance(part, dict) else part:
+        if isinstance(each, dict | list):
             _wrap_titles(each)
+    x = part.get("x") if isinstance(part, dict) else None
+    if isinstance(x, dict) and len(x.get("title") or "") > _LINE:
+        x["title"] = wrap(x["title"], _LINE)
