@@ -42,4 +42,5 @@
   }, { rootMargin: "400px" });
   for (const figure of document.querySelectorAll("figure.panel:has(> script)")) watcher.observe(figure);
   document.getElementById(parts()[0]?.[0][1])?.scrollIntoView();
+  addEventListener("hashchange", () => { if (parts().length) location.reload(); }); // it was pasted
 })();
