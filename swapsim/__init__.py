@@ -1,21 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A laboratory for four Linux kernel patches on swapping and page reclaim.
 
-Polars frames in, polars frames out, over a C core.
+Polars frames in, polars frames out. `open` opens a recording of a real kernel, and each subject
+decides it again, by its kernel's rules and by others: ``mapping``, ``removal``, ``stall``,
+``slots``, ``clusters``, ``mglru``. ``machine`` turns counts into time, ``reclaim`` is a machine of
+memory and disk, ``published`` has the mails' tables row by row, ``study`` sums up runs, ``charts``
+draws, and ``live`` has panels that run in a page.
 """
 
 from importlib.metadata import version
 
 __version__ = version("swapsim")
 
-from swapsim.errors import InputError as InputError
-from swapsim.errors import SwapsimError as SwapsimError
-from swapsim.policies import list_policy as list_policy
-from swapsim.policies import policy as policy
-from swapsim.policies import type_policy as type_policy
-from swapsim.traces.folder import Trace as Trace
-from swapsim.traces.folder import open_trace
-from swapsim.traces.importing import import_text as import_text
-from swapsim.traces.replays import shipped as shipped
+from swapsim import (
+    charts,
+    clusters,
+    live,
+    machine,
+    mapping,
+    mglru,
+    published,
+    reclaim,
+    removal,
+    slots,
+    stall,
+    study,
+)
+from swapsim.errors import InputError, SwapsimError
+from swapsim.policies import list_policy, policy, type_policy
+from swapsim.traces.folder import Trace, open_trace
+from swapsim.traces.importing import import_text
+from swapsim.traces.replays import shipped
 
 open = open_trace  # noqa: A001 # swapsim.open(...), as wave.open
+
+__all__ = [
+    "InputError",
+    "SwapsimError",
+    "Trace",
+    "__version__",
+    "charts",
+    "clusters",
+    "import_text",
+    "list_policy",
+    "live",
+    "machine",
+    "mapping",
+    "mglru",
+    "open",
+    "policy",
+    "published",
+    "reclaim",
+    "removal",
+    "shipped",
+    "slots",
+    "stall",
+    "study",
+    "type_policy",
+]

@@ -9,7 +9,7 @@ import altair as alt
 
 from swapsim.charts import colours
 from swapsim.charts.theme import altair, of_version
-from swapsim.live.panel import ROWS
+from swapsim.live.description import ROWS
 
 WIDTH: Final = 560
 _LINE: Final = 48  # characters of a line of an axis' title, so that it fits a narrow page

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A panel in a page: controls, a chart that follows them, and figures as text. A worker computes
-// what is drawn; panel.py explains a panel.
+// what is drawn; description.py explains a panel.
 "use strict";
 swapsim.live = (() => {
   const WORKERS = 4; // at most; each may have 256 MB

@@ -19,11 +19,9 @@ import polars as pl
 
 from swapsim.charts.theme import plain_numbers, png
 from swapsim.errors import check_choice
-from swapsim.live import panel as engine
+from swapsim.live import NAMES
+from swapsim.live import description as engine
 from swapsim.progress import WIDGET
-
-NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "mglru")
-"""The panels, in the order of their questions: each is a module of `swapsim.live.panels`."""
 
 MIME: Final = "application/vnd.swapsim.live+json"
 """What a stored notebook has of a panel: name, setting, figures, and a digest of its picture."""
@@ -119,36 +117,3 @@ class LivePanel:
         shown = self.widget._repr_mimebundle_()[0][WIDGET]
         picture = base64.b64encode(self.picture()).decode()
         return {**self.stored(), "image/png": picture, WIDGET: shown}
-
-
-def panel(name: str, **turned: object) -> LivePanel:
-    """Return a panel: a question that a model of the C core answers in the reader's page.
-
-    Parameters
-    ----------
-    name : str
-        One of `NAMES`.
-    **turned : object
-        Values of controls that are not their first ones, as they stand at the control.
-
-    Returns
-    -------
-    LivePanel
-        Shown by JupyterLab as a widget, stored as a picture. ``.setting`` has the value of each
-        control, ``.frame()`` the rows of all seeds, computed here, and ``.figures()`` the lines
-        below the chart; what is turned in the page is turned in ``.setting``.
-
-    Raises
-    ------
-    InputError
-        For an unknown panel, control or value: the message names those that there are.
-
-    Examples
-    --------
-    >>> from swapsim import live
-    >>> live.NAMES
-    ('tags', 'locks', 'stalls', 'trunks', 'bases', 'mglru')
-    >>> live.panel("locks", hold=100).setting
-    {'kind': 'queued lock', 'hold': '100', 'think': '57', 'near': '44', 'far': '118'}
-    """
-    return LivePanel(name, turned)

@@ -20,8 +20,8 @@ import chromium
 
 from swapsim.charts.theme import png
 from swapsim.live import panel, script
-from swapsim.live.panel import ROWS
-from swapsim.live.panel import run as engine_run
+from swapsim.live.description import ROWS
+from swapsim.live.description import run as engine_run
 from swapsim.live.shown import NAMES as PANELS
 from swapsim.live.shown import LivePanel
 from swapsim.site.report import cells, shell

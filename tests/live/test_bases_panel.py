@@ -3,7 +3,7 @@
 
 import pytest
 
-from swapsim.live.panel import run
+from swapsim.live.description import run
 from swapsim.live.panels import bases
 from swapsim.patches.cluster_next import studies
 

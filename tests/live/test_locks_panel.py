@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim.live.panel import run
+from swapsim.live.description import run
 from swapsim.live.panels import locks
 from swapsim.machine import anchors
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim.ffi import MGLRU_RULES
-from swapsim.live.panel import figures, run
+from swapsim.live.description import figures, run
 from swapsim.live.panels import mglru as panels
 from swapsim.mglru.recording import recording
 from swapsim.mglru.replay import chosen as chosen_by_rules

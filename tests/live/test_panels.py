@@ -15,8 +15,8 @@ import pytest
 from swapsim import live
 from swapsim.errors import InputError
 from swapsim.live import script
-from swapsim.live.panel import figures as figures_of
-from swapsim.live.panel import run, setting_of
+from swapsim.live.description import figures as figures_of
+from swapsim.live.description import run, setting_of
 from swapsim.live.shown import MIME, NAMES, LivePanel
 
 DRAWN = 12

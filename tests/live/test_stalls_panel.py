@@ -6,8 +6,8 @@ from itertools import product
 import polars as pl
 import pytest
 
+from swapsim.live.description import configs, run
 from swapsim.live.models import stall as rows_of
-from swapsim.live.panel import configs, run
 from swapsim.live.panels import stalls
 from swapsim.patches.stall_decisions.lists import make_list, process_list
 

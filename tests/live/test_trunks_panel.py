@@ -6,9 +6,9 @@ from statistics import median
 
 import polars as pl
 
+from swapsim.live.description import configs as configs_of
+from swapsim.live.description import run
 from swapsim.live.models import slots_configs
-from swapsim.live.panel import configs as configs_of
-from swapsim.live.panel import run
 from swapsim.live.panels import trunks
 from swapsim.patches.cluster_next import studies
 

@@ -11,8 +11,8 @@ import altair as alt
 from swapsim.charts import colours
 from swapsim.ffi import FRAMES_KEPT, SLOTS_KEPT
 from swapsim.live import drawing
+from swapsim.live.description import Figure, Panel, slider
 from swapsim.live.models import machine_setting
-from swapsim.live.panel import Figure, Panel, slider
 from swapsim.patches.cluster_next import machines, mails, studies
 from swapsim.published import table
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from swapsim.charts import colours
 from swapsim.live import drawing
+from swapsim.live.description import Figure, Panel, choice, slider
 from swapsim.live.models import locks_setting
-from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.machine import anchors
 from swapsim.machine.constants import costs_by_name
 

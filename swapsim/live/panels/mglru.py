@@ -5,8 +5,8 @@ from typing import Final
 
 from swapsim.ffi import MGLRU_RULES
 from swapsim.live import drawing
+from swapsim.live.description import Figure, Panel, choice, slider
 from swapsim.live.models import MGLRU
-from swapsim.live.panel import Figure, Panel, choice, slider
 
 _MOST: Final = 50
 _RATES: Final = range(_MOST + 1)

@@ -6,8 +6,8 @@ from typing import Final
 
 from swapsim.charts import colours
 from swapsim.live import drawing
+from swapsim.live.description import Figure, Panel, choice, slider
 from swapsim.live.models import stall_setting
-from swapsim.live.panel import Figure, Panel, choice, slider
 
 _LIST: Final = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing")
 _USUAL: Final = "2 clean, 1 buffers, 1 NFS commit"

@@ -9,8 +9,8 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES
 from swapsim.live import drawing
+from swapsim.live.description import Figure, Panel, choice, slider
 from swapsim.live.models import machine_setting
-from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import lock_of
 from swapsim.patches import what_if

@@ -9,8 +9,8 @@ import altair as alt
 from swapsim.charts.colours import CPUS
 from swapsim.ffi import POLICIES
 from swapsim.live import drawing
+from swapsim.live.description import Figure, Panel, choice, slider
 from swapsim.live.models import slots_setting
-from swapsim.live.panel import Figure, Panel, choice, slider
 from swapsim.patches.cluster_next import studies
 from swapsim.slots.config import GIGABYTE_SLOTS
 
