@@ -8,6 +8,8 @@ page, and return the same rows; ``corelib/web`` makes the WebAssembly.
 
 from typing import TYPE_CHECKING, Final
 
+from swapsim.errors import check_choice
+
 if TYPE_CHECKING:
     from swapsim.live.shown import LivePanel
 
@@ -49,4 +51,5 @@ def panel(name: str, **turned: object) -> "LivePanel":
     """
     from swapsim.live.shown import LivePanel
 
+    check_choice("name", name, NAMES)
     return LivePanel(name, turned)

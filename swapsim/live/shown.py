@@ -18,8 +18,6 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.charts.theme import plain_numbers, png
-from swapsim.errors import check_choice
-from swapsim.live import NAMES
 from swapsim.live import description as engine
 from swapsim.progress import WIDGET
 
@@ -36,7 +34,6 @@ class LivePanel:
     """A panel of this notebook: turn its controls, or read its setting and its rows in Python."""
 
     def __init__(self, name: str, turned: Mapping[str, object]) -> None:
-        check_choice("name", name, NAMES)
         self.panel: engine.Panel = import_module(f"swapsim.live.panels.{name}").panel()
         self.setting = engine.setting_of(self.panel, turned)
 
