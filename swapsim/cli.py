@@ -8,7 +8,6 @@ on stderr: what, where, what to do. A file appears whole or not at all.
 import io
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,13 +23,11 @@ from polars import selectors
 
 import swapsim
 from swapsim import __version__
-from swapsim.errors import InputError, SwapsimError, suggestion
+from swapsim.errors import InputError, SwapsimError
 from swapsim.ffi import (
     CLUSTER_RULES,
-    CLUSTER_SWITCHES,
     MAPPING_KERNELS,
     MGLRU_RULES,
-    MGLRU_SWITCHES,
     SLOT_REPLAY_KERNELS,
     SLOT_REPLAY_POLICIES,
     STALL_RULES,
@@ -59,6 +56,7 @@ _SEEDS: Final = click.IntRange(1, 1000)
 _ELSEWHERE: Final = {
     "claims": "'swapsim tables' prints the mails' tables, row by row",
     "export": "ui.perfetto.dev opens the text of ftrace itself",
+    "--switch": "swapsim.clusters.replay(trace, rules, switches={...}) in Python",
     "--explain": "help(swapsim.SUBJECT.replay) explains the columns",
     "--format": "'-o FILE.json' or '-o -' (CSV) gives the table to a program",
 }
@@ -411,42 +409,6 @@ _rules_of: Final = {
     )
 }
 
-_SWITCHES: Final[Mapping[str, Mapping[str, bool]]] = {
-    "clusters": dict.fromkeys(CLUSTER_SWITCHES, True),
-    "mglru": MGLRU_SWITCHES,
-}
-"""Rules that are switched by name; those that are no flag (False) are numbers."""
-
-
-def _switch_of(subject: str) -> Callable[..., Any]:
-    """Return the option that changes rules in each set."""
-    known = _SWITCHES[subject]
-
-    def read(_: click.Context, __: click.Parameter, given: Sequence[str]) -> dict[str, Any]:
-        changed: dict[str, Any] = {}
-        for text in given:
-            name, _equals, value = text.partition("=")
-            if known.get(name) is False and re.fullmatch(r"\d{1,10}", value):
-                changed[name] = int(value)
-            elif known.get(name) and value in ("yes", "no"):
-                changed[name] = value == "yes"
-            else:
-                hint = "" if name in known else suggestion(name, known)
-                forms = ", ".join(
-                    f"{each}={'yes|no' if flag else 'N'}" for each, flag in known.items()
-                )
-                raise click.UsageError(f"--switch {text}: {hint}choose of {forms}")
-        return changed
-
-    return click.option(
-        "--switch",
-        "switches",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=read,
-        help=f"Rule to change in each set: {', '.join(known)}; may be given several times.",
-    )
-
 
 @replay.command(
     "mapping",
@@ -535,17 +497,11 @@ def _replay_slots(trace: Path, seeds: int) -> _Found:
 )
 @_trace
 @_rules_of["clusters"]
-@_switch_of("clusters")
-@click.option(
-    "--samples", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Rows of lists."
-)
 @_shows(charts=True, only=("grants", "work", "lists"))
-def _replay_clusters(
-    trace: Path, rules: tuple[str, ...], switches: Mapping[str, bool], samples: int
-) -> _Found:
+def _replay_clusters(trace: Path, rules: tuple[str, ...]) -> _Found:
     from swapsim import clusters
 
-    found = clusters.replay(trace, rules, switches=switches, samples=samples, progress=_progress())
+    found = clusters.replay(trace, rules, progress=_progress())
 
     def chart() -> "alt.TopLevelMixin":
         from swapsim.clusters.charts import lists_over_time
@@ -562,7 +518,6 @@ def _replay_clusters(
 )
 @_trace
 @_rules_of["mglru"]
-@_switch_of("mglru")
 @click.option(
     "--policy",
     type=_PATH,
@@ -571,28 +526,16 @@ def _replay_clusters(
     "@swapsim.type_policy().",
 )
 @click.option("--swappiness", type=click.IntRange(0, 201), help="In place of the recorded one.")
-@click.option("--parts", type=click.IntRange(1, 10_000), default=20, show_default=True)
 @_shows(charts=True, only=("flips", "when", "switches", "timeline"))
 def _replay_mglru(
-    trace: Path,
-    rules: tuple[str, ...],
-    switches: Mapping[str, bool | int],
-    policy: Path | None,
-    swappiness: int | None,
-    parts: int,
+    trace: Path, rules: tuple[str, ...], policy: Path | None, swappiness: int | None
 ) -> _Found:
     from swapsim import mglru
     from swapsim.mglru.replay import chart
     from swapsim.policies import TypePolicy
 
     own = _policies(policy, TypePolicy, "type_policy") if policy else []
-    found = mglru.replay(
-        trace,
-        [*(rules or MGLRU_RULES), *own],
-        switches=switches,
-        swappiness=swappiness,
-        parts=parts,
-    )
+    found = mglru.replay(trace, [*(rules or MGLRU_RULES), *own], swappiness=swappiness)
     tables = ("flips", "when", "switches", "timeline")
     return _Found(
         {name: getattr(found, name) for name in tables},

@@ -61,7 +61,7 @@ def test_a_recording_is_verified() -> None:
 
 
 @swapsim.policy(base_of="cpu", initial="random")
-def next_but_one(base: int, next: int, lowest: int, highest: int, trunk_size: int) -> int:
+def next_but_one(base: int, next: int, lowest: int, highest: int, trunk_size: int) -> int:  # noqa: A002
     """Leave a trunk for the next but one."""
     if base // trunk_size == next // trunk_size:
         return next

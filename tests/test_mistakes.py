@@ -74,7 +74,7 @@ COMMANDS = (
     ("replay slots slots-8-shared --seeds 1e9", "a whole number from 1 to 1000"),
     ("replay stall swap-w-seq", "take another"),
     ("replay clusters clusters-7.3-zram-1 --rules 8.0", "8.0"),
-    ("replay clusters clusters-7.3-zram-1 --switch x=yes", "--switch x=yes"),
+    ("replay clusters clusters-7.3-zram-1 --switch x=yes", "switches={...}"),
     ("replay mglru generations-7.3-mixed-1 --policy two.py", "two.py"),
     ("replay mapping swap-w-seq -o x.xls", "does not end in one of"),
     ("replay mapping swap-w-seq -o no/x.csv", "does not exist"),
