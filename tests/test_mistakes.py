@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mistakes as users make them: one line that names what is wrong and what to do, no file left."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import swapsim
+from swapsim import (
+    clusters,
+    live,
+    machine,
+    mapping,
+    mglru,
+    published,
+    reclaim,
+    removal,
+    slots,
+    stall,
+    study,
+)
 from swapsim.cli import main
+from swapsim.errors import InputError
 
 HEAD = "# tracer: nop\n"
 LINE = " kswapd0-52 [000] d... 1.000000: swp_add: (a+0x0/0x1 <- b) folio=0xffffea00 entry=0x1\n"
@@ -138,3 +154,81 @@ def test_a_mistake_on_the_command_line(
     assert "Traceback" not in said
     assert printed.err.count("\n") <= 1, said
     assert sorted(each for each in folder.iterdir() if each.name != "__pycache__") == before
+
+
+A = machine.preset("A-2016")
+
+
+@swapsim.policy(base_of="cpu")
+def stays(next: int) -> int:  # noqa: A002
+    """Take the next slot."""
+    return next
+
+
+CALLS: tuple[tuple[Callable[[], object], str], ...] = (
+    # a trace
+    (lambda: swapsim.open("swapwseq"), "there is swap-w-seq"),
+    (lambda: swapsim.open("no/such/folder"), "no such trace folder"),
+    (lambda: swapsim.open(Path(__file__)), "import it"),
+    (lambda: swapsim.open("swap-w-seq").events("wb_ende"), "it has: "),
+    (lambda: swapsim.shipped("nonsense"), "mapping"),
+    (lambda: swapsim.import_text("no-such.txt", "out"), "no-such.txt"),
+    (lambda: swapsim.import_text("sample", "."), "exists already"),
+    (lambda: mapping.replay("slots-8-shared"), "swp_add"),
+    (lambda: mapping.replay("swap-w-seq", kernels="2.4"), "2.4"),
+    (lambda: removal.replay("slots-8-shared"), "mm_vmscan_lru_isolate"),
+    (lambda: stall.replay("swap-w-seq"), "reclaim_folios"),
+    (lambda: stall.replay("stalls-nfs-1", "2.0"), "2.0"),
+    (lambda: stall.verify("stalls-nfs-1", "2.0"), "2.0"),
+    (lambda: slots.replay("swap-w-seq"), "slot_events"),
+    (lambda: slots.verify("swap-w-seq"), "slot_events"),
+    (lambda: slots.replay("slots-4-shared", "percpy", seeds=1), "percpu"),
+    (lambda: clusters.verify("swap-w-seq"), "cluster_events"),
+    (lambda: clusters.replay("clusters-7.3-zram-1", ["8.0"]), "8.0"),
+    (lambda: mglru.verify("swap-w-seq"), "generation_choices"),
+    (lambda: mglru.replay("generations-7.3-mixed-1", ["8.0"]), "8.0"),
+    # a policy
+    (lambda: swapsim.policy(base_of="task"), "base_of='task'"),
+    (lambda: swapsim.policy(base_of="cpu")(lambda nxt: nxt), "nxt"),
+    (lambda: swapsim.list_policy(rules="6.1"), "6.1"),
+    (lambda: swapsim.type_policy(rules="6.1"), "6.1"),
+    (lambda: slots.rank([stays, stays], seeds=1), "two policies"),
+    (lambda: slots.rank(stays, seeds=0), "seeds=0"),
+    # a machine, a device
+    (lambda: machine.preset("A2016"), "did you mean A-2016"),
+    (lambda: machine.Machine(kernel="4.9"), "kernel='4.9': choose one of"),
+    (lambda: machine.Machine(writers=-1), "writers=-1"),
+    (lambda: machine.Machine(writers=1.5), "writers=1.5"),
+    (lambda: machine.Machine(nodes=9), "nodes=9"),
+    (lambda: machine.Machine(devices=2), "devices=2"),
+    (lambda: machine.Machine(policy="percpy"), "percpu"),
+    (lambda: machine.Machine(frames=10), "frames=10"),
+    (lambda: A.replace(tags="yes"), "tags='yes'"),
+    (lambda: A.replace(copy_nanoseconds=3), "copy_nanoseconds"),
+    (lambda: machine.costs(copy_nss=3), "copy_ns"),
+    (lambda: machine.costs(copy_ns=0), "copy_ns"),
+    (lambda: machine.gain(A, seeds=1), "give"),
+    (lambda: machine.gain(A, seeds=0, tags=False), "seeds"),
+    (lambda: slots.Device(slots=0), "slots=0"),
+    (lambda: slots.Churn(used_share=0), "used_share=0"),
+    (lambda: reclaim.parallelio("4.0"), "4.0"),
+    # tables, studies, panels
+    (lambda: published.compare("E", "x"), "'E'"),
+    (lambda: published.table("A", "usemem"), "'usemem'"),
+    (lambda: published.read(Path("no-such.csv")), "no-such.csv"),
+    (lambda: study.load("cluster-next-lives"), "cluster-next-life"),
+    (lambda: live.panel("tag"), "tags"),
+    (lambda: live.panel("tags", writer=3), "writers"),
+)
+"""What is called, and what the error has to name."""
+
+
+@pytest.mark.parametrize(("call", "named"), CALLS, ids=[str(n) for n in range(len(CALLS))])
+def test_a_mistake_in_python(call: Callable[[], object], named: str, folder: Path) -> None:
+    """One line; what an argument's name or kind is, Python says itself."""
+    before = sorted(folder.iterdir())
+    with pytest.raises((InputError, TypeError)) as raised:
+        call()
+    assert named in str(raised.value), raised.value
+    assert "\n" not in str(raised.value)
+    assert sorted(folder.iterdir()) == before

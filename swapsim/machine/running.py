@@ -244,6 +244,7 @@ def gain(
     [(False, 31.1, 30.2, 31.5, 'si_lock', False)]
     """
     check_choice("metric", metric, FIGURES[:-1])
+    check_number("seeds", seeds, 1)
     combinations = _combinations(changed)
     machines = [machine, *(machine.replace(**each) for each in combinations)]
     points = [each.replace(seed=seed) for each in machines for seed in range(1, seeds + 1)]
