@@ -125,7 +125,7 @@ COMMANDS = (
     ("report --trace swap-w-seq -o no/x.html", "create it first"),
     ("notebooks .", "exists already"),
     ("simulate no-such-study", "one, as "),
-    ("bench --only no/such", "no/such: choose clusters, des"),
+    ("bench --only no/such", "choose clusters"),
     ("-x", "'swapsim --help' lists"),
     ("bench --zzz", "'swapsim bench --help' lists"),
 )

@@ -15,7 +15,7 @@ from typing import Any, Final, Unpack
 import polars as pl
 
 from swapsim import study
-from swapsim.errors import InputError, check_choice, require_some
+from swapsim.errors import InputError, check_choice, check_number, require_some
 from swapsim.ffi import POLICIES
 from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import Machine
