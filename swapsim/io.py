@@ -19,6 +19,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import IO, Any, Final
 
 import polars as pl
@@ -198,8 +199,20 @@ import io, os, resource, sys
 import polars
 most = 2 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
-polars.read_parquet(io.BytesIO(sys.stdin.buffer.read()))
+while length := sys.stdin.buffer.read(8):
+    data = sys.stdin.buffer.read(int.from_bytes(length, "little"))
+    try:
+        polars.read_parquet(io.BytesIO(data))
+        answer = b"y"
+    except (Exception, polars.exceptions.PanicException):
+        answer = b"n"
+    sys.stdout.buffer.write(answer)
+    sys.stdout.buffer.flush()
 """
+"""The process that tries files: their length (8 bytes) and bytes in, an answer out, until EOF."""
+
+_trying = Lock()
+_tries: "subprocess.Popen[bytes] | None" = None
 
 
 def validate(data: bytes, path: Path | str) -> None:
@@ -208,10 +221,33 @@ def validate(data: bytes, path: Path | str) -> None:
     Polars checks little of a file before it decodes it: it may panic in another thread, or request
     the memory of 2^61 rows that a file claims. So bytes without a known digest are tried first.
     """
-    tried = subprocess.run(
-        [sys.executable, "-c", _VALIDATE], input=data, capture_output=True, check=False
-    )
-    if tried.returncode:
+    global _tries
+    with _trying:
+        if _tries is None:
+            # A Ctrl-C reaches this process alone.
+            _tries = subprocess.Popen(
+                [sys.executable, "-P", "-c", _VALIDATE],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        process, _tries, answer = _tries, None, b""  # an interrupt leaves no half-sent file
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(len(data).to_bytes(8, "little") + data)
+            process.stdin.flush()
+            answer = process.stdout.read(1)
+        except BrokenPipeError:
+            pass
+        finally:
+            if not answer:
+                process.kill()
+                process.communicate()
+        if answer:
+            _tries = process
+    if answer != b"y":
         raise InputError(f"{_NO_TABLE}: {_MAKE_AGAIN}", path=path)
 
 

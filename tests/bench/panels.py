@@ -19,10 +19,10 @@ sys.path.insert(0, str(harness.HERE.parent / "site"))
 import chromium
 
 from swapsim.charts.theme import png
+from swapsim.live import NAMES as PANELS
 from swapsim.live import panel, script
 from swapsim.live.description import ROWS
 from swapsim.live.description import run as engine_run
-from swapsim.live.shown import NAMES as PANELS
 from swapsim.live.shown import LivePanel
 from swapsim.site.report import cells, shell
 
