@@ -7,7 +7,7 @@ import pytest
 
 from swapsim import machine
 from swapsim.errors import InputError
-from swapsim.live.models.machine import rows
+from swapsim.live.models import machine as rows
 from swapsim.live.panels import tags as panel_of_tags
 from swapsim.machine.constants import costs_by_name
 from swapsim.patches import batched_removal, cluster_next, what_if, writeback_tags

@@ -158,7 +158,7 @@ FILES = {
     ("file", "command", "status", "says"),
     [
         ("types", ["replay", "mglru", TRACE, "--rules", "7.3", "--policy"], 0, "always"),
-        ("lists", ["replay", "mglru", TRACE, "--policy"], 2, "chooses no type of pages"),
+        ("lists", ["replay", "mglru", TRACE, "--policy"], 2, "of another kind"),
         ("types", ["rank"], 2, "no policy of swap slots to rank"),
     ],
 )

@@ -19,7 +19,8 @@ from swapsim.mapping import MappingConfig, nodes_after_swap_out
 from swapsim.patches import lab
 from swapsim.patches.writeback_tags import notebook
 from swapsim.patches.writeback_tags.notebook import simulated_nodes
-from swapsim.published import data, rounds
+from swapsim.published import data
+from swapsim.published import rounds as over_rounds
 from swapsim.published.tables import SLOTS_IN_USE
 
 SLOTS = 1 << 20
@@ -75,8 +76,10 @@ def simulated(seeds: int) -> pl.DataFrame:
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     """Six locks with tags off and on are within the tolerance that was set before."""
-    medians = rounds.medians(data.measured_results("writeback-tags"))
-    table = rounds.compare_counts(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
+    medians = over_rounds.medians(data.measured_results("writeback-tags"))
+    table = over_rounds.compare_counts(simulated(2), medians).filter(
+        pl.col("metric").is_in(lab.LEDGER)
+    )
     assert table.height == 2 * len(lab.LEDGER) == 12
     assert table.filter(pl.col("verdict") != "reproduced").is_empty(), table
 
@@ -85,7 +88,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     """Acquisitions of the swap cache's lock a page, tags off and on, agree within five percent."""
     rounds = data.measured_results("writeback-tags")
     assert rounds["seed"].n_unique() >= 7
-    medians = rounds.medians(rounds.filter(metric="xa_lock acquisitions"))
+    medians = over_rounds.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped_folders("mapping")["swap-w-seq"]
     table = notebook.compare_acquisitions(mapping.replay(trace, kernels="6.1"), medians)
     assert table["policy"].to_list() == ["on", "off"]

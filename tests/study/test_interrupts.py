@@ -16,7 +16,7 @@ from swapsim.machine.running import run_rows
 from swapsim.patches import cluster_next, writeback_tags
 config = replace({scenario}, duration_ns=10**15)
 print("begins", flush=True)
-run(config)
+run_rows(config)
 """
 
 
