@@ -67,7 +67,7 @@ def altair() -> Any:
 def use() -> None:
     """Show charts in notebooks as interactive ones, with a picture as a fallback.
 
-    Frames are printed with up to 40 rows, all their columns and four digits.
+    Frames are printed with up to 40 rows, all their columns, whole texts and four digits.
     JupyterLab draws the specification: marks have tooltips, a click into a legend selects, dragging
     and the wheel with Ctrl move and zoom numeric axes, a double click resets them. GitHub shows the
     picture; nbval compares the specification. With SWAPSIM_PICTURES=no in the environment there is
@@ -80,7 +80,8 @@ def use() -> None:
     """
     altair().renderers.register("swapsim", _shown)
     altair().renderers.enable("swapsim")
-    pl.Config(tbl_rows=40, tbl_cols=-1, float_precision=4)
+    pl.Config(tbl_rows=40, tbl_cols=-1, tbl_width_chars=200, fmt_str_lengths=100)
+    pl.Config(float_precision=4, thousands_separator=True)
 
 
 def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[str, object]]:

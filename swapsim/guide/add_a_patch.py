@@ -4,17 +4,16 @@
 A new patch adds files of its own and rows to shared ones (listed below); no package of another
 patch changes. Which files a patch has, and which of them are there:
 
->>> from swapsim import frames
 >>> from swapsim.site import patches
->>> frames.show(patches.parts_of("02-batched-removal").select("part", "file", "there"))
-part       file                                         there
-card       patches/02-batched-removal/card.md           yes
-tables     data/published/02-batched-removal.csv        yes
-mechanism  corelib/include/swapsim/removal.h            yes
-mechanism  corelib/include/swapsim/machine.h            yes
-replay     swapsim/removal/replay.py                    yes
-package    swapsim/patches/batched_removal/__init__.py  yes
-notebook   notebooks/02-batched-removal.ipynb           yes
+>>> for part, file, there in patches.parts_of("02-batched-removal").drop("holds").rows():
+...     print(f"{part:9} {there!s:5} {file}")
+card      True  patches/02-batched-removal/card.md
+tables    True  data/published/02-batched-removal.csv
+mechanism True  corelib/include/swapsim/removal.h
+mechanism True  corelib/include/swapsim/machine.h
+replay    True  swapsim/removal.py
+package   True  swapsim/patches/batched_removal/__init__.py
+notebook  True  notebooks/02-batched-removal.ipynb
 
 Patch B is the smallest one to copy from. Build the parts in this order, because each one checks the
 next; steps 2 and 4 have no row above. Paths are those of a checkout. Run ``make setup`` first, and
@@ -37,13 +36,13 @@ again each time a file was added, moved or removed:
    ``tests/removal/test_removal.py``. The package is added to ``LADDER`` and ``SUBJECTS`` of
    ``tests/test_layers.py``, and to the docstring of ``swapsim/__init__.py``. Check:
    ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
-5. **Replay.** A trace to counts, and its command in ``swapsim/cli/replay.py``. Check:
+5. **Replay.** A trace to counts, and its command in ``swapsim/cli.py``. Check:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
 6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
    its name and its studies; besides, the mail's machine, the fit to the column without the patch
    and the prediction. Its module ``columns`` yields what models and a real kernel have for the
-   rows of the mail's tables, which ``_TABLES`` and ``_TITLES`` of ``swapsim/published.py`` list.
-   It is listed in ``swapsim/site/patches.py``. Check: ``swapsim tables``.
+   rows of the mail's tables, which ``_TABLES`` and ``_TITLES`` of ``swapsim/published/rows.py``
+   list. It is listed in ``swapsim/site/patches.py``. Check: ``swapsim tables``.
 7. **Notebook.** ``notebooks/NN-slug.ipynb``, whose last cell computes what its first cell says.
    Check: `parts_of` as above, and ``.venv/bin/python -m pytest
    tests/site/test_notebooks.py``.
@@ -55,15 +54,15 @@ In ``data/published``, and what happens without a row of the new patch; step 1 n
 - ``mails.csv`` (1), the mail: a test fails,
 - ``links.csv`` (1), its message ID, title and author: the report ends with an error, a test fails,
 - ``reasons.csv``, rows that no model or kernel has: their reason is *no figure*,
-- ``windows.csv``, for metrics of a complete run (`machine.life`): the fit ends with an error that
-  names the metric.
+- ``windows.csv``, for metrics of a complete run: the fit ends with an error that names the
+  metric.
 
 ``anchors.csv`` stays as it is. Elsewhere:
 
 - ``swapsim/site/patches.py``, PATCHES: an error at import,
 - ``swapsim/patches/__init__.py``, ``swapsim/__init__.py``: the package is not exported, has no
   page, and a test fails,
-- ``swapsim/cli/replay.py``, ``swapsim/traces/replays.py`` and ``subjects.py``: the replay has no
+- ``swapsim/cli.py``, ``swapsim/traces/replays.py`` and ``folder.py``: the replay has no
   command, and ``swapsim info`` does not list it,
 - ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
 - ``tests/data/mails.toml`` (1): a test fails, and prints the digest of each table; copy it once its
@@ -128,6 +127,7 @@ workload does.
 
 ## A question, not a patch
 
-``swapsim/README.md`` has the recipe for one more question to a patch that is there: points, a
-stored study, a chart and a cell are less than fifty lines.
+One more question to a patch that is there is points, a stored study, `study.over`,
+`study.against`, and a chart in a cell, less than fifty lines: ``gain_by_cpus_and_fill`` of
+``swapsim/patches/cluster_next/studies.py`` is one.
 """

@@ -20,10 +20,10 @@ What the kernel has to be:
 
 | replay | kernel |
 |---|---|
-| ``writeback-tags``, ``batched-removal`` | 6.1 to 6.12 as it is, x86-64 |
-| ``clusters``, ``generations`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
-| ``verify stall`` | 7.3 as it is: ``swapsim probes --for stall-decisions`` |
-| ``cluster-next``, ``stall-decisions`` | the laboratory's 6.1, which ``data/capture`` builds |
+| ``mapping``, ``removal`` | 6.1 to 6.12 as it is, x86-64 |
+| ``clusters``, ``mglru`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
+| ``verify stall`` | 7.3 as it is: ``swapsim probes --for stall`` |
+| ``slots``, ``stall`` | the laboratory's 6.1, which ``data/capture`` builds |
 
 ## Import
 
@@ -56,17 +56,16 @@ A trace.dat with losses is imported only with ``--keep-going``.
 
 ```console
 $ swapsim replay mapping mytrace
-| tags | site   | acquisitions | tree_walks |  nodes | tag_words | flow          | pages | kernel |
-|      |        |       1/page |   1/page | 1/page |    1/page |               |       |        |
-|------|--------|--------------|----------|--------|-----------|---------------|-------|--------|
-| yes  | add    |        1.00  |    1.00  |   3.00 |      0    | swap, written |   281 | 4.8    |
-| yes  | start  |        1.00  |    3.00  |   9.00 |      6.00 | swap, written |   281 | 4.8    |
-| yes  | end    |        1.00  |    1.00  |   3.00 |      3.64 | swap, written |   281 | 4.8    |
-| yes  | delete |        0.996 |    0.996 |   2.99 |      2.99 | swap, written |   281 | 4.8    |
-| no   | add    |        1.00  |    1.00  |   3.00 |      0    | swap, written |   281 | 4.8    |
-| no   | start  |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
-| no   | end    |        0     |    0     |   0    |      0    | swap, written |   281 | 4.8    |
-| no   | delete |        0.996 |    0.996 |   2.99 |      2.99 | swap, written |   281 | 4.8    |
+| kernel | tags  | flow          | site   | pages | acquisitions | tree_walks | nodes | tag_words |
+|--------|-------|---------------|--------|-------|--------------|------------|-------|-----------|
+| 4.8    | true  | swap, written | add    |   281 |          1.0 |        1.0 |   3.0 |       0.0 |
+| 4.8    | true  | swap, written | start  |   281 |          1.0 |        3.0 |   9.0 |       6.0 |
+| 4.8    | true  | swap, written | end    |   281 |          1.0 |        1.0 |   3.0 |     3.644 |
+| 4.8    | true  | swap, written | delete |   281 |       0.9964 |     0.9964 | 2.989 |     2.989 |
+| 4.8    | false | swap, written | add    |   281 |          1.0 |        1.0 |   3.0 |       0.0 |
+| 4.8    | false | swap, written | start  |   281 |          0.0 |        0.0 |   0.0 |       0.0 |
+| 4.8    | false | swap, written | end    |   281 |          0.0 |        0.0 |   0.0 |       0.0 |
+| 4.8    | false | swap, written | delete |   281 |       0.9964 |     0.9964 | 2.989 |     2.989 |
 by the rules of 4.8 (--kernel): swap, written: 4.00 acquisitions a page with tags, 2.00 without
 no swp_free in this trace: frees, one more acquisition a page by 6.1, are not counted
 ```
@@ -81,8 +80,8 @@ in Python is a polars frame, so what you ask next is an expression:
 >>> sites.group_by("tags", maintain_order=True).agg(a_page.round(2)).rows()
 [(True, 4.0, 6.0), (False, 2.0, 2.0)]
 
-``--explain`` adds what each column means, ``-o FILE`` writes the table (``.csv``, ``.parquet``,
-``.json``) or its chart (``.html``, ``.svg``, ``.png``).
+``help(swapsim.mapping.replay)`` says what each column means, ``-o FILE`` writes the table (``.csv``,
+``.parquet``, ``.json``) or its chart (``.html``, ``.svg``, ``.png``).
 
 ## Ask the events themselves
 

@@ -78,5 +78,5 @@ A slot has four KiB, and a trunk 2**14 slots:
 >>> published.table("C", "vmstat, disk").columns[2:-2]
 ['vanilla', 'mmotm', 'series']
 
-What a column or a metric means stands on the report's page of words; ``--explain`` prints it.
+What a column or a metric means stands on the report's page of words.
 """

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Final
@@ -62,25 +63,22 @@ def parts_of(patch: str) -> pl.DataFrame:
 
     Examples
     --------
-    >>> from swapsim import frames
     >>> from swapsim.site import patches
-    >>> frames.show(patches.parts_of("08-my-patch").select("part", "file", "there"))
-    part       file                              there
-    card       patches/08-my-patch/card.md       no
-    tables     data/published/08-my-patch.csv    no
-    mechanism  corelib/include/swapsim/NAME.h    no
-    replay     swapsim/NAME/replay.py            no
-    package    swapsim/patches/NAME/__init__.py  no
-    notebook   notebooks/08-my-patch.ipynb       no
+    >>> begun = patches.parts_of("08-my-patch")
+    >>> begun["file"].to_list()[:3]
+    ['patches/08-my-patch/card.md', 'data/published/08-my-patch.csv', \
+'corelib/include/swapsim/NAME.h']
+    >>> begun["there"].any()
+    False
     """
     models = data.patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]
     subjects = [header.removesuffix(".h") for header in headers]
     packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]
     name = packages[0].rpartition(".")[2] if packages else "NAME"
-    subject = next((each for each in subjects if _at(f"swapsim/{each}").is_dir()), subjects[0])
-    there = _at(f"swapsim/{subject}").is_dir()
-    replay = getattr(import_module(f"swapsim.{subject}"), name, None) if there else None
+    subject = next((each for each in subjects if find_spec(f"swapsim.{each}")), subjects[0])
+    there = find_spec(f"swapsim.{subject}")
+    replay = getattr(import_module(f"swapsim.{subject}"), "replay", None) if there else None
     module = replay.__module__ if replay else f"swapsim.{subject}.replay"
     rows = [
         ("card", "what it claims and changes, and its model", f"patches/{patch}/card.md"),

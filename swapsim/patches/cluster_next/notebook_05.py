@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.machine.running import PAGES_MOVED, gain
+from swapsim.machine.running import PAGES_MOVED, sweep
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
@@ -67,7 +67,8 @@ def with_more_tasks() -> str:
     tasks = 2 * usual.walkers
     crowded = replace(usual, walkers=tasks, pages=usual.pages // 2)
     trunks = usual.slots >> usual.trunk_shift
-    (gained,) = gain(crowded, policy="avoid", seeds=5).to_dicts()
+    rows = sweep(crowded, policy=[MERGED, "avoid"], seeds=5).filter(metric="swap_out")
+    (gained,) = over(against(rows, policy=MERGED)).to_dicts()
     within = rounds.range_text(gained["low"], gained["high"])
     return f"avoid over patch D with {tasks} tasks on {trunks} trunks, five seeds: {within}"
 

@@ -107,7 +107,7 @@ def _lists() -> dict[str, float]:
 def _of_decisions() -> str:
     lists, generations = (
         f"{_decided(setting)} with {words}"
-        for setting, words in (("lists", "two LRU lists"), ("mglru", "mglru"))
+        for setting, words in (("lists", "two LRU lists"), ("generations", "MGLRU"))
     )
     return (
         f"decisions on a node's state, by round: {lists}, {generations}; what decides there: "
