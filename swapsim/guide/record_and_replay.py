@@ -80,8 +80,8 @@ in Python is a polars frame, so what you ask next is an expression:
 >>> sites.group_by("tags", maintain_order=True).agg(a_page.round(2)).rows()
 [(True, 4.0, 6.0), (False, 2.0, 2.0)]
 
-``help(swapsim.mapping.replay)`` says what each column means, ``-o FILE`` writes the table (``.csv``,
-``.parquet``, ``.json``) or its chart (``.html``, ``.svg``, ``.png``).
+``help(swapsim.mapping.replay)`` says what each column means, ``-o FILE`` writes the table
+(``.csv``, ``.parquet``, ``.json``) or its chart (``.html``, ``.svg``, ``.png``).
 
 ## Ask the events themselves
 
