@@ -109,18 +109,7 @@ def test_a_page_offers_its_notebook_as_a_file(pages: Path) -> None:
     (file,) = re.findall(r'<a href="([^"]+)" download>', page)
     source = pages.parents[1] / "notebooks" / "00-one.ipynb"
     assert (pages / file).read_bytes() == source.read_bytes()
-    assert " download>" not in (pages / "words.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["words"])
-def test_a_page_with_a_filter_shows_everything_without_its_script(pages: Path, name: str) -> None:
-    """Only the form, which needs the script, is hidden; each of its fields has a label."""
-    page = article(pages / f"{name}.html")
-    assert re.findall(r"<(\w+)[^>]* hidden>", page) == ["form"]
-    assert page.count("<details") == page.count("<details open ")
-    form = page[page.index("<form") : page.index("</form>")]
-    assert form.count("<select ") + form.count("<input ") == form.count("<label>") >= 3
-    assert '<output aria-live="polite">' in form
+    assert " download>" not in (pages / "live.html").read_text(encoding="utf-8")
 
 
 def test_each_page_has_all_that_it_names(pages: Path) -> None:

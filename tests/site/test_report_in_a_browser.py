@@ -113,7 +113,7 @@ def test_what_is_too_wide_is_made_to_fit(pages: Path, browser: Page, width: int)
 
 
 PAGES = [
-    *("index", "live", "mail-A", "mail-B", "mail-C", "mail-D", "words"),
+    *("index", "live", "mail-A", "mail-B", "mail-C", "mail-D"),
     "patch-03-stall-decisions",
     *(path.stem for path in sorted(notebooks_root().glob("*.ipynb"))),
 ]
@@ -125,10 +125,9 @@ def test_nothing_of_a_page_is_cut_off(stored: Path, browser: Page, name: str) ->
 
     A window of 1400 pixels has enough width for each table as it is.
     """
-    height = 900 if name == "words" else TALL
-    browser.open((stored / f"{name}.html").as_uri(), width=1920, height=height)
+    browser.open((stored / f"{name}.html").as_uri(), width=1920, height=TALL)
     for width, dark in ((1920, False), (1400, True), (420, False)):
-        browser.resize(width=width, height=height, dark=dark)
+        browser.resize(width=width, height=TALL, dark=dark)
         assert cut_off(browser) == [], f"at {width} pixels"
         if width > 420:
             assert browser.evaluate("document.querySelectorAll('.stacked').length") == 0
@@ -197,57 +196,6 @@ def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: P
     )
 
 
-def test_the_words_are_filtered_as_one_types(pages: Path, browser: Page) -> None:
-    """The rows that fit are shown and counted; the address has the filter, also for another tab."""
-    words = (pages / "words.html").as_uri()
-    browser.open(words)
-    count = "document.querySelector('form.filter output').textContent"
-    every = int(browser.wait_for(count).split()[0])
-    assert browser.evaluate(count) == f"{every} of {every} shown"
-    assert every > 500
-    assert browser.evaluate("document.documentElement.scrollHeight") < 15_000
-    browser.evaluate("document.querySelector('.filter input').focus()")
-    browser.write("folio order")
-    shown = int(browser.evaluate(count).split()[0])
-    assert 5 < shown < every / 4
-    visible = "[...document.querySelectorAll('[data-row]')].filter((row) => row.offsetHeight)"
-    assert browser.evaluate(f"{visible}.length") == shown
-    browser.evaluate(
-        "(() => {const box = document.querySelector('.filter select'); box.value = 'clusters';"
-        "box.dispatchEvent(new Event('input', {bubbles: true}))})()"
-    )
-    fewer = browser.evaluate(count)
-    assert 0 < int(fewer.split()[0]) < shown
-    filtered = browser.evaluate("location.href")
-    assert filtered == f"{words}#q=folio+order&package=clusters"
-    browser.open("about:blank")
-    browser.open(filtered)
-    assert browser.evaluate(count) == fewer
-    assert browser.evaluate("document.querySelector('.filter select').value") == "clusters"
-    browser.evaluate("document.querySelector('.filter button').click()")
-    browser.wait_for(f"{count} == '{every} of {every} shown'")
-    assert browser.complaints == []
-
-
-def test_a_link_to_a_table_opens_it(pages: Path, browser: Page) -> None:
-    """Also when a filter has hidden it."""
-    browser.open(f"{(pages / 'words.html').as_uri()}#q=nothing-has-this-name")
-    assert browser.evaluate("document.querySelector('form.filter output').textContent")[:2] == "0 "
-    browser.evaluate("location.hash = 'SLOT_SWEEP'")
-    browser.wait_for("document.getElementById('SLOT_SWEEP').offsetHeight > 100")
-    top = browser.evaluate("document.getElementById('SLOT_SWEEP').getBoundingClientRect().top")
-    assert 0 < top < 300
-
-
-def test_without_scripts_the_words_are_all_shown(pages: Path, browser: Page) -> None:
-    """And the form is not."""
-    with browser.without_scripts():
-        browser.open((pages / "words.html").as_uri())
-        shown = "[...document.querySelectorAll('{}')].every((each) => each.offsetHeight > 0)"
-        assert browser.evaluate(shown.format("[data-row]"))
-        assert not browser.evaluate(shown.format("form.filter"))
-
-
 def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) -> None:
     """Its index is a script next to its pages, and its pages lead back to the report."""
     first = (pages / "api" / "swapsim.html").as_uri()
@@ -262,7 +210,6 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     for words, name, target in (
         ("own+machine", "Your machine", "api/swapsim/guide/your_machine.html"),
         ("refault", "Term: refault", "api/swapsim/guide/terms.html#reclaim"),
-        ("scanned.again", "scanned.again (column)", "words.html#slots.METRICS"),
     ):
         browser.open(f"{first}?search={words}")
         found = "document.querySelector('.search-result a')"
@@ -449,7 +396,7 @@ def test_a_setting_without_constants_is_one_line(pages: Path, browser: Page) -> 
 
 def test_a_page_without_panels_loads_no_panel(pages: Path, browser: Page) -> None:
     """And one with panels at most 100 KB more."""
-    browser.open((pages / "words.html").as_uri())
+    browser.open((pages / "patch-03-stall-decisions.html").as_uri())
     assert not [address for address in browser.fetched if address.endswith("live.js")]
     front = (pages / "index.html").read_text(encoding="utf-8")
     (panel,) = re.findall(r'<script type="application/gzip">(.*?)</script>', front)

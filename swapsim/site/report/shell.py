@@ -8,7 +8,6 @@ twelve digits becomes a link to Linux's tree. A wide table scrolls by itself.
 import os
 import platform
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -190,7 +189,6 @@ def _field(path: Path, name: str) -> str:
 STYLE: Final = "style.css"
 SCRIPT: Final = "charts.js"
 LIVE: Final = "live.js"  # the script of panels, which only a page with one loads
-FILTER: Final = "filter.js"
 REFERENCE: Final = (
     ("api/swapsim/guide.html", "A guide by task"),
     ("api/swapsim/cli.html", "The commands"),
@@ -265,7 +263,6 @@ def write(folder: Path, pages: Sequence[Page], provenance: Mapping[str, Any]) ->
     (folder / STYLE).write_text(style(), encoding="utf-8")
     (folder / SCRIPT).write_text(bundle(), encoding="utf-8")
     (folder / LIVE).write_text(script.page(), encoding="utf-8")
-    shutil.copy(TEMPLATES / FILTER, folder)
 
 
 def style() -> str:
