@@ -21,8 +21,9 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from itertools import chain, starmap
 from pathlib import Path
-from typing import Concatenate, Final, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
 import polars as pl
 
@@ -46,7 +47,7 @@ class Column:
 
     name: str
     dtype: pl.DataType | type[pl.DataType]
-    meaning: str
+    meaning: str = ""
     unit: str = ""
 
 
@@ -68,14 +69,18 @@ class Table:
     """The columns of a frame that one package passes to another, and the meaning of a row.
 
     `name` is that of its constant, for messages. `row` says what one row is, and how rows are
-    ordered. `columns` are in the order of the frame; `schema` has their names and types.
+    ordered. `columns` are in the order of the frame; where their names say all, by their types.
     """
 
-    def __init__(self, name: str, row: str, *columns: Column) -> None:
+    def __init__(self, name: str, row: str, *columns: Column | Mapping[str, Any]) -> None:
+        parts = [
+            (each,) if isinstance(each, Column) else starmap(Column, each.items())
+            for each in columns
+        ]
         self.name: Final = name
         self.row: Final = row
-        self.columns: Final = columns
-        self.schema: Final = pl.Schema({column.name: column.dtype for column in columns})
+        self.columns: Final[tuple[Column, ...]] = tuple(chain(*parts))
+        self.schema: Final = pl.Schema({each.name: each.dtype for each in self.columns})
 
     def __getitem__(self, name: str) -> Column:
         """Return a column by its name; raise KeyError without such a column."""

@@ -2,7 +2,6 @@
 """The mails' tables, row by row: which rows there are, the rule of the marks, and bad input."""
 
 import math
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 
 from swapsim import published
 from swapsim.errors import InputError
-from swapsim.io import data_root
 from swapsim.published import mark
-from swapsim.published.data import reasons
 
 RATIOS = st.floats(0.05, 20)
 
@@ -173,17 +170,6 @@ def test_a_metric_of_no_table_is_refused() -> None:
         published.rows.tables_of(yours)
     with pytest.raises(InputError, match="mail 'B' has no table 'lkp'"):
         published.table("B", "lkp")
-
-
-def test_a_reason_that_is_no_pattern_is_refused(tmp_path: Path) -> None:
-    """With the line of reasons.csv."""
-    shutil.copytree(data_root() / "published", tmp_path / "published")
-    path = tmp_path / "published" / "reasons.csv"
-    lines = path.read_text().splitlines()
-    mail, table, _, source, reason = next(iter(reasons().iter_rows()))
-    path.write_text("\n".join([lines[0], f"{mail},{table},(,{source},{reason}"]))
-    with pytest.raises(InputError, match=r"reasons\.csv, line 2, field 'metric': .* no pattern"):
-        reasons(path.parent)
 
 
 def test_a_ratio_ends_at_a_twentieth_and_at_twenty() -> None:

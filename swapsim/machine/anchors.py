@@ -10,45 +10,28 @@ bound the order of magnitude and the shape, and no more.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from swapsim import ffi
-from swapsim import tables as columns
 from swapsim.io import data_root
 from swapsim.machine._native import TRAVELS, closed_loop_ns
 from swapsim.machine.constants import costs_by_name
-from swapsim.published.data import require_unique
 from swapsim.published.tables import HAND
-from swapsim.tables import Column, Table, Vocabulary, read_csv
+from swapsim.tables import Table, read_csv
 
-LOCK_KIND: Final = Vocabulary("LOCK_KIND", "How waiters are served, and spin.", ffi.LOCK_KINDS)
-
-PLACEMENT: Final = Vocabulary(
-    "PLACEMENT",
-    "On which sockets the threads run; mixed: on two, half of them on each, arriving in any order.",
-    ("one socket", "mixed", "all remote", "not stated"),
-)
+PLACEMENTS: Final = ("one socket", "mixed", "all remote")
+"""On which sockets the threads run; mixed: on two, half of them on each, arriving in any order."""
 
 ANCHORS: Final = Table(
     "ANCHORS",
-    "One row per published measurement of threads that take one lock in a loop "
-    "(data/published/anchors.csv).",
-    Column("anchor", pl.String, "measurement on hardware, by machine and lock"),
-    Column("hand", HAND.dtype, "first: compared with the source; second: not checked"),
-    Column("lock", pl.String, "lock, as the source calls it"),
-    Column("kind", LOCK_KIND.dtype, "kind of lock in the simulation"),
-    Column("cpu", pl.String, "processor"),
-    Column("sockets", pl.Int64, "sockets of the machine"),
-    Column("cores", pl.Int64, "cores of a socket"),
-    Column("placement", PLACEMENT.dtype, "on which sockets the threads run"),
-    Column("threads", pl.Int64, "threads that take the lock in a loop"),
-    Column("loops", pl.Int64, "loops of each thread in the printed time; null if not known"),
-    columns.VALUE,
-    columns.UNIT,
-    Column("source", pl.String, "where it is printed"),
+    "One row per published measurement of threads that take one lock in a loop: value and unit "
+    "as printed; loops of each thread in the printed time are null if not known.",
+    {"anchor": pl.String, "hand": HAND, "lock": pl.String, "kind": pl.Enum(ffi.LOCK_KINDS)},
+    {"cpu": pl.String, "sockets": pl.Int64, "cores": pl.Int64},
+    {"placement": pl.Enum((*PLACEMENTS, "not stated")), "threads": pl.Int64, "loops": pl.Int64},
+    {"value": pl.Float64, "unit": pl.String, "source": pl.String},
 )
 
 ORDER: Final = 3.0
@@ -67,8 +50,6 @@ another one."""
 THREADS: Final = (1, 2, 4, 8, 16, 32)
 FAIR: Final = ("queued", "ticket")
 """Kinds of lock that serve waiters in the order of their arrival."""
-PLACEMENTS: Final = PLACEMENT.words[:-1]
-"""The placements that can be simulated."""
 
 HOLD_NS: Final = 1
 THINK_NS: Final = 57
@@ -79,12 +60,9 @@ SEEDS: Final = range(1, 21)
 """Each seed has another order of arrival, which a saturated fair lock repeats for ever."""
 
 
-def published_anchors(root: Path | None = None) -> pl.DataFrame:
-    """Read the published measurements of locks (ANCHORS), by default from data/published."""
-    path = (data_root() / "published" if root is None else root) / "anchors.csv"
-    frame = read_csv(path, ANCHORS, ["loops"])
-    require_unique(frame, ["anchor", "placement", "threads"], path)
-    return frame
+def published_anchors() -> pl.DataFrame:
+    """Read the published measurements of locks (ANCHORS)."""
+    return read_csv(data_root() / "published" / "anchors.csv", ANCHORS, ["loops"])
 
 
 def lock_rates(
@@ -96,7 +74,7 @@ def lock_rates(
 
     The columns are ``kind, placement, threads, ns, low, high``: the time of an acquisition, the
     mean over the seeds, and the least and greatest mean of a seed. Transfers are those of
-    data/costs.csv; the placements are explained in PLACEMENT.
+    data/costs.csv.
     """
     travels = {name: ns for name, ns in costs_by_name().items() if name in TRAVELS}
     rows = []
@@ -128,11 +106,17 @@ def against_anchors() -> pl.DataFrame:
     """
     rows = []
     for anchor in published_anchors().iter_rows(named=True):
-        published = published_ns(anchor)
-        if published is None or anchor["threads"] == 1:
+        published, threads = published_ns(anchor), anchor["threads"]
+        if published is None or threads == 1:
             continue
-        for placement in _placements(anchor):
-            found = _simulated_ns(anchor["kind"], placement, anchor["threads"])
+        allowed = {
+            "one socket": threads <= anchor["cores"],
+            "mixed": 2 < threads <= 2 * anchor["cores"],
+            "all remote": 1 < threads <= anchor["sockets"],
+        }
+        stated = anchor["placement"]
+        for placement in [stated] if stated in allowed else [p for p in allowed if allowed[p]]:
+            found = _simulated_ns(anchor["kind"], placement, threads)
             row = {name: anchor[name] for name in ("anchor", "hand", "kind", "threads")}
             row |= {"placement": placement}
             row |= {"published_ns": published, "simulated_ns": found, "times": found / published}
@@ -198,19 +182,6 @@ def published_ns(anchor: Mapping[str, Any]) -> float | None:
         return 1e9 / float(anchor["value"])
     loops = anchor["loops"]
     return None if loops is None else 1e6 * float(anchor["value"]) / (loops * anchor["threads"])
-
-
-def _placements(anchor: dict[str, Any]) -> list[str]:
-    """Return the placements that an anchor may have had."""
-    threads = anchor["threads"]
-    if anchor["placement"] != "not stated":
-        return [anchor["placement"]]
-    allowed = {
-        "one socket": threads <= anchor["cores"],
-        "mixed": 2 < threads <= 2 * anchor["cores"],
-        "all remote": 1 < threads <= anchor["sockets"],
-    }
-    return [placement for placement, fits in allowed.items() if fits]
 
 
 def _simulated_ns(kind: str, placement: str, threads: int) -> float:

@@ -9,32 +9,23 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from swapsim import tables as columns
-from swapsim.errors import InputError, suggestion
+from swapsim.errors import InputError, errors_of, suggestion
 from swapsim.ffi import COST_MAX, COST_NAMES
 from swapsim.io import data_root
-from swapsim.tables import Column, Table, read_csv
+from swapsim.tables import Table, read_csv
 
 CONSTANTS: Final = Table(
     "CONSTANTS",
-    "One row per constant of a model: the contention machine (data/costs.csv), or the reclaim "
-    "simulator (data/reclaim.csv).",
-    Column("name", pl.String, "constant; a cost has the name of its field in C"),
-    Column("value", pl.Int64, "value that the model uses"),
-    Column("low", pl.Int64, "lowest value that the source allows"),
-    Column("high", pl.Int64, "highest value that the source allows"),
-    columns.UNIT,
-    Column("source", pl.String, "where the value comes from"),
+    "One row per constant of a model: what it uses, what its source allows, and the source.",
+    {"name": pl.String, "value": pl.Int64, "low": pl.Int64, "high": pl.Int64},
+    {"unit": pl.String, "source": pl.String},
 )
 
 CHANGED: Final = "changed by the caller"
-SOURCES: Final = ("microbenchmark", "rig", "published", "fit", "assumed", CHANGED)
-"""First words of a source: measured, set or seen in our lab, read, fitted to a base column,
-assumed, or changed by a caller."""
 
 LONGEST_TAGS_NS: Final = 264
 """The longest plausible ``tag_ns``: two tag operations of the kernel's tree on average (three
@@ -90,44 +81,24 @@ def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]
 def read(file: File, root: Path | None = None) -> pl.DataFrame:
     """Read a file of constants."""
     path = (data_root() if root is None else root) / file.name
-    return check(file, read_csv(path, CONSTANTS), path)
+    with errors_of(path):
+        return check(file, read_csv(path, CONSTANTS))
 
 
-def check(file: File, frame: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
+def check(file: File, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the constants, in the file's order, if each is there once and in its own range."""
-    CONSTANTS.check(frame)
-    known = file.names
-    names = frame["name"].to_list()
-    for line, row in enumerate(frame.iter_rows(named=True), start=2):
-        name, low, value, high = (row[each] for each in ("name", "low", "value", "high"))
-        least = file.least(name)
-        faults = {
-            "name": "it is unknown; choose one of " + ", ".join(known)
-            if name not in known
-            else "it is given twice: remove one row" * (name in names[: line - 2]),
-            "value": f"{value} is not in its range: {_wanted(file, name)}"
-            * (not least <= value <= file.most),
-            "low": f"{low} must be at least {least} and at most the value {value}"
-            * (not least <= low <= value),
-            "high": f"{high} must be at least the value {value} and at most {file.most}"
-            * (not value <= high <= file.most),
-            "unit": f"{row['unit']!r} is not the unit of a cost: give ns"
-            * (name in file.costs and row["unit"] != "ns"),
-            "source": f"start it with one of {', '.join(SOURCES)}"
-            * (not row["source"].startswith(SOURCES)),
-        }
-        for field, fault in faults.items():
-            if fault:
-                raise InputError(
-                    f"constant {name!r}: {fault}",
-                    path=path,
-                    line=line if path else None,
-                    field=field,
-                )
-    for name in known:
-        if name not in names:
-            raise InputError(f"constant {name!r} is missing: add its row", path=path, field="name")
-    order = pl.DataFrame({"name": known}, schema={"name": pl.String})
+    given = CONSTANTS.check(frame)["name"].to_list()
+    for name, value, low, high in frame.select("name", "value", "low", "high").iter_rows():
+        if name not in file.names or given.count(name) > 1:
+            why = "is given twice" if name in file.names else "is unknown"
+            known = ", ".join(file.names)
+            raise InputError(f"constant {name!r} {why}: give each of {known} once", field="name")
+        if not file.least(name) <= low <= value <= high <= file.most:
+            why = f"{value} is not in its range, {low} to {high}: {_wanted(file, name)}"
+            raise InputError(f"constant {name!r}: {why}", field="value")
+    if missing := [name for name in file.names if name not in given]:
+        raise InputError(f"constant {missing[0]!r} is missing: add its row", field="name")
+    order = pl.DataFrame({"name": file.names}, schema={"name": pl.String})
     return order.join(frame, on="name", maintain_order="left").select(CONSTANTS.names())
 
 
@@ -184,15 +155,7 @@ def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame
     return change(COSTS, frame, values)
 
 
-class HasCosts(Protocol):
-    """A machine with costs that differ from data/costs.csv."""
-
-    @property
-    def costs(self) -> Mapping[str, int]:
-        """Values in ns by their names."""
-
-
-def costs(machine: HasCosts | None = None, /, **changes: int) -> pl.DataFrame:
+def costs(machine: Any = None, /, **changes: int) -> pl.DataFrame:
     """Return how long each step of a machine's work takes, and the source of each figure.
 
     Parameters

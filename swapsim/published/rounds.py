@@ -2,46 +2,36 @@
 """Statistics over rounds: medians with exact intervals, ranks, differences, counts."""
 
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.published.tables import COMPARISON, MEDIANS, PUBLISHED, RESULTS, SEEN
+from swapsim.published.tables import COMPARISON, SEEN
 from swapsim.study import RANKED, interval_of, over, rank
 from swapsim.tables import cases as first
 
-_OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
-
 
 def medians(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the median of each metric over its rounds (MEDIANS), with its exact interval.
-
-    The interval of one round is its value.
-    """
-    RESULTS.check(results)
-    found = over(results.select(*_OF_ONE_RUN, "seed", "value"), interval=True)
-    named = found.rename({"runs": "rounds", "middle": "median"})
-    return MEDIANS.check(named.select(MEDIANS.names()))
+    """Return the median of each metric over its rounds (MEDIANS), with its exact interval."""
+    one_run = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
+    found = over(results.select(*one_run, "seed", "value"), interval=True)
+    return found.rename({"runs": "rounds", "middle": "median"})
 
 
 def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return a row per metric, and a column per policy: "median [low, high]" as `spread` has it."""
-    MEDIANS.check(medians)
-    known = medians["metric"].unique()
-    for metric in metrics:
-        if metric not in known:
-            raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
-    order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
-    return (
-        order.join(medians, on="metric", maintain_order="left")
-        .with_columns(
-            text=pl.struct("median", "low", "high").map_elements(spread, return_dtype=pl.String)
-        )
-        .pivot("policy", index="metric", values="text")
-    )
+    rows = pl.concat(_of_metric(medians, metric) for metric in metrics)
+    text = pl.struct("median", "low", "high").map_elements(spread, return_dtype=pl.String)
+    return rows.with_columns(text=text).pivot("policy", index="metric", values="text")
+
+
+def _of_metric(rows: pl.DataFrame, metric: str) -> pl.DataFrame:
+    if (found := rows.filter(metric=metric)).is_empty():
+        raise InputError(f"no such metric: {metric!r}; take one of the rows", field="metric")
+    return found
 
 
 def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
@@ -51,12 +41,7 @@ def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     ``policy, median, low, high, unit`` and those of `study.rank`, which compares policies
     round by round.
     """
-    if better not in ("lower", "higher"):
-        raise InputError(f"better={better!r}: choose lower or higher", field="better")
-    chosen = RESULTS.check(results).filter(metric=metric)
-    if chosen.is_empty():
-        raise InputError(f"no such metric: {metric!r}; take one of the results", field="metric")
-    rounds = chosen.select("policy", "unit", "seed", "value")
+    rounds = _of_metric(results, metric).select("policy", "unit", "seed", "value")
     return rank(rounds, better).select("policy", "median", "low", "high", "unit", *RANKED)
 
 
@@ -90,19 +75,16 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None
 
 def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     """Compare each policy of a series with the one before it, round by round: a row per step."""
-    RESULTS.check(results)
     rows = []
     for metric in metrics:
-        of_metric = results.filter(metric=metric)
-        if of_metric.is_empty():
-            raise InputError(f"no such metric: {metric!r}; take one of the results", field="metric")
+        of_metric = _of_metric(results, metric)
         rounds = {name: of_metric.filter(policy=name).select("seed", "value") for name in policies}
         for base_policy, policy in pairwise(policies):
             found = difference(rounds[base_policy], rounds[policy])
             if found is not None:
                 labels = {"metric": metric, "unit": of_metric["unit"][0]}
                 rows.append({**labels, "base_policy": base_policy, "policy": policy, **found})
-    return pl.DataFrame(rows, schema_overrides={"rounds": pl.UInt32, "seen": SEEN.dtype})
+    return pl.DataFrame(rows, schema_overrides={"rounds": pl.UInt32, "seen": SEEN})
 
 
 COUNT_TOLERANCE_PERCENT: Final = 5.0
@@ -117,11 +99,9 @@ def agreement(within: pl.Expr) -> pl.Expr:
 def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the means of simulated RESULTS with measured MEDIANS under the same workload.
 
-    There is one row per policy and metric that both have. A count is reproduced within
-    COUNT_TOLERANCE_PERCENT of the measured median. Without a common one it is an InputError.
+    There is one row per policy and metric that both have, at least one. A count is reproduced
+    within COUNT_TOLERANCE_PERCENT of the measured median.
     """
-    RESULTS.check(simulated)
-    MEDIANS.check(medians)
     keys = ["policy", "metric", "unit"]
     means = (
         simulated.sort(pl.all())  # float sums depend on their order
@@ -152,10 +132,7 @@ NO_PERCENT: Final = 0.005  # percentages and points below this are shown as zero
 
 
 def range_text(low: float | None, high: float | None) -> str:
-    """Return a range of changes in percent, once if its ends look the same; a factor from +1000 %.
-
-    It is empty without an end.
-    """
+    """Return a range of changes in percent, or its one end; factors from +1000 % on."""
     if low is None or high is None:
         return ""
     if high >= LARGE_PERCENT:
@@ -166,16 +143,12 @@ def range_text(low: float | None, high: float | None) -> str:
 
 
 def _factor(percent: float) -> str:
-    """Return the factor of a change in percent, after a multiplication sign."""
     times = 1 + percent / 100
     return f"\N{MULTIPLICATION SIGN}{f'{times:,.0f}' if times >= 100 else f'{times:.3g}'}"
 
 
 def _change(percent: float) -> str:
-    """Return a change in percent with its sign; zero has none.
-
-    Next to zero and to -100 % it has two decimals.
-    """
+    """Return a change in percent with its sign; next to 0 and to -100 % it has two decimals."""
     text = f"{percent:+.1f}"
     if text not in ("+0.0", "-0.0", "-100.0"):
         return text
@@ -187,20 +160,8 @@ def _change(percent: float) -> str:
 _LKP_HEAD: Final = (
     "---------------- --------------------------\n"
     "         %stddev     %change         %stddev\n"
-    "             \\          |                \\\n"
+    "             \\          |                \\"
 )
-
-_Cell = dict[str, Any]  # a row of COMPARISON
-
-
-def lkp_change(base: float, value: float) -> float:
-    """Return the percentage that lkp prints between base and value, with its plain sign.
-
-    A base of zero gives infinity, printed +Inf; no change gives 0.
-    """
-    if value == base:
-        return 0.0
-    return float("inf") if base == 0 else 100 * value / base - 100
 
 
 def lkp(comparison: pl.DataFrame) -> str:
@@ -209,76 +170,47 @@ def lkp(comparison: pl.DataFrame) -> str:
     The rows of a metric are adjacent, its base kernel first. A deviation that is null leaves its
     place empty.
     """
-    metrics = _by_metric(comparison)
-    if any(len(cells) != 2 for cells in metrics):
-        raise InputError("lkp's layout compares two kernels: choose a base and another one")
-    lines: list[str] = []
-    for base, other in metrics:
-        if not lines:
-            lines.append(f"{base['kernel']:<16} {other['kernel']}\n{_LKP_HEAD}")
-        change = lkp_change(base["value"], other["value"])
-        printed = "+Inf" if change == float("inf") else f"{change:+.1f}"
-        lines.append(
-            f"{_with_deviation(base)}{printed:>10}% {_with_deviation(other)}  {base['metric']}\n"
-        )
-    return "".join(lines)
+    cells = comparison.to_dicts()
+    lines = [f"{cells[0]['kernel']:<16} {cells[1]['kernel']}\n{_LKP_HEAD}"]
+    for base, other in zip(cells[::2], cells[1::2], strict=True):
+        if base["metric"] != other["metric"] or base["kernel"] != cells[0]["kernel"]:
+            raise InputError("lkp's layout compares two kernels: choose a base and another one")
+        printed = "+Inf"
+        if base["value"] or not other["value"]:
+            change = 100 * other["value"] / base["value"] - 100 if base["value"] else 0.0
+            printed = f"{0.0 if base['value'] == other['value'] else change:+.1f}"
+        old, new = map(_with_deviation, (base, other))
+        lines.append(f"{old}{printed:>10}% {new}  {base['metric']}")
+    return "\n".join([*lines, ""])
+
+
+def _with_deviation(cell: dict[str, Any]) -> str:
+    deviation = cell["stddev_percent"]
+    text = f"{cell['value']:10.{cell['decimals']}f}"
+    return text + (" " * 6 if deviation is None else f" ±{deviation:3.0f}%")
 
 
 def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     """Return COMPARISON: RESULTS of one patch with the rows, digits and order of printed cells.
 
     Values are means over the seeds, with their relative standard deviation; null with one seed, and
-    for a mean of zero. Metrics and kernels without a result are left out; without any it is an
-    InputError.
+    for a mean of zero. Metrics and kernels without a result are left out.
     """
-    RESULTS.check(results)
-    PUBLISHED.check(cells)
-    keys = ["metric", "kernel"]
     found = (
         results.sort(pl.all())  # float sums depend on their order
-        .group_by(keys, maintain_order=True)
-        .agg(mean=pl.col("value").mean(), deviation=pl.col("value").std())
+        .group_by("metric", "kernel", maintain_order=True)
+        .agg(value=pl.col("value").mean(), deviation=pl.col("value").std())
     )
-    kernels = cells["kernel"].unique(maintain_order=True)
-    kernels = kernels.filter(kernels.is_in(results["kernel"].unique().to_list()))
-    share = 100 * pl.col("deviation") / pl.col("mean")
+    share = 100 * pl.col("deviation") / pl.col("value")
+    kernels = cells.select(pl.col("kernel").unique(maintain_order=True))
     rows = (
         cells.select("metric", "decimals", "better")
         .unique("metric", maintain_order=True)
-        .join(pl.DataFrame({"kernel": kernels}), how="cross")
-        .join(found, on=keys, how="left", maintain_order="left")
-        .filter(pl.col("mean").is_not_null().all().over("metric"))
-        .select(
-            *keys,
-            "decimals",
-            "better",
-            value="mean",
-            stddev_percent=pl.when(pl.col("mean") != 0).then(share),
-        )
-        .select(COMPARISON.names())
+        .join(kernels.join(found, on="kernel", how="semi"), how="cross", maintain_order="left")
+        .join(found, on=["metric", "kernel"], how="left", maintain_order="left")
+        .filter(pl.col("value").is_not_null().all().over("metric"))
+        .with_columns(stddev_percent=pl.when(pl.col("value") != 0).then(share))
     )
     if rows.is_empty():
-        raise InputError(
-            "results and printed table have no metric in common: give those of one patch"
-        )
-    return COMPARISON.check(rows)
-
-
-def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:
-    rows = COMPARISON.check(comparison).to_dicts()
-    metrics = [list(cells) for _, cells in groupby(rows, key=lambda cell: cell["metric"])]
-    ordered = [[cell["kernel"] for cell in cells] for cells in metrics]
-    for cells, kernels in zip(metrics, ordered, strict=True):
-        if kernels != (wanted := ordered[0]):
-            raise InputError(
-                f"metric {cells[0]['metric']!r} has kernels {kernels}, the first one {wanted}:"
-                " give every metric the same, in the same order",
-                field="kernel",
-            )
-    return metrics
-
-
-def _with_deviation(cell: _Cell) -> str:
-    deviation = cell["stddev_percent"]
-    text = f"{cell['value']:10.{cell['decimals']}f}"
-    return text + (" " * 6 if deviation is None else f" ±{deviation:3.0f}%")
+        raise InputError("results and printed table have no metric in common: give one patch's")
+    return rows.select(COMPARISON.names())

@@ -1,97 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of what is published, simulated and measured, and of their comparison."""
+"""Tables of what is published, simulated and measured."""
 
 from typing import Final
 
 import polars as pl
 
-from swapsim import tables as columns
-from swapsim.tables import BY_ROW, Column, Table, Vocabulary
+from swapsim.tables import PATCH, Column, Table
 
-BETTER: Final = Vocabulary(
-    "BETTER", "Which direction of a metric is the better one.", ("higher", "lower", "neither")
-)
+HAND: Final = pl.Enum(("first", "second"))  # copied from the source, or from notes of it
+LINK: Final = pl.Enum(("mail", "commit", "article", "source"))
+WINDOW: Final = pl.Enum(("write", "swap", "run"))
+"""Part of a run of swap-w-seq: each task up to its own last page (write), from the first page out
+to the first task's last page (swap), or all of it with the exit (run)."""
 
-HAND: Final = Vocabulary(
-    "HAND",
-    "Where a mail's figures are from: copied from its text, or from notes that were made of it.",
-    ("first", "second"),
-)
+SEEN: Final = pl.Enum(("falls", "rises", "either"))
+"""How a figure changes by the rounds; either: their interval contains both signs."""
 
-LINK: Final = Vocabulary(
-    "LINK",
-    "What a link leads to: a mail in the archive, a commit in Linus' tree, an article of LWN, or "
-    "another source.",
-    ("mail", "commit", "article", "source"),
-)
-
-SOURCE: Final = Vocabulary(
-    "SOURCE", "The three columns that are compared.", ("published", "simulated", "measured")
-)
-
-
-SEEN: Final = Vocabulary(
-    "SEEN",
-    "How a figure changes by the rounds; either: their interval contains both signs.",
-    ("falls", "rises", "either"),
-)
-
-_LOCATOR: Final = "where it is printed: "
-_MAIL: Final = Column("mail", pl.String, "mail, by its name in data/published/mails.csv")
-_DECIMALS: Final = Column("decimals", pl.UInt8, "digits after the decimal point")
-_STDDEV: Final = Column(
-    "stddev_percent", pl.Float64, "relative standard deviation; null where none is printed"
-)
-_BETTER: Final = Column("better", BETTER.dtype, "which direction of the metric is the better one")
+_BETTER: Final = pl.Enum(("higher", "lower", "neither"))
+_SOURCE: Final = pl.Enum(("published", "simulated", "measured"))
+_NAMES: Final = pl.List(pl.String)
 
 PUBLISHED: Final = Table(
     "PUBLISHED",
     "One row per printed cell of a mail's table (data/published).",
-    columns.PATCH,
-    _MAIL,
-    Column("locator", pl.String, f"{_LOCATOR}``table | row | kernel``"),
-    columns.TABLE,
-    columns.METRIC,
-    Column("parameters", pl.String, "settings of the test, as ``name=value`` pairs"),
-    columns.KERNEL,
-    columns.VALUE,
-    Column("printed", pl.String, "text of the figure as printed"),
-    _DECIMALS,
-    _STDDEV,
-    Column("change_percent_printed", pl.String, "text of the change printed next to the cell"),
-    Column("change_percent", pl.Float64, "change printed next to the cell"),
-    columns.UNIT,
-    _BETTER,
+    dict.fromkeys(("patch", "mail", "locator", "table", "metric", "parameters"), pl.String),
+    {"kernel": pl.String, "value": pl.Float64, "printed": pl.String, "decimals": pl.UInt8},
+    {"stddev_percent": pl.Float64, "change_percent_printed": pl.String},
+    {"change_percent": pl.Float64, "unit": pl.String, "better": _BETTER},
 )
-
 MAILS: Final = Table(
     "MAILS",
     "One row per mail whose figures are in data/published.",
-    _MAIL,
-    columns.PATCH,
-    Column("hand", HAND.dtype, "whether figures were copied from the mail or from notes of it"),
-    Column("message", pl.String, "message ID of the mail, or another name for it"),
+    {"mail": pl.String, "patch": pl.String, "hand": HAND, "message": pl.String},
 )
-
 LINKS: Final = Table(
     "LINKS",
-    "One row per mail, commit, article or other source that our texts cite.",
-    Column("name", pl.String, "mail, by its name in data/published/mails.csv, or another name"),
-    Column("kind", LINK.dtype, "what the link leads to"),
-    Column("target", pl.String, "message ID, commit, number of the article, or address; or null"),
-    Column("title", pl.String, "its title, or what it is"),
-    Column("author", pl.String, "author of a mail; else null"),
-    Column("date", pl.String, "day of a mail in its author's time zone, as 2016-08-30; or null"),
-    Column("merged", pl.String, "commit that merged a mailed patch in Linus' tree; else null"),
+    "One row per mail, commit, article or other source that our texts cite; ``target`` is a "
+    "message ID, commit, number of the article, or address.",
+    {"name": pl.String, "kind": LINK, "target": pl.String, "title": pl.String},
+    {"author": pl.String, "date": pl.String, "merged": pl.String},
 )
-
-
-_NAMES: Final = pl.List(pl.String)
-
+REASONS: Final = Table(
+    "REASONS",
+    "Printed rows without a figure of a source, by regular expressions; the first that fits counts",
+    dict.fromkeys(("mail", "table", "metric", "source", "reason"), pl.String),
+)
+WINDOWS: Final = Table(
+    "WINDOWS",
+    "The part of a run that a metric, or all that begin so, describes; stored before the run. "
+    "``fitted`` is the kernel whose figure constants are fitted to; null if held out.",
+    {"metric": pl.String, "window": WINDOW, "fitted": pl.String, "note": pl.String},
+)
 CARD: Final = Table(
     "CARD",
     "One row per card of a patch: the fields of its front matter (TOML), all needed, and its text.",
-    columns.PATCH,
+    PATCH,
     Column("title", pl.String, "subject of the mail, or what the card is on"),
     Column("author", pl.String, "who posted the patch; after a semicolon, others"),
     Column("date", pl.String, "day of the mail, as 2016-09-09; then other versions"),
@@ -102,108 +65,38 @@ CARD: Final = Table(
     Column("not_modelled", _NAMES, "what the model leaves out, each in words"),
     Column("body", pl.String, "the card's text below the front matter, in markdown"),
 )
-
-
-REASONS: Final = Table(
-    "REASONS",
-    "One row per group of printed rows without a figure of a source; the first that fits counts.",
-    Column("mail", pl.String, "letter of the mail"),
-    Column("table", pl.String, "names of its tables, as a regular expression"),
-    Column("metric", pl.String, "names of their rows, as a regular expression"),
-    Column("source", pl.String, "simulated or measured, as a regular expression"),
-    Column("reason", pl.String, "why there is no figure, in a word or two"),
-)
-
-
-WINDOW: Final = Vocabulary(
-    "WINDOW",
-    "Part of a run of swap-w-seq: each task up to its own last page (write), from the first page "
-    "out to the first task's last page (swap), or all of it with the exit (run).",
-    ("write", "swap", "run"),
-)
-
-WINDOWS: Final = Table(
-    "WINDOWS",
-    "One row per metric of a tool: the part of a run that it describes. It is stored before the "
-    "run.",
-    Column("metric", pl.String, "name of the metric, or the begin of its name"),
-    Column("window", WINDOW.dtype, "part of the run"),
-    Column("fitted", pl.String, "kernel whose figure constants are fitted to; null if held out"),
-    columns.NOTE,
-)
-
-
 COMPARISON: Final = Table(
     "COMPARISON",
     "One row per metric and kernel of a printed comparison, the base kernel first.",
-    columns.METRIC,
-    columns.KERNEL,
-    columns.VALUE,
-    _DECIMALS,
-    _STDDEV,
-    _BETTER,
+    {"metric": pl.String, "kernel": pl.String, "value": pl.Float64, "decimals": pl.UInt8},
+    {"stddev_percent": pl.Float64, "better": _BETTER},
 )
 
-_SOURCE: Final = Column("source", SOURCE.dtype, "whether it is published, simulated or measured")
-_N_TASKS: Final = Column("n_tasks", pl.UInt32, "number of tasks that swap")
-
+_ONE_RUN: Final = {"patch": pl.String, "source": _SOURCE, "kernel": pl.String, "policy": pl.String}
 RESULTS: Final = Table(
     "RESULTS",
-    "One row per metric of one run.",
-    columns.PATCH,
-    _SOURCE,
-    columns.KERNEL,
-    columns.POLICY,
-    _N_TASKS,
-    columns.SEED,
-    columns.METRIC,
-    columns.VALUE,
-    columns.UNIT,
+    "One row per metric of one run; the seed of a measurement is the number of its round.",
+    _ONE_RUN,
+    {"n_tasks": pl.UInt32, "seed": pl.UInt64},
+    {"metric": pl.String, "value": pl.Float64, "unit": pl.String},
 )
-
-_ROUNDS: Final = Column("rounds", pl.UInt32, "number of measured rounds or simulated seeds")
-
 MEDIANS: Final = Table(
     "MEDIANS",
     "One row per metric and setting: RESULTS over their rounds.",
-    columns.PATCH,
-    _SOURCE,
-    columns.KERNEL,
-    columns.POLICY,
-    _N_TASKS,
-    columns.METRIC,
-    columns.UNIT,
-    _ROUNDS,
-    Column("median", pl.Float64, "median over the rounds", BY_ROW),
-    columns.LOW,
-    columns.HIGH,
+    _ONE_RUN,
+    {"n_tasks": pl.UInt32, "metric": pl.String, "unit": pl.String, "rounds": pl.UInt32},
+    dict.fromkeys(("median", "low", "high"), pl.Float64),
 )
-
-
 SLOTS_IN_USE: Final = Table(
     "SLOTS_IN_USE",
-    "One row per range of adjacent swap slots that a set has in use, in order. Policy and seed are "
-    "those of the RESULTS that were measured with them.",
-    columns.POLICY,
-    columns.SEED,
-    Column("set", pl.String, "set of slots"),
-    Column("first", pl.UInt32, "first slot of the range"),
-    Column("count", pl.UInt32, "number of slots in the range"),
+    "One row per range of adjacent swap slots that a set has in use, in order.",
+    {"policy": pl.String, "seed": pl.UInt64, "set": pl.String},
+    {"first": pl.UInt32, "count": pl.UInt32},
 )
-
 REMOVED_LISTS: Final = Table(
     "REMOVED_LISTS",
-    "One row per call of shrink_folio_list that removed folios from the swap cache. Kernel, policy "
-    "and seed are those of the RESULTS of the same experiment.",
-    columns.KERNEL,
-    columns.POLICY,
-    columns.SEED,
-    Column("list", pl.UInt32, "number of the list in its run, by its begin"),
-    columns.PID,
-    columns.CPU,
-    Column("folios", pl.UInt32, "folios that the list removed from the swap cache"),
-    Column("slots", pl.UInt32, "slots of these folios"),
-    Column("clusters", pl.UInt32, "distinct clusters of 512 slots"),
-    Column("runs", pl.UInt32, "longest runs of successive folios in one cluster"),
-    Column("trunks", pl.UInt32, "distinct trunks of 64 MiB"),
+    "One row per call of shrink_folio_list that removed folios from the swap cache, in order.",
+    {"kernel": pl.String, "policy": pl.String, "seed": pl.UInt64, "list": pl.UInt32},
+    {"pid": pl.Int32, "cpu": pl.UInt16},
+    dict.fromkeys(("folios", "slots", "clusters", "runs", "trunks"), pl.UInt32),
 )

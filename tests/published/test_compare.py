@@ -10,8 +10,8 @@ import pytest
 from swapsim.errors import InputError
 from swapsim.published.data import published_tables
 from swapsim.published.data import results as as_results
-from swapsim.published.rounds import as_printed, compare_counts, lkp, lkp_change
-from swapsim.published.tables import COMPARISON, MEDIANS, PUBLISHED, RESULTS
+from swapsim.published.rounds import as_printed, compare_counts, lkp
+from swapsim.published.tables import COMPARISON, MEDIANS, RESULTS
 
 TABLES = published_tables()
 A = "01-writeback-tags"
@@ -89,7 +89,7 @@ def test_lkp_layout_reprints_the_published_rows() -> None:
         assert printed[:2] == (base["printed"], f"{base['stddev_percent']:.0f}")
         assert printed[3:5] == (other["printed"], f"{other['stddev_percent']:.0f}")
         assert printed[5] == metric[0]
-        changes = [lkp_change(*ends) for ends in corners(base, other)]
+        changes = [100 * new / old - 100 for old, new in corners(base, other)]
         possible = printable((min(changes), max(changes)), 1)
         assert f"{other['change_percent']:.1f}" in possible
         if len(possible) == 1:
@@ -184,17 +184,13 @@ SO = results("so", "simulated", [1.0], [2.0])
 @pytest.mark.parametrize(
     ("call", "remedy"),
     [
-        (lambda: lkp(DISK.slice(0, DISK.height - 1)), "same order"),
         (lambda: lkp(DISK), "two kernels"),
-        (lambda: lkp(TABLES), "COMPARISON"),
         (lambda: as_printed(SO, cells({"rate": 2}, ("base", "base+patch"))), "one patch"),
-        (lambda: as_printed(SO, SO), "PUBLISHED"),
-        (lambda: as_printed(pl.DataFrame(schema=PUBLISHED.schema), TABLES), "RESULTS"),
     ],
 )
 def test_tables_that_do_not_belong_together_are_refused(
     call: Callable[[], object], remedy: str
 ) -> None:
-    """Other kernels, nothing in common, or another schema: the line says what to give."""
+    """Other kernels, or nothing in common: the line says what to give."""
     with pytest.raises(InputError, match=remedy):
         call()
