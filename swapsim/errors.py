@@ -17,10 +17,7 @@ class SwapsimError(Exception):
 
 
 class InputError(SwapsimError, ValueError):
-    """A file (path, line from 1), a field, a table or a setting that does not fit.
-
-    The message says what is wrong and what to do.
-    """
+    """A file (path, line from 1), a field, a table or a setting that does not fit."""
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ repeat them.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import count
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -49,11 +50,7 @@ def new(make: Any, *given: Any, free: Any) -> Any:
 
 
 def config(init: Any, settings: object, **others: Any) -> Any:
-    """Return the library's config with the values of a dataclass, where names are the same.
-
-    `init` is ``sws_X_config_init``. `others` replace values, and are the only ones for fields that
-    are no numbers. A field that neither has, or that is None, keeps the library's default.
-    """
+    """Return the config of ``sws_X_config_init`` with a dataclass's values, or with `others`."""
     made = ffi.new(ffi.typeof(init).args[0])
     init(made)
     for name, field in ffi.typeof(made).item.fields:
@@ -65,10 +62,7 @@ def config(init: Any, settings: object, **others: Any) -> Any:
 
 
 def columns(struct: str, frame: pl.DataFrame) -> Any:
-    """Return a frame's columns as a struct of pointers to arrays; words are their numbers.
-
-    TypeError if a column could lose values in the type of its array.
-    """
+    """Return a frame's columns as a struct of pointers to arrays; words are their numbers."""
     made = ffi.new(f"{struct} *")
     arrays = []
     for name, field in ffi.typeof(struct).fields:
@@ -80,10 +74,7 @@ def columns(struct: str, frame: pl.DataFrame) -> Any:
 
 
 def pointers(struct: str, arrays: Mapping[str, Any]) -> Any:
-    """Return a struct of pointers to arrays or columns, which it keeps; others are NULL, or 0.
-
-    A field that is an array of pointers takes several, one that is a struct takes such a struct.
-    """
+    """Return a struct of pointers to arrays or columns, or arrays of these, which it keeps."""
     made, fields, kept = ffi.new(f"{struct} *"), dict(ffi.typeof(struct).fields), [arrays]
     for name, given in arrays.items():
         field = fields[name].type
@@ -116,9 +107,9 @@ def chunks(ends: np.ndarray[Any, Any], rows: int) -> Iterator[tuple[slice, slice
         first, begin = last, end
 
 
-def records(struct: str, count: int) -> tuple[np.ndarray[Any, Any], Any]:
+def records(struct: str, size: int) -> tuple[np.ndarray[Any, Any], Any]:
     """Return an array of structs of zeros, and the pointer by which the library fills it."""
-    array = np.zeros(count, dtype=dtype_of(struct))
+    array = np.zeros(size, dtype=dtype_of(struct))
     return array, ffi.from_buffer(f"{struct}[]", array)
 
 
@@ -199,10 +190,7 @@ def _ranges(struct: str) -> dict[str, tuple[int, int]]:
 
 
 def check_ranges(config: object, struct: str, **others: tuple[int, int]) -> None:
-    """Require that each field of a config that is in the struct lies in its range.
-
-    `others` are ranges of fields whose header states none, or one with an exception.
-    """
+    """Require that each field of a config lies in its header's range, or in that of `others`."""
     for name, (low, high) in (_ranges(struct) | others).items():
         if hasattr(config, name):
             check_number(name, getattr(config, name), low, high)
@@ -217,10 +205,8 @@ def _number(text: str) -> int:
 
 def _names(name_of: Callable[[int], object]) -> tuple[str, ...]:
     """Return the names that a function gives to 0, 1, 2 ..., with NULL after the last one."""
-    found: list[str] = []
-    while (name := name_of(len(found))) != ffi.NULL:
-        found.append(ffi.string(name).decode())
-    return tuple(found)
+    found = iter(map(name_of, count()).__next__, ffi.NULL)
+    return tuple(ffi.string(name).decode() for name in found)
 
 
 def _words(enum: str, prefix: str) -> tuple[str, ...]:
@@ -268,7 +254,6 @@ CLUSTER_FAULTS: Final = _names(lib.sws_cluster_replay_fault_name)
 CLUSTER_ORDERS: Final[int] = lib.SWS_CLUSTERS_ORDERS
 CLUSTER_CPUS_MAX: Final[int] = lib.SWS_CLUSTERS_CPUS_MAX
 CLUSTER_DEVICES_MAX: Final[int] = lib.SWS_CLUSTERS_DEVICES_MAX
-CLUSTER_OWNERS_MAX: Final[int] = lib.SWS_CLUSTERS_OWNERS_MAX
 CLUSTER_SIZE_MAX: Final[int] = lib.SWS_CLUSTERS_SIZE_MAX  # slots of a cluster
 CLUSTER_SLOTS_MAX: Final[int] = lib.SWS_CLUSTERS_SLOTS_MAX
 
@@ -283,7 +268,6 @@ MGLRU_SWITCHES: Final = {
     if field.type.kind == "primitive"
 }
 MGLRU_TIERS: Final[int] = lib.SWS_MGLRU_TIERS
-MGLRU_FEW: Final[int] = lib.SWS_MGLRU_BATCH  # refaults that are few by both kernels
 MGLRU_SWAPPINESS_MAX: Final[int] = lib.SWS_MGLRU_SWAPPINESS_MAX
 GENERATIONS_MAX: Final[int] = lib.SWS_MGLRU_GENS_MAX
 
@@ -324,14 +308,10 @@ RECLAIM_COST_MAX: Final[int] = lib.SWS_RECLAIM_COST_MAX
 RECLAIM_PAGES_MIN: Final[int] = lib.SWS_RECLAIM_PAGES_MIN  # of both zones together
 
 
-def _reclaim_ranges() -> Iterator[tuple[str, tuple[int, int]]]:
-    number = 0
-    while (found := lib.sws_reclaim_range_of(number)) != ffi.NULL:
-        yield ffi.string(found.field).decode(), (found.low, found.high)
-        number += 1
-
-
-RECLAIM_RANGES: Final = dict(_reclaim_ranges())  # of integer fields: lowest and highest value
+RECLAIM_RANGES: Final = {  # of integer fields: lowest and highest value
+    ffi.string(found.field).decode(): (found.low, found.high)
+    for found in iter(map(lib.sws_reclaim_range_of, count()).__next__, ffi.NULL)
+}
 
 
 def _defaults(name: str, write: Callable[[Any], None]) -> dict[str, int]:

@@ -93,11 +93,7 @@ def shipped_measurements() -> dict[str, Path]:
 def translate_errors(
     path: Path | str, wrong: str, advice: str, *, quote: bool = False
 ) -> Iterator[None]:
-    """Turn each failure of the body into an InputError: file, what is `wrong`, and the `advice`.
-
-    With `quote` it has the message of the library that failed. Panics of polars, which are not
-    Exceptions, are translated, too; a SwapsimError and KeyboardInterrupt pass unchanged.
-    """
+    """Turn each failure of the body, a panic of polars too, into an InputError of one line."""
     try:
         yield
     except SwapsimError:
@@ -159,10 +155,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, Any]:
-    """Return the content of a TOML text, of the file `path`; an error says what is `wrong` with it.
-
-    A key of more than 1000 parts is an error, too.
-    """
+    """Return the content of a TOML text, of the file `path`; an error says what is `wrong`."""
     bare = _STRING.sub("", text)
     if any(key.count(".") > _PARTS for key in re.split(r"[,=\[\]{}\n]", bare)):
         raise InputError(f"{wrong} (a key of more than {_PARTS} parts): fix it", path=path)

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from tqdm import tqdm
 
@@ -66,16 +66,9 @@ def exit_status() -> int:
     return 128 + (_came or signal.SIGINT)
 
 
-class Bar(Protocol):
-    """A counter of work that is done."""
-
-    def update(self, n: int = 1) -> object:
-        """Count `n` more."""
-
-
 @contextmanager
-def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
-    """Yield a bar for a number of steps."""
+def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Any]:
+    """Yield a bar for a number of steps, whose ``update(n=1)`` counts."""
     if not _in_notebook():
         with TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
             yield text
@@ -97,7 +90,6 @@ def over(things: Collection[Thing], desc: str, unit: str) -> Iterator[Thing]:
 
 
 def _in_notebook() -> bool:
-    """Whether this is the kernel of a notebook, which has imported IPython."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
@@ -109,10 +101,7 @@ class TextBar(tqdm):  # type: ignore[type-arg]
 
 
 class _NotebookBar:
-    """A bar that appears after a delay, as a widget without text.
-
-    The comparison of a notebook with its committed outputs ignores widgets, but not texts.
-    """
+    """A bar that appears after a delay, as a widget, which nbval ignores."""
 
     def __init__(self, total: int, desc: str, unit: str, *, delay: float) -> None:
         self._words: dict[str, Any] = {"total": total, "desc": desc, "unit": f" {unit}"}

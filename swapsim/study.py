@@ -12,9 +12,8 @@
         inputs   digest of what the study is given: its settings, costs and data
         rows     digest of the rows: a file with a flipped bit is damaged
 
-A study returns the stored rows if its inputs are still the same; otherwise it computes them. That
-the present code gives these rows is proved by computing them again: `make test` does so with a
-sample of each study, `swapsim simulate --check` with all, and both compare bit for bit.
+A study returns the stored rows if its inputs are still the same; otherwise it computes them.
+`make test` computes a sample of each study again, `swapsim simulate --check` all, bit for bit.
 """
 
 import hashlib
@@ -40,11 +39,10 @@ import polars as pl
 
 from swapsim import __version__
 from swapsim import io as swapsim_io
-from swapsim import tables as columns
 from swapsim.errors import InputError, SwapsimError, require_some
 from swapsim.io import data_root, repository_root
 from swapsim.progress import TextBar, bar, check_interrupted, interrupting
-from swapsim.tables import BY_ROW, Column, Metric, Table
+from swapsim.tables import Column, Metric, Table
 
 __all__ = ["Study", "against", "load", "over", "rank", "run", "simulate"]
 
@@ -53,8 +51,7 @@ Result = TypeVar("Result")
 
 _WAIT_SECONDS: Final = 0.2  # A Ctrl-C that comes just before a wait does not end it
 
-CONFIDENCE: Final = 0.95
-"""Of an interval, unless a caller gives another one."""
+CONFIDENCE: Final = 0.95  # of an interval
 
 FEWEST_RUNS: Final = 5
 """Fewest runs of which a median and a rank are stated. The interval of five, from the least to the
@@ -71,20 +68,16 @@ RANKING: Final = Table(
     "RANKING",
     "One row per metric and policy, a metric's best policy first. The figure of a run is the "
     "metric's value, or its change from the rules of 7.3 on the same requests.",
-    columns.METRIC,
-    columns.UNIT,
-    Column("better", pl.String, "which direction of the metric is the better one"),
+    dict.fromkeys(("metric", "unit", "better"), pl.String),
     Column("rank", pl.String, "place, or the places that runs with the same seed allow"),
     Column("policy", pl.String, "policy, or alternative to a kernel's rules"),
-    Column("user", pl.Boolean, "whether it is a user's own policy"),
-    Column("median", pl.Float64, "median over the runs", BY_ROW),
-    Column("low", pl.Float64, "lower end of the median's 95 % interval; the least of few", BY_ROW),
-    Column("high", pl.Float64, "upper end of it; the greatest of fewer than six runs", BY_ROW),
+    {"user": pl.Boolean},
+    Column("median", pl.Float64, "median over the runs"),
+    Column("low", pl.Float64, "lower end of the median's 95 % interval; the least of few"),
+    Column("high", pl.Float64, "upper end of it; the greatest of fewer than six runs"),
     Column("better_than", pl.List(pl.String), "policies that are worse, seed by seed"),
     Column("tied_with", pl.List(pl.String), "policies that are neither better nor worse"),
-    Column("lowest", pl.Float64, "lowest figure of a run", BY_ROW),
-    Column("highest", pl.Float64, "highest figure of a run", BY_ROW),
-    Column("runs", pl.UInt32, "number of runs: seeds, or streams and seeds"),
+    {"lowest": pl.Float64, "highest": pl.Float64, "runs": pl.UInt32},
 )
 
 
@@ -112,15 +105,14 @@ def run(
     points : sequence
         The arguments of the calls.
     executor : concurrent.futures.Executor, optional
-        Where to run; it stays open. Default: as many threads as this process may use CPUs, since a
-        call into the C core releases the GIL. Processes, and ``client.get_executor()`` of a Dask
-        client, need a task of a module and points that can be pickled.
+        Where to run; it stays open. Default: a thread for each CPU, since a call into the C core
+        releases the GIL. Processes, and ``client.get_executor()`` of a Dask client, need a task
+        of a module and points that can be pickled.
     progress : bool
-        Show a progress bar on stderr; a notebook shows one anyway if it takes long.
+        Show a bar on stderr; a notebook shows one anyway if it takes long.
     folder : Path or str, optional
-        Where to keep each point's frame, so that a run that was interrupted continues there. The
-        task has to be a function of a module that returns polars DataFrames; delete the folder
-        after a change of code.
+        Where to keep each point's frame, so that a run that was interrupted continues there, of a
+        module's function that returns DataFrames; delete it after a change of code.
 
     Raises
     ------
@@ -199,7 +191,6 @@ def _at(task: Callable[[Point], Result], point: Point) -> Result:
 
 
 def _files(task: object, points: Sequence[object], folder: Path) -> dict[int, Path]:
-    """Return the file of each point, named by the task and the point."""
     names = [hashlib.sha256(pickle.dumps((task, point))).hexdigest() for point in points]
     folder.mkdir(parents=True, exist_ok=True)
     return {number: folder / f"{name}.parquet" for number, name in enumerate(names)}
@@ -239,14 +230,11 @@ class Study:
     run : callable
         Takes a point and returns its rows, a polars.DataFrame.
     reads : tuple
-        Data that decide the result: patterns of file names in data, or functions that return
-        frames.
+        What decides the result: patterns of names in data, or functions that return frames.
     quick : callable, optional
-        Whether a point may be the sample that `make test` computes again, which takes at most
-        about one second of CPU time.
+        Whether a point may be the sample of `make test`, about one second of CPU time.
     sample : callable, optional
-        Takes the stored rows and any number, and computes again the part that the number selects:
-        for studies whose points take too long.
+        Takes the stored rows and any number, and computes the part again that this selects.
 
     Examples
     --------
@@ -610,10 +598,9 @@ def ranking(
 def rank_table(
     rows: pl.DataFrame, metrics: Mapping[str, Metric], built_in: Collection[str]
 ) -> pl.DataFrame:
-    """Rank policies in one table, the best by the first metric first.
+    """Rank policies in one table by the first metric: ``rule, user``, medians, ``NAME_rank``.
 
-    The rows are those of `ranking`. The columns are ``rule``, ``user``, the median of each metric
-    under its name, and its place as ``NAME_rank``. Policies that are equal in all runs share a row.
+    Policies that are equal in all runs share a row.
     """
     chosen = rows.filter(pl.col("metric").is_in([*metrics]))
     alike: dict[object, list[str]] = {}
@@ -642,10 +629,7 @@ def rank_table(
 def wide(
     rows: pl.DataFrame, column: str = "metric", value: str = "value", only: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return a column for each value of a setting, in the order of first appearance or of `only`.
-
-    All other columns but the value identify a row.
-    """
+    """Return a column for each value of a setting, as they appear or in the order of `only`."""
     text = rows.with_columns(pl.col(column).cast(pl.String))
     names = list(only) or text[column].unique(maintain_order=True).to_list()
     index = [name for name in rows.columns if name not in {column, value}]
@@ -657,10 +641,7 @@ def wide(
 
 
 def interval_of(values: Sequence[float]) -> tuple[float, float]:
-    """Return the narrowest 95 % interval of a median between order statistics.
-
-    That of fewer than six values is from the least to the greatest.
-    """
+    """Return the narrowest 95 % interval of a median between order statistics; of few, all."""
     in_order = sorted(values)
     left_out = _left_out(len(in_order))
     return in_order[left_out], in_order[-1 - left_out]
@@ -673,8 +654,6 @@ def confidence_of(count: int) -> str:
 
 def statistics(count: int) -> str:
     """Return what the dots and lines of a chart of so many runs are."""
-    if count == 1:
-        return "dots are of 1 seed"
     if count < FEWEST_RUNS:
         return f"dots are medians of {count} seeds, lines go from the least to the greatest"
     return (
@@ -685,10 +664,8 @@ def statistics(count: int) -> str:
 
 def _left_out(count: int) -> int:
     """Return how many values at each end lie outside of a median's interval."""
-    left_out = 0
-    while 2 * _chance_up_to(left_out + 1, count) <= 1 - CONFIDENCE:
-        left_out += 1
-    return left_out
+    inside = (each for each in range(count) if 2 * _chance_up_to(each + 1, count) > 1 - CONFIDENCE)
+    return next(inside, 0)
 
 
 def _chance_up_to(heads: int, count: int) -> float:

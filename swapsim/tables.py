@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables: declared columns, the check of a frame, and files that must be such a table.
 
-A package declares what it gives or takes, each column once::
+A package declares what crosses a border, each column once, with a meaning if its name lacks one::
 
     CALLS: Final = Table(
         "CALLS",
         "One row per call of the allocator.",
         columns.SEQ,
         Column("wait_ns", pl.UInt64, "time that the call waited for the lock"),
-        Column("rate", pl.Float64, "pages that were handed out", "pages/s"),
+        {"policy": pl.String, "seed": pl.UInt64},
     )
-
-A column of decimal numbers has a unit: ``unit``, or the end of its name, such as ``_ns``.
 """
 
 import csv
@@ -31,12 +29,6 @@ from swapsim.errors import InputError, errors_of, suggestion
 from swapsim.io import decode, read_bytes, read_text, translate_errors
 
 Given = ParamSpec("Given")
-
-RATIO: Final = "1"
-"""The unit of a quotient of two equal units."""
-
-BY_ROW: Final = "of its row"
-"""The unit of a figure whose row names its quantity in another column."""
 
 _QUOTED: Final = 80  # characters of a file's own words in a message
 
@@ -66,11 +58,7 @@ class Vocabulary:
 
 
 class Table:
-    """The columns of a frame that one package passes to another, and the meaning of a row.
-
-    `name` is that of its constant, for messages. `row` says what one row is, and how rows are
-    ordered. `columns` are in the order of the frame; where their names say all, by their types.
-    """
+    """The columns of a frame that crosses a border; where their names say all, by their types."""
 
     def __init__(self, name: str, row: str, *columns: Column | Mapping[str, Any]) -> None:
         parts = [
@@ -83,13 +71,8 @@ class Table:
         self.schema: Final = pl.Schema({each.name: each.dtype for each in self.columns})
 
     def __getitem__(self, name: str) -> Column:
-        """Return a column by its name; raise KeyError without such a column."""
-        return self.by_name[name]
-
-    @cached_property
-    def by_name(self) -> dict[str, Column]:
-        """Return the columns by their names."""
-        return {column.name: column for column in self.columns}
+        """Return a column by its name."""
+        return next(column for column in self.columns if column.name == name)
 
     def names(self) -> list[str]:
         """Return the names of the columns in order."""
@@ -345,25 +328,10 @@ def cases(*cases: tuple[pl.Expr | str, str | pl.Expr], otherwise: str | None = N
 
 # Columns that tables of several packages have, each with one meaning.
 PATCH: Final = Column("patch", pl.String, "patch, by the name of its folder under patches/")
-TABLE: Final = Column("table", pl.String, "table of the mail")
-METRIC: Final = Column("metric", pl.String, "quantity that was measured or simulated")
-VALUE: Final = Column("value", pl.Float64, "value of the metric", BY_ROW)
-UNIT: Final = Column("unit", pl.String, "unit of the row's figures")
 KERNEL: Final = Column("kernel", pl.String, "kernel: its label in the mail or lab, or its version")
-POLICY: Final = Column("policy", pl.String, "rule for a scan's start, or another switch's setting")
-SEED: Final = Column("seed", pl.UInt64, "seed of the simulation, or number of the measured round")
 TRACE: Final = Column("trace", pl.String, "trace, by the name of its folder under data/traces")
-
 SEQ: Final = Column("seq", pl.UInt64, "position of the row in the complete trace")
 CPU: Final = Column("cpu", pl.UInt16, "number of the CPU on which the row was written")
 PID: Final = Column("pid", pl.Int32, "process ID of the task that the row is about")
-
-PUBLISHED: Final = Column("published", pl.Float64, "figure as the mail prints it", BY_ROW)
-LOW: Final = Column("low", pl.Float64, "lower end of the range or interval", BY_ROW)
-HIGH: Final = Column("high", pl.Float64, "upper end of the range or interval", BY_ROW)
-NOTE: Final = Column("note", pl.String, "explanation in words")
-
-FACTOR: Final = Column("factor", pl.String, "parameter that is varied")
-
 LAZYFREE: Final = Column("lazyfree", pl.Boolean, "whether it was freed lazily, so needs no swap")
 PAGES: Final = Column("pages", pl.UInt32, "number of pages of 4 KiB")

@@ -12,16 +12,13 @@ from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs_by_name, costs_of
 from swapsim.machine.fitting import Fitted, Target, figures, residuals
 from swapsim.published.data import published_tables
-from swapsim.tables import BY_ROW, Column, Table
+from swapsim.tables import Table
 
 FIT_ROWS: Final = Table(
     "FIT_ROWS",
-    "One row per fitted constant, and per figure that was met with it: a fit as it is stored.",
-    Column("fit", pl.String, "name of the fit"),
-    Column("name", pl.String, "constant that was found, or figure that was met"),
-    Column("value", pl.Float64, "value in ns for a constant, else in the figure's unit", BY_ROW),
-    Column("wanted", pl.Float64, "figure that the mail prints; null for a constant", BY_ROW),
-    Column("converged", pl.Boolean, "whether the fit reached its targets"),
+    "One row per fitted constant in ns, and per figure that was met with it, wanted by the mail.",
+    {"fit": pl.String, "name": pl.String, "value": pl.Float64, "wanted": pl.Float64},
+    {"converged": pl.Boolean},
 )
 
 

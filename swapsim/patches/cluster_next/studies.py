@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import tables as columns
 from swapsim import traces
 from swapsim.ffi import POLICIES
 from swapsim.machine.config import Machine
@@ -28,7 +27,7 @@ from swapsim.slots.ranking import CHURN as CHURN
 from swapsim.slots.ranking import DEVICE as DEVICE
 from swapsim.slots.workbench import Point, points, run_point
 from swapsim.study import Study
-from swapsim.tables import BY_ROW, Column, Metric, Metrics, Table
+from swapsim.tables import Metric, Metrics, Table
 
 MERGED: Final = "percpu-rerandomise"
 POSTED: Final = ("shared", "percpu", MERGED)
@@ -423,14 +422,8 @@ lab_above_half: Final = _in_the_lab(name="cluster-next-lab-above-half", run=part
 SLOT_SWEEP: Final = Table(
     "SLOT_SWEEP",
     "One row per metric of one run of the slot workbench, at a setting, as it is stored.",
-    columns.FACTOR,
-    Column("setting", pl.String, "value to which the factor is set"),
-    columns.POLICY,
-    Column("n_cpus", pl.UInt32, "CPUs that ask for slots"),
-    columns.SEED,
-    Column("metric", pl.String, "one of those of the slot workbench"),
-    Column("value", pl.Float64, "quotient of two counts; null where the divisor is 0", BY_ROW),
-    columns.UNIT,
+    {"factor": pl.String, "setting": pl.String, "policy": pl.String, "n_cpus": pl.UInt32},
+    {"seed": pl.UInt64, "metric": pl.String, "value": pl.Float64, "unit": pl.String},
 )
 
 _UNITS: Final = {name: each.unit for name, each in SLOT_METRICS.items()}
