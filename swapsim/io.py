@@ -209,10 +209,9 @@ _tries: "subprocess.Popen[bytes] | None" = None
 
 
 def validate(data: bytes, path: Path | str) -> None:
-    """Decode a Parquet file's bytes in another process, which a damaged file may end.
+    """Decode bytes without a known digest in another process, which a damaged file may end.
 
-    Polars checks little of a file before it decodes it: it may panic in another thread, or request
-    the memory of 2^61 rows that a file claims. So bytes without a known digest are tried first.
+    Polars may panic in another thread, or request the memory of 2^61 rows that a file claims.
     """
     global _tries
     with _trying:
@@ -264,10 +263,7 @@ def new_folder(output: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_file(output: Path) -> Iterator[IO[bytes]]:
-    """Yield a hidden file that replaces `output` at the end, and is deleted on any failure.
-
-    It is on the disk before it gets its name, so that no power failure leaves half of it.
-    """
+    """Yield a hidden file that replaces `output` when it is on the disk; a failure deletes it."""
     made = None
     try:
         number, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)

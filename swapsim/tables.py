@@ -221,7 +221,7 @@ def read_table(
 def require_values(
     frame: pl.DataFrame, columns: list[str], remedy: str = "make the table again"
 ) -> None:
-    """Require that these columns have no nulls; {event} in a remedy is the row's, from 1."""
+    """Require columns without nulls; {event} in a remedy is the row's, from 1."""
     for column in columns:
         if not frame[column].null_count():
             continue

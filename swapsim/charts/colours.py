@@ -91,10 +91,7 @@ def ramp(steps: int) -> list[str]:
 
 
 def of(names: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each name: its own where all are known, else the next one of a ramp.
-
-    Names of the built-in policies may be mixed with those of a user's, which come last.
-    """
+    """Return the colour of each name: its own where all are known, else the next one of a ramp."""
     for known in _KNOWN:
         if known.keys() >= set(names):
             return {name: known[name] for name in names}

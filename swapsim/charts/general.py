@@ -339,10 +339,7 @@ def _chart(
     width: int = 480,
     height: int = 240,
 ) -> "ConcatChart":
-    """Return the panels of a frame next to each other; ``measure`` is the axis of figures.
-
-    ``used`` are the columns that are drawn, ``by`` that of the legend, ``zoom`` the axes that move.
-    """
+    """Return the panels of a frame: columns used, axis of figures, legend, axes that zoom."""
     alt = altair()
     if not 0 < frame.height <= MOST_ROWS:
         raise InputError(f"a chart of {frame.height:,} rows: give 1 to {MOST_ROWS:,} rows")
@@ -403,10 +400,7 @@ def _described(frame: pl.DataFrame, look: Look) -> str:
 
 
 def _interactive(mark: Any, frame: pl.DataFrame, by: str, look: Look, choice: Any) -> Any:
-    """Give a mark a tooltip of the chart's columns, and make it faint if another one is chosen.
-
-    The tooltip of a mark of many rows has what these share.
-    """
+    """Give a mark a tooltip of its columns, and make it faint if another one is chosen."""
     alt = altair()
     tips = []
     for name in [by] * bool(by) if mark.mark.type in ("line", "area") else frame.columns:

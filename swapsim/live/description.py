@@ -38,18 +38,14 @@ ROWS: Final = "rows"  # the data of a panel's chart
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """What a reader turns: a slider over values, or a choice of a few words.
-
-    ``sets`` has the fields of the config that each value sets. ``released`` is for models that take
-    long: they follow when the slider is let go.
-    """
+    """What a reader turns: a slider over values, or a choice of a few words."""
 
     name: str
     label: str
-    sets: Mapping[str, Fields]
+    sets: Mapping[str, Fields]  # of the config, by the value
     first: str
     choice: bool = False
-    released: bool = False
+    released: bool = False  # whether a model that takes long follows when the slider is let go
 
     def __post_init__(self) -> None:
         """Check that the first value is one of them."""
@@ -76,21 +72,16 @@ choice: Final = partial(slider, choice=True)  # of a few words
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A line of text below the chart: the median over seeds of the rows that ``where`` names.
-
-    With ``base``, the labels that differ in another row, it is the change from that row in percent:
-    the change of the medians, or with ``paired`` the median of the changes of each seed, as in a
-    chart that draws changes. ``ranged`` adds the least and the greatest of the seeds.
-    """
+    """A line of text below the chart: the median over seeds of some rows, or its change."""
 
     label: str
-    where: Mapping[str, Any]
-    base: Mapping[str, Any] | None = None
+    where: Mapping[str, Any]  # labels of the rows
+    base: Mapping[str, Any] | None = None  # labels that differ in the row of the change, in percent
     unit: str = "%"
     digits: int = 1
     scale: float = 1.0
-    paired: bool = False
-    ranged: bool = False
+    paired: bool = False  # the median of each seed's change, not the change of medians
+    ranged: bool = False  # with the least and the greatest of the seeds
 
 
 @dataclass(frozen=True, kw_only=True)

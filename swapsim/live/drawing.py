@@ -42,10 +42,7 @@ def by_name(column: str, colour: Mapping[str, str]) -> alt.Color:
 def change(
     metric: str, case: str, base: str, value: str, published: Mapping[str, float], title: str
 ) -> alt.LayerChart:
-    """Draw the change of a metric from one case to another one: its median, least and greatest.
-
-    ``case`` is the column that names cases. The published changes are lines.
-    """
+    """Draw the median, least and greatest change of a metric from a case to another one."""
     changes = (
         rows(metric=metric)
         .transform_pivot(case, value="value", groupby=["seed"])
@@ -72,11 +69,7 @@ def change(
 
 
 def parts(metrics: Mapping[str, str], whole: str, case: str, title: str) -> alt.Chart:
-    """Draw a whole by its parts, a bar for each case: means over the seeds.
-
-    ``metrics`` has the part of each metric; what no part has is the rest of the metric ``whole``,
-    so a metric of a part counts there with the other sign.
-    """
+    """Draw means of a whole by the parts of metrics and the rest, a bar for each case."""
     locks = {name.partition(".")[2]: part.rpartition(", ")[0] for name, part in metrics.items()}
     table = [{"site": site, "lock": lock} for site, lock in locks.items()]
     of = alt.LookupData(alt.InlineData(table), key="site", fields=["lock"])
@@ -122,10 +115,9 @@ def curves(
     named: str = "",
     only: str = "",
 ) -> alt.LayerChart:
-    """Draw a line of medians over the seeds for each value of ``by``, and a band of their range.
+    """Draw medians over the seeds for each value of ``by``, their range, and published points.
 
-    ``x`` is a column with its words; both axes are logarithmic. Published ``points`` have that
-    column, ``value`` and the column ``named``; those are shown whose column ``only`` the rows have.
+    Points have ``x``, ``value`` and ``named``, and are shown if rows have their ``only``.
     """
     column, words = x
     across = alt.X(f"{column}:Q", title=words, scale=alt.Scale(type="log", base=2))
@@ -163,10 +155,8 @@ def table(
 ) -> alt.LayerChart:
     """Draw a table: its rows by the column ``row``, and a column for each name in ``cells``.
 
-    A cell says which ``metric`` stands in which ``column``, what it ``means``, and what stands in
-    place of the number in ``text`` (empty: the number). The greatest of several metrics counts,
-    and a cell of zero is empty. ``colour`` is that of each meaning, ``dark`` has those under
-    white text.
+    A cell has its ``metric``, ``column``, what it ``means`` (``dark``: under white text), and a
+    ``text`` or none. The greatest of several metrics counts, and a cell of zero is empty.
     """
     fields = ["column", "means", "text"]
     names = [*dict.fromkeys(cell["column"] for cell in cells)]
@@ -210,12 +200,7 @@ def turns(
     words: tuple[str, str],
     refused: str,
 ) -> alt.ConcatChart:
-    """Draw where a choice between file and anonymous pages turns, a plane for each case.
-
-    Rows with the metric ``turn`` have the percentage from which anonymous pages are taken, or none;
-    ``file rate`` is the point of the setting, and ``takes file`` says what is chosen there; without
-    a value the plane has no other rows, and ``refused`` says why.
-    """
+    """Draw where a choice between file and anonymous pages turns, a plane for each case."""
     column, title = x
     across = alt.X(f"{column}:Q", title=title, scale=alt.Scale(domain=[0, most], nice=False))
     up = alt.Scale(domain=[0, most], nice=False)

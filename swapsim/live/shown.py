@@ -44,11 +44,6 @@ class LivePanel:
         return f"live.panel({self.panel.name!r}{''.join(turned)})"
 
     @property
-    def config(self) -> list[engine.Fields]:
-        """Return the config of each run of the setting, with the first seed."""
-        return [config for _, config in engine.configs(self.panel, self.setting, 1)]
-
-    @property
     def python(self) -> str:
         """Return Python that returns the same rows."""
         return f"from swapsim import live\n\n{self!r}.frame()\n"

@@ -17,12 +17,9 @@ from swapsim.ffi import LOCK_KINDS, REMOVAL_MODES, check, keep, records
 from swapsim.machine.config import Machine
 from swapsim.slots import _native as native_slots
 from swapsim.slots.config import Streams
-from swapsim.tables import Vocabulary
 
 CHUNK_EVENTS: Final = 2000
 """Events of one call into C, well under 0.1 s: Ctrl-C is handled between two calls."""
-
-ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", core.ACTORS)
 
 TRAVELS: Final = ("travel_same_socket_ns", "travel_other_socket_ns")
 """The transfers of a cache line that a closed loop has; it has one thread on each core."""
@@ -37,7 +34,9 @@ _TIMES: Final = {name: pl.UInt64() for name, _ in ffi.typeof("struct sws_des_cpu
 _COUNTS: Final = dict.fromkeys(
     ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated"), pl.UInt64()
 )
-_CPUS: Final = {"cpu": pl.UInt32(), "actor": ACTOR.dtype, "node": pl.UInt32()} | _TIMES | _COUNTS
+_CPUS: Final = (
+    {"cpu": pl.UInt32(), "actor": pl.Enum(core.ACTORS), "node": pl.UInt32()} | _TIMES | _COUNTS
+)
 _SLOT_FIELDS: Final = tuple(
     name
     for name, _ in ffi.typeof("struct sws_slots_work").fields
@@ -47,21 +46,14 @@ _SLOT_FIELDS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The counts of a machine in a window of time.
-
-    ``sites`` has a row for each site where a lock is taken, with the fields of ``struct
-    sws_des_site``, of which the longest wait and hold are since the start; ``cpus`` has a row for
-    each CPU, with its times and counts. ``events`` includes the warm-up. ``slots`` is the devices'
-    work by the fields of ``struct sws_slots_work``; ``shared_slots`` are
-    the slots handed out in the trunk in which another CPU got its last one.
-    """
+    """The counts of a machine in a window of time."""
 
     elapsed_ns: int
-    events: int
-    sites: pl.DataFrame
+    events: int  # with those of the warm-up
+    sites: pl.DataFrame  # struct sws_des_site of each; longest times are since the start
     cpus: pl.DataFrame
-    slots: dict[str, int]
-    shared_slots: int
+    slots: dict[str, int]  # the devices' struct sws_slots_work
+    shared_slots: int  # handed out in the trunk in which another CPU got its last one
 
 
 def run_window(config: Machine, costs: Mapping[str, int], *, verify: bool = False) -> Window:
@@ -87,17 +79,12 @@ def _window(before: Mapping[str, Any], after: Mapping[str, Any]) -> Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeWindows:
-    """The counts of a machine whose writers exit.
+    """The counts of a machine whose writers exit."""
 
-    ``swap`` is from the first page out to the first writer's last page, None if no page went out
-    before that; ``run`` is all of it. ``written`` has each writer's pages and the time in ns at
-    which it had written them, 0 if it has not. ``stuck`` is whether a writer found no slot.
-    """
-
-    swap: Window | None
+    swap: Window | None  # from the first page out to the first writer's last page, if there is such
     run: Window
-    written: list[tuple[int, int]]
-    stuck: bool
+    written: list[tuple[int, int]]  # each writer's pages, and when it had written them, or 0 ns
+    stuck: bool  # whether a writer found no slot
 
 
 def run_life(config: Machine, costs: Mapping[str, int], *, verify: bool = False) -> LifeWindows:
@@ -238,10 +225,8 @@ def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
 
 def _sites(machine: Any) -> pl.DataFrame:
     costs = [lib.sws_machine_site_of(machine, site) for site in range(lib.SWS_SITES)]
-    rows = [
-        (_site_name(site), *(getattr(cost, name) for name in _SITES))
-        for site, cost in enumerate(costs)
-    ]
+    counts = ([getattr(cost, name) for name in _SITES] for cost in costs)
+    rows = [(site, *each) for site, each in zip(core.MACHINE_SITES, counts, strict=True)]
     return pl.DataFrame(rows, schema={"site": pl.String(), **_SITES}, orient="row")
 
 
@@ -251,7 +236,7 @@ def _cpus(machine: Any) -> pl.DataFrame:
         found = lib.sws_machine_cpu_of(machine, cpu)
         counts = [getattr(found.time, name) for name in _TIMES]
         counts += [getattr(found, name) for name in _COUNTS]
-        rows.append((cpu, ACTOR.words[found.kind], found.node, *counts))
+        rows.append((cpu, core.ACTORS[found.kind], found.node, *counts))
     return pl.DataFrame(rows, schema=_CPUS, orient="row")
 
 
@@ -259,10 +244,6 @@ def _since(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     """Subtract the counts before a window; longest times are since the start."""
     counts = selectors.by_dtype(pl.UInt64) - selectors.starts_with("longest")
     return after.with_columns(after.select(counts) - before.select(counts))
-
-
-def _site_name(number: int) -> str:
-    return str(ffi.string(lib.sws_machine_site_name(number)).decode())
 
 
 def closed_loop_ns(

@@ -99,10 +99,9 @@ def lock_rates(
 
 
 def against_anchors() -> pl.DataFrame:
-    """Compare the simulated time of an acquisition with each published one, by ORDER.
+    """Compare the time of an acquisition with each published one of several threads, by ORDER.
 
-    A placement that is not stated is every one that the machine allows. A lone thread is left out:
-    it is fitted.
+    A placement that is not stated is every one that the machine allows.
     """
     rows = []
     for anchor in published_anchors().iter_rows(named=True):
@@ -127,11 +126,9 @@ def against_anchors() -> pl.DataFrame:
 def anchor_shapes() -> pl.DataFrame:
     """Compare quotients of an anchor's figures with the simulated ones.
 
-    The share of throughput is that with the most threads, divided by that with the fewest from
-    FROM_THREADS on. It is the negative control of Boyd-Wickizer et al. (2012): a ticket lock
-    collapses and a queued lock does not. It is reproduced if both shares are on one side of
-    COLLAPSE; a quotient of two placements is reproduced by ORDER. Threads whose placement is not
-    stated are mixed.
+    The share of throughput that most threads keep of that of FROM_THREADS is the negative control
+    of Boyd-Wickizer et al. (2012): a ticket lock collapses and a queued lock does not. Both shares
+    are on one side of COLLAPSE, or missed; a quotient of two placements is judged by ORDER.
     """
     rows = []
     for (name,), frame in published_anchors().group_by("anchor", maintain_order=True):

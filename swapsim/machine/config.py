@@ -29,8 +29,7 @@ _FRAMES_A_CPU: Final = 3
 class Machine:
     """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
 
-    Fields that are not given follow the kernel and the tasks. A field out of its range is an
-    InputError of one line, with the field, its value and what to choose.
+    Fields that are not given follow the kernel and the tasks; one out of range is an InputError.
 
     Parameters
     ----------
@@ -39,40 +38,34 @@ class Machine:
     kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}, default "6.1"
         The kernel whose locks are taken, in its order; "5.7+scan-more" is the base of patch D's V1.
     tags : bool, optional
-        Whether the swap cache has writeback tags; default: as released (4.8 has them, later
-        kernels do not).
+        Whether the swap cache has writeback tags; default: in 4.8 alone, as released.
     removal : {"page-by-page", "batched"}, default "page-by-page"
-        How reclaim removes the pages of a list from the swap cache: the lock once for each page, or
-        with patch B once for each mapping; page by page with streams.
+        Whether reclaim takes the swap cache's lock once for each page of a list, or with patch B
+        once for each mapping; page by page with streams.
     list_pages : int, default 32
         Pages that reclaim isolates at a time, 1 to 512.
     policy : str or Policy, optional
         Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
         Default: the kernel's, "shared" up to 5.7 and "percpu-rerandomise" from 5.8 on.
-    slot_cache : bool, default True
-        True if slot caches are used, from 5.7 on.
-    test_and_set : bool, default False
-        Whether all locks are plain test-and-set locks instead of queued ones.
+    slot_cache, test_and_set : bool, default True, False
+        Whether slot caches are used, from 5.7 on; whether locks are test-and-set, not queued.
     costs : mapping of str to int, or polars.DataFrame, optional
-        Costs in ns that differ from data/costs.csv, such as ``{"copy_ns": 400}``, or a table of
-        `machine.costs`.
+        Costs in ns that differ from data/costs.csv, as ``{"copy_ns": 400}``, or `machine.costs`.
     writers, walkers : int, default writers=0
-        Tasks that write fresh pages one after another, and tasks that access their pages at
-        random or in sweeps, spread over the nodes in turn; together 1 to 2048, each on a CPU of its
-        own. Without writers and streams the default is one walker.
+        Tasks that write fresh pages one after another, and tasks that access their pages,
+        spread over the nodes in turn; together 1 to 2048, each on a CPU of its own. Default
+        without writers and streams: one walker.
     pages, read_percent, sweeps : int, int, bool, default 16_384, 80, False
         Pages of each walker, 1 to ``2**26``; share of its accesses that read, in percent; whether
         it accesses them in order, over and over, or at random.
     accesses : int, default 0
         Accesses of each task, after which it ends; 0 means that it does not end.
     drop_percent : int, default 0
-        Share of the walkers' pages that is dropped before the first event, in percent: 0 to
-        99, above 0 only with memory_max.
+        Percentage of the walkers' pages that is dropped before the first event, with memory_max.
     streams : Streams, optional
         Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
-        walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
-        rows are done until a task ends; a task with less than half an even share of the rows may
-        end at any time.
+        walkers, on one synchronous device; measured from where ``skipped_share`` of all rows are
+        done until a task ends that has half an even share of the rows.
     nodes : int, default 1
         Nodes, each with its memory and its kswapd: 1 to 8, 1 with memory_max.
     frames : int, optional
@@ -85,20 +78,17 @@ class Machine:
     memory_max : int, default 0
         Pages of the tasks' memory cgroup, which reclaim for themselves; 0 means no cgroup.
     inactive_ratio : int, default 0
-        The number of active pages per inactive page; 0 means the kernel's value for so many
-        frames. A machine that stands for a larger one has the value of that one.
+        Active pages per inactive page, as of a larger machine; 0: the kernel's for so many frames.
     devices : int, default 1
         Devices, 1 to nodes; node n swaps to device n % devices.
     slots : int, optional
         Slots of each device. Default: 2**20 (4 GB), or twice those of the walkers' pages that do
-        not fit into memory if that is more; few walkers leave clusters of it free, also if it is
-        fragmented.
+        not fit into memory if that is more.
     fragmented, rotational : bool, default False
-        Whether the slots in use at the start are scattered over the complete device; whether it is
-        an HDD, which has no clusters and always uses the shared base.
+        Whether slots in use at the start are scattered over the device; whether it is an HDD, which
+        has no clusters and always uses the shared base.
     channels : int, default 0
-        Channels of an asynchronous device, 1 to 1024; 0 means a synchronous device that is as
-        fast as memory.
+        Channels of an asynchronous device, 1 to 1024; 0: synchronous, as fast as memory.
     cluster_size, trunk_shift : int, default 256, 14
         Slots of a cluster: 256, or 512 with huge page swap; log2 of the slots of a trunk, 1 to 31.
     spare_cpus, stay_ns : int, default 0
@@ -380,5 +370,4 @@ class Machine:
 
 
 def _table(given: Mapping[str, int] | pl.DataFrame) -> pl.DataFrame:
-    """Return costs as a table (CONSTANTS)."""
     return given if isinstance(given, pl.DataFrame) else change_costs(costs_of(), given)

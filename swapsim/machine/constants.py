@@ -28,9 +28,7 @@ CONSTANTS: Final = Table(
 CHANGED: Final = "changed by the caller"
 
 LONGEST_TAGS_NS: Final = 264
-"""The longest plausible ``tag_ns``: two tag operations of the kernel's tree on average (three
-descents at the start of writeback, one at its end), of 132 ns with cold caches, measured by
-`swapsim bench`."""
+"""The longest plausible ``tag_ns``: two tag operations of 132 ns with cold caches (`bench`)."""
 
 
 class File(NamedTuple):

@@ -21,9 +21,7 @@ from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs_by_name, costs_of
 from swapsim.machine.running import metric_values
 
-_STEP: Final = 0.15
-"""Step of a constant's logarithm for a slope: large enough to exceed the noise of a run."""
-
+_STEP: Final = 0.15  # of a constant's logarithm for a slope, to exceed the noise of a run
 _LONGEST_STEP: Final = 0.4
 _NEAR: Final = 0.1  # deviation of a target's logarithm below which the slopes are reused
 
@@ -34,11 +32,7 @@ Values = Callable[[Machine, pl.DataFrame], Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A figure of a base column that a fit has to meet.
-
-    ``metrics`` are those of `run.run` whose sum is compared with ``wanted``, which is positive and
-    in their unit.
-    """
+    """A figure of a base column that a fit has to meet: the sum of some metrics of a run."""
 
     name: str
     metrics: tuple[str, ...]
@@ -47,15 +41,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The result of a fit: ``constants`` (CONSTANTS), and ``residuals``, a row per target.
+    """The result of a fit."""
 
-    The columns of the residuals are ``target, wanted, found, off_percent``; ``converged`` is
-    whether every target was met within the tolerance.
-    """
-
-    constants: pl.DataFrame
-    residuals: pl.DataFrame
-    converged: bool
+    constants: pl.DataFrame  # CONSTANTS
+    residuals: pl.DataFrame  # target, wanted, found, off_percent
+    converged: bool  # whether every target was met within the tolerance
 
 
 def fit(
@@ -118,13 +108,7 @@ def fit_costs(
     rounds: int = 12,
     values: Values = metric_values,
 ) -> Fitted:
-    """Find the constants with which a machine meets the figures of its base column.
-
-    `values` runs the machine and returns its metrics; `tied` constants are shares of free ones.
-
-    The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are reused
-    near the target. Constants stay positive, and 10 % too large counts as much as 10 % too small.
-    """
+    """Find constants, and those `tied` to them, by Newton's method on logarithms."""
     names = list(start)
     tied = {} if tied is None else tied
     if len(names) != len(targets):
@@ -179,10 +163,7 @@ def figures(
     runs: int = 1,
     values: Values = metric_values,
 ) -> list[float]:
-    """Return the figures of a machine that `fit` compares with the wanted ones.
-
-    Each is the mean over the runs, and at least 1e-6, so that a lock without waits has a logarithm.
-    """
+    """Return the means of the figures; at least 1e-6, so that a lock without waits has a log."""
     sums = [0.0] * len(targets)
     for more in range(runs):
         value = values(replace(config, seed=config.seed + more), constants)

@@ -55,18 +55,13 @@ in that of patch D's machines (`cluster_next.machines.WINDOW_NS`)."""
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a machine, without its warm-up.
+    """One run of a machine with its seed, without its warm-up.
 
-    Attributes
-    ----------
-    machine : Machine
-        What ran, with its seed.
-    rows : polars.DataFrame
-        Schema RESULTS, a row for each metric: ``swap_out, swap_in, written`` (KiB/s), ``accesses``
-        (a second), ``busy`` (ns of all CPUs a page), ``elapsed`` (ns); for each place where a lock
-        is taken ``cycles.LOCK.FUNCTION`` (waits, percent of busy time), and ``acquisitions,
-        contended, moved, wait, hold`` a page swapped out, ``longest_wait, longest_hold`` (ns);
-        ``run, hold, wait, idle`` of each kind of CPU (percent); ``slots.WORK`` a slot handed out.
+    ``rows`` (RESULTS) has a row for each metric: ``swap_out, swap_in, written`` (KiB/s),
+    ``accesses`` (a second), ``busy`` (ns of all CPUs a page), ``elapsed`` (ns); for each place
+    where a lock is taken ``cycles.LOCK.FUNCTION`` (waits, percent of busy time), ``acquisitions,
+    contended, moved, wait, hold`` a page swapped out, ``longest_wait, longest_hold`` (ns); ``run,
+    hold, wait, idle`` of each kind of CPU (percent); ``slots.WORK`` a slot handed out.
     """
 
     machine: Machine
@@ -161,7 +156,6 @@ def run(machine: Machine, *, seed: int | None = None) -> Run:
     Parameters
     ----------
     machine : Machine
-        Its tasks, memory, device, locks and costs, and how long it runs.
     seed : int, optional
         In place of the machine's own.
 
@@ -169,8 +163,7 @@ def run(machine: Machine, *, seed: int | None = None) -> Run:
     -------
     Run
         ``swap_out`` and ``swap_in`` (KiB/s), ``throughput`` (pages/s), ``waits`` (percent),
-        ``locks`` and ``time_per_page`` (frames), ``bound_by``, ``saturated``, and ``rows``, all
-        metrics.
+        ``locks`` and ``time_per_page`` (frames), ``bound_by``, ``saturated``, and all ``rows``.
 
     Raises
     ------
@@ -204,32 +197,25 @@ def gain(
 ) -> pl.DataFrame:
     """Return what a change of a machine gains, over seeds that both have.
 
-    Notebook 01's table of writers and the panel "tags" have the same gain for the same machine:
-    the table is of seeds 1 and 2 and three fits, the panel of a window of 5 ms on a smaller device;
-    the mail's table is of complete runs with their exit.
-
     Parameters
     ----------
     machine : Machine
         The base.
     metric : {"swap_out", "swap_in", "written", "accesses", "throughput"}
-        What is gained.
     seeds : int
         Both run with seeds 1 to so many, which decide where tasks and scans begin.
     executor, progress
         As those of `study.run`.
     **changed
-        Fields of the machine, or costs by their names, each with a value or a list of values, as
-        ``tags=False``, ``policy=["percpu", my_rule]`` or ``copy_ns=[300, 1000]``. Of several
-        fields, all combinations are compared with the base.
+        Fields of the machine, or costs by their names, with a value or a list of values, as
+        ``tags=False`` or ``copy_ns=[300, 1000]``; all combinations are compared with the base.
 
     Returns
     -------
     polars.DataFrame
-        A row for each combination: the fields, ``middle, low, high`` (the median, the least and the
-        greatest of the seeds' gains in percent, with as many digits as this range deserves), and
-        of the changed machine the lock that it is ``bound_by``, and whether that is ``saturated``:
-        then each seed has about the same gain, whatever the tasks do outside of the lock.
+        A row for each combination: the fields, ``middle, low, high`` (median, least and greatest
+        gain of a seed in percent, with the digits that this range deserves), and the lock that
+        the changed machine is ``bound_by``, and whether that is ``saturated``.
 
     Warns
     -----
@@ -343,11 +329,7 @@ def rounded(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _warn_of_window(machine: Machine, runs: Sequence[Run]) -> None:
-    """Warn where a window sees a part of a cycle of reclaim.
-
-    Reclaim takes pages from the inactive lists, then refills them, so that a gain in less than a
-    cycle depends on where the window begins.
-    """
+    """Warn where a window sees a part of reclaim's cycle of inactive lists and refills."""
     least = min(each.swap_out for each in runs)
     pages = least / PAGE_KIB * machine.duration_ns / _SECOND_NS / machine.nodes
     wanted = machine.frames / _CYCLE
@@ -393,7 +375,7 @@ def run_rows(machine: Machine, constants: pl.DataFrame | None = None) -> pl.Data
         )
     if not window.cpus["pages_out"].sum():
         warnings.warn(_why_idle(machine), stacklevel=2)
-    return results(window_metrics(window), labels(machine))
+    return results([*window_metrics(window)], labels(machine))
 
 
 def _why_idle(machine: Machine) -> str:
@@ -466,19 +448,15 @@ def policy_of(machine: Machine) -> str:
 
 
 def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return where the CPUs' time goes between two pages swapped out, in a run of each kernel.
+    """Return ``kernel, part, microseconds, percent`` between two pages swapped out, by kernel.
 
-    The columns are ``kernel, part, microseconds, percent``: the parts of each kernel in one order,
-    and their shares in the sum. A hold of si->lock includes the waits and holds inside it.
+    A hold of si->lock includes the waits and holds inside it.
     """
     return pl.concat(_parts(kernel, rows) for kernel, rows in runs.items())
 
 
 def lock_of(metric: str, kernel: str) -> str | None:
-    """Return the lock of which a metric ``wait.SITE`` or ``hold.SITE`` is a part of a page's time.
-
-    None for sites inside other holds, whose time these have, and for locks of one CPU alone.
-    """
+    """Return the lock of ``wait.SITE`` or ``hold.SITE``; None inside other holds, or on one CPU."""
     if re.search(_NESTED, metric) or (lock := metric.split(".")[1]) in _PER_CPU_LOCKS:
         return None
     if lock == "map_lock" and kernel == "4.8":
@@ -506,12 +484,8 @@ def _parts(kernel: str, rows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(names | {"percent": shares})
 
 
-def window_metrics(window: Window) -> list[Row]:
-    """Return the metrics of a window of a run: name, value and unit."""
-    return [*_metrics(window)]
-
-
-def _metrics(window: Window) -> Iterator[Row]:
+def window_metrics(window: Window) -> Iterator[Row]:
+    """Yield the metrics of a window of a run: name, value and unit."""
     cpus = window.cpus
     times = pl.sum_horizontal("run_ns", "hold_ns", "wait_ns")
     busy = max(int(cpus.select(times.sum()).item()), 1)

@@ -91,8 +91,7 @@ def published_of(patch: str) -> tuple[pl.DataFrame, ...]:
     return (published_tables().filter(patch=patch),)
 
 
-Row = tuple[str, float, str]
-"""A metric, its value and its unit."""
+Row = tuple[str, float, str]  # metric, value, unit
 
 
 def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int]) -> pl.DataFrame:

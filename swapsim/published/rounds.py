@@ -35,12 +35,7 @@ def _of_metric(rows: pl.DataFrame, metric: str) -> pl.DataFrame:
 
 
 def ranks(results: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
-    """Rank the policies by the rounds of one metric of RESULTS, the best first.
-
-    The results are of one source and kernel; ``better`` is "lower" or "higher". The columns are
-    ``policy, median, low, high, unit`` and those of `study.rank`, which compares policies
-    round by round.
-    """
+    """Rank policies by one metric of RESULTS: ``policy, median, low, high, unit`` and `RANKED`."""
     rounds = _of_metric(results, metric).select("policy", "unit", "seed", "value")
     return rank(rounds, better).select("policy", "median", "low", "high", "unit", *RANKED)
 
@@ -54,11 +49,7 @@ def spread(row: dict[str, float]) -> str:
 
 
 def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None:
-    """Compare the rounds of one metric (``seed, value``) with the same rounds of a base.
-
-    Both medians, the interval of the median difference, and what it says (SEEN); None without a
-    common round.
-    """
+    """Compare rounds (``seed, value``) with the same ones of a base; None without a common one."""
     both = base.join(value, on="seed", suffix="_other").sort("seed")
     if both.is_empty():
         return None

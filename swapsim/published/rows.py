@@ -68,11 +68,7 @@ _KERNELS: Final = {"mm1-mmotm-20130522": "mmotm", "mm1-lessdisrupt-v7r10": "seri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """What a model or a real kernel has for a row: both figures, their ratio and its range.
-
-    ``runs`` is the number of runs or settings that the range is over; ``what`` names a count that
-    stands for the row; ``fitted`` says that a constant was fitted to the printed base.
-    """
+    """What a model or a real kernel has for a row: both figures, their ratio and its range."""
 
     table: str
     metric: str
@@ -82,9 +78,9 @@ class Side:
     ratio: float
     low: float
     high: float
-    runs: int
-    what: str | None = None
-    fitted: bool = False
+    runs: int  # or settings, that the range is over
+    what: str | None = None  # a count that stands for the row
+    fitted: bool = False  # a constant to the printed base
 
 
 _SIDE: Final = ("base", "patched", "ratio", "low", "high", "runs", "what", "fitted")
@@ -344,8 +340,7 @@ def mark(
 def score(compared: pl.DataFrame) -> pl.DataFrame:
     """Count the marks of tables, apart for rows that are changed and unchanged in the mail.
 
-    ``nothing`` is the score of a model in which no patch changes anything: all answered rows that
-    are unchanged in the mail, and no other. ``by hand`` is that of Amdahl's law.
+    ``nothing`` is the score of a model in which no patch changes anything; ``by hand`` is Amdahl's.
     """
     hand = compared.drop_nulls("hand").select(
         "unchanged",
@@ -380,10 +375,9 @@ def _of_user(yours: pl.DataFrame, name: str, metrics: Sequence[str]) -> Iterator
 
 
 def read(path: Path | str) -> pl.DataFrame:
-    """Read your own figures, ``metric, run, base, patched``, from a CSV file.
+    """Read your own ``metric, base, patched`` and, with several runs, ``run`` from a CSV file.
 
-    Its first line names ``metric,base,patched`` and, with several runs, ``run``; other columns are
-    not read. An InputError names file, line and field of what does not fit.
+    An InputError names file, line and field of what does not fit; other columns are not read.
     """
     path = Path(path)
     lines = csv.reader(read_text(path).splitlines())

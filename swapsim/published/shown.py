@@ -32,10 +32,7 @@ _STYLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A table for a terminal (text) and for a page (HTML): groups of columns, each with its name.
-
-    A row has its name and a cell for each column; its kind is "same", "count" or none.
-    """
+    """A table as text and HTML; a row's kind is "same", "count" or none."""
 
     title: str
     groups: Mapping[str, Sequence[str]]

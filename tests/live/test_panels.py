@@ -14,10 +14,10 @@ import pytest
 
 from swapsim import live
 from swapsim.errors import InputError
-from swapsim.live import script
+from swapsim.live import NAMES, script
 from swapsim.live.description import figures as figures_of
 from swapsim.live.description import run, setting_of
-from swapsim.live.shown import MIME, NAMES, LivePanel
+from swapsim.live.shown import MIME, LivePanel
 
 DRAWN = 12
 """Settings of each panel that are drawn, next to its first one."""

@@ -122,10 +122,7 @@ def _turn(setting: Setting, rules: str, anon: int) -> float | None:
 
 
 def mglru(setting: Setting) -> pl.DataFrame:
-    """Return the type that reclaim takes first: ``rules, metric, anon_percent, value``.
-
-    ``turn`` is the file rate from which anonymous pages are taken, for rates of these in steps.
-    """
+    """Return what is taken first, and where it turns: ``rules, metric, anon_percent, value``."""
     found: list[tuple[str, str, int, float | None]] = []
     x, y, percent = setting["anon_percent"], setting["file_percent"], setting["evicted"] // 100
     for rules in setting["rules"]:
@@ -173,11 +170,9 @@ def slots_configs(setting: Setting) -> tuple[slots.Device, slots.Churn]:
 
 
 def slots_rows(setting: Setting) -> pl.DataFrame:
-    """Return a row for each metric, frame and task: ``metric, pages, task, value``.
+    """Return ``metric, pages, task, value``: each frame's ``slot`` of tasks and ``shared``.
 
-    ``pages`` are those swapped out since the churn began. In each frame a task has its last
-    ``slot``, and the frame has ``shared``, the share of its pages in the trunk of another CPU's
-    last slot. The last rows are the metrics of `slots.run` that the setting names.
+    ``pages`` are those swapped out before; the last rows are metrics of `slots.run`.
     """
     made = slots_configs(setting)
     names = {"metric": pl.String, "pages": pl.Int64, "task": pl.Int64, "value": pl.Float64}
@@ -193,11 +188,7 @@ def slots_rows(setting: Setting) -> pl.DataFrame:
 
 
 def stall_setting(*kinds: str) -> dict[str, Any]:
-    """Return a list of pages in words (`make_list`) and its context as a setting.
-
-    ``counts`` has the number of pages of each kind, in the order in which they are scanned: a
-    control changes it. ``kinds`` has the flags of such a page, which only JavaScript needs.
-    """
+    """Return a list of pages in words (`make_list`) and its context as a setting."""
     counts: dict[str, int] = {}
     for kind in kinds:
         number, words = kind.split(maxsplit=1)
@@ -214,10 +205,7 @@ _COUNTS: Final = (
 
 
 def stall(setting: Setting) -> pl.DataFrame:
-    """Return ``meeting, rules, metric, value`` of `Processed.ends`.
-
-    A flag that is set and a throttle that is requested have the value 1, and others 0.
-    """
+    """Return ``meeting, rules, metric, value`` of `Processed.ends`: a flag is 1 or 0."""
     kinds = [f"{count} {words}" for words, count in setting["counts"].items() if count]
     context = {name: setting[name] for name in ("priority", "kswapd", "flags", "meetings")}
     found = process_list(make_list(*kinds), setting["rules"], **context).ends

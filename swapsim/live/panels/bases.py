@@ -50,11 +50,9 @@ _SHARED: Final = {"policy": _POLICIES[0]}
 
 
 def _memory(walkers: int, fill: int) -> dict[str, int]:
-    """Return the least memory, so that it is full early, and the pages that fill the device.
-
-    The slots that CPUs keep, half of SLOTS_KEPT each on average, are in use, too.
-    """
+    """Return the least memory, so that it is full early, and the pages that fill the device."""
     frames = 2 * FRAMES_KEPT * (walkers + 1)
+    # Of the slots that a CPU keeps, half are in use on average.
     used = _MACHINE.slots * fill // 100 - SLOTS_KEPT // 2 * (walkers + 1)
     return {"walkers": walkers, "frames": frames, "pages": (used + frames) // walkers}
 
