@@ -346,7 +346,7 @@ def _setting(part: object) -> str:
 
 
 def _text(rows: pl.DataFrame) -> str:
-    """Return a line per row, between line ends: each float to its last bit."""
+    """Return a line per row: each float to its last bit."""
     return "\n".join(["", *(repr(row) for row in rows.iter_rows()), ""])
 
 
@@ -410,9 +410,7 @@ def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[t
 
 
 def _of_patches(names: Sequence[str]) -> list[Study]:
-    """Return studies by their names; they stand in modules that import this one."""
-    found: list[Study] = import_module("swapsim.site.simulated").studies(names)
-    return found
+    return list(import_module("swapsim.site.simulated").studies(names))
 
 
 def over(
@@ -427,16 +425,14 @@ def over(
     Parameters
     ----------
     rows : polars.DataFrame
-        Rows in long form, one for each run and figure.
+        Rows in long form, one for each run and figure, whose null counts as no run.
     *by : str
         The columns that make a setting; default: all but ``seed`` and the value.
-    value : str
-        The column of the figure; a null counts as no run.
     stat : {"median", "mean"}
         What the middle is.
     interval : bool
-        Whether ``low`` and ``high`` are the ends of the median's 95 % interval (order statistics,
-        exact whatever the distribution) in place of the least and the greatest value.
+        Whether ``low`` and ``high`` are the ends of the median's exact 95 % interval by order
+        statistics, in place of the least and the greatest value.
 
     Returns
     -------
@@ -474,11 +470,7 @@ def against(rows: pl.DataFrame, *, value: str = "value", **base: Any) -> pl.Data
     Parameters
     ----------
     rows : polars.DataFrame
-        Rows in long form, with one base row for each of the other settings.
-    value : str
-        The column of the figure.
-    **base
-        Columns and their values in the base, as ``policy="shared"``.
+        Rows in long form, with one base row, as ``policy="shared"``, for each other setting.
 
     Returns
     -------

@@ -16,7 +16,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import chain, starmap
@@ -113,55 +113,23 @@ class Metric:
     better: str = "neither"
 
 
-class Metrics(Mapping[str, Metric]):
-    """The dictionary of a subject's metrics."""
+class Metrics(dict[str, Metric]):
+    """The dictionary of a subject's metrics, and of families of them: ``NAME.*``."""
 
     def __init__(self, subject: str, metrics: Mapping[str, Metric]) -> None:
+        super().__init__(metrics)
         self.subject = subject
-        self._metrics = dict(metrics)
 
-    def __getitem__(self, name: str) -> Metric:
-        """Return a metric, or that of its family; an InputError names those that are known."""
-        if name in self._metrics:
-            return self._metrics[name]
-        families = (each for each in self._metrics if each.endswith(".*"))
-        for family in families:
-            if name.startswith(family[:-1]):
-                return self._metrics[family]
+    def __missing__(self, name: str) -> Metric:
+        """Return the metric's family; an InputError names those that are known."""
+        for family, metric in self.items():
+            if family.endswith(".*") and name.startswith(family[:-1]):
+                return metric
         raise InputError(
-            f"{self.subject} has no {name!r}: {suggestion(name, self._metrics)}choose one of "
-            f"{', '.join(self._metrics)}",
+            f"{self.subject} has no {name!r}: {suggestion(name, self)}choose one of "
+            f"{', '.join(self)}",
             field="metric",
         )
-
-    def __repr__(self) -> str:
-        """Return the subject and the names of its metrics."""
-        return f"Metrics({self.subject!r}: {', '.join(self._metrics)})"
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names as they are declared."""
-        return iter(self._metrics)
-
-    def __len__(self) -> int:
-        """Return how many names are declared."""
-        return len(self._metrics)
-
-    def check(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return long rows if each of their metrics is known."""
-        if missing := {"metric", "value"} - set(rows.columns):
-            raise InputError(
-                f"the rows lack {' and '.join(sorted(missing))}: give them in long form",
-                field=min(missing),
-            )
-        for name in rows["metric"].cast(pl.String).unique(maintain_order=True):
-            self[name]
-        return rows
-
-    def axis(self, name: str) -> str:
-        """Return the words of a metric at an axis: its meaning, unit and better direction."""
-        metric = self[name]
-        better = "" if metric.better == "neither" else f" ({metric.better} is better)"
-        return f"{metric.meaning}, {metric.unit}{better}"
 
 
 def finite(text: str) -> float | None:

@@ -88,34 +88,24 @@ class Figure:
 class Panel:
     """A question whose answer follows a few controls.
 
-    ``name`` is its name in an address and for `live.panel`, ``question`` what a reader can find by
-    it, ``notebook`` the one whose setting it shows first, and ``limits`` say in one line what it is
-    not.
-
-    The config of a run of ``model`` (a name of `models.MODELS`) has the fields ``base``, those that
-    ``together`` has for the values of several controls, joined by ``|``, those that each control
-    sets, and those of one of ``cases``, whose labels become columns of the rows. ``seeded`` names
-    the field with the seed as a text ("seed"), in a list ("seeds"), or none; there are ``seeds``
-    runs, one for a model without chance. Rows are kept if each of ``columns`` has one of its
-    values.
-
-    ``chart`` is Vega-Lite over the data named `ROWS`.
+    A run's config has the fields ``base``, those ``together``, each control's, and a case's.
     """
 
-    name: str
+    name: str  # in an address
     question: str
-    notebook: str
-    limits: str
-    model: str
+    notebook: str  # whose setting it shows first
+    limits: str  # what it is not, in one line
+    model: str  # of `models.MODELS`
     controls: tuple[Control, ...]
-    chart: Mapping[str, Any]
+    chart: Mapping[str, Any]  # Vega-Lite over the data named `ROWS`
     figures: tuple[Figure, ...]
     base: Fields = field(default_factory=dict)
+    # Controls, and what their values, joined by "|", set together.
     together: tuple[tuple[tuple[str, ...], Mapping[str, Fields]], ...] = ()
-    cases: tuple[tuple[Mapping[str, Any], Fields], ...] = (({}, {}),)
-    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    seeds: int = len(SEEDS)
-    seeded: str = "seed"
+    cases: tuple[tuple[Mapping[str, Any], Fields], ...] = (({}, {}),)  # columns of rows, fields
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # values that rows may have
+    seeds: int = len(SEEDS)  # 1 for a model without chance
+    seeded: str = "seed"  # the field of the seed as a text; "seeds": in a list; or none
 
     @property
     def first(self) -> dict[str, str]:

@@ -114,4 +114,4 @@ def run(trial: Trial) -> pl.DataFrame:
     lock = math.fsum(value[name] for name in value if name.startswith("cycles.tree_lock."))
     figures |= {"swap cache radix tree spinlock": lock, "waits": value["waits"]}
     rows = [{**trial.names, "metric": name, "value": figures[name]} for name in METRICS]
-    return METRICS.check(pl.DataFrame(rows))
+    return pl.DataFrame(rows)
