@@ -106,7 +106,7 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric's unit, meaning and better direction (one of BETTER)."""
+    """A metric's unit, meaning and better direction: higher, lower or neither."""
 
     unit: str
     meaning: str

@@ -31,38 +31,28 @@ _WITH_CTRL: Final = "wheel![event.ctrlKey || event.metaKey]"  # without a key it
 class Look(TypedDict, total=False):
     """What all charts take on top of their columns.
 
-    ``title`` and ``subtitle`` stand above the chart, ``words`` in place of the names of columns, at
-    axes, above legends and in tooltips; "{}" in a word is the panel's name, which then stands at
-    its axis and not above it. There is a panel for each value of the column ``panel``, ``columns``
-    of them in a row (default: all), of ``width`` and ``height`` pixels, with ``own_axes`` if ranges
-    differ; the height of rows of items follows from their number.
-
-    Axes named in ``log`` ("x", "y", "xy") are logarithmic; an axis of figures with zeros is linear
-    up to 1. The axis of figures has the ends ``domain`` (default: those of the data, or with
-    ``tight`` from near the least figure) and the ``format`` of d3; a line marks ``zero``, another
-    one ``rule`` (red, as published figures, or ``rule_colour``), a grey ground ``band``.
-    ``figures`` is the format of figures next to their marks (default: none), and ``colour`` has
-    the colours of values (default: `colours.of`).
+    ``words`` stand in place of the names of columns, at axes, above legends and in tooltips; "{}"
+    in a word is the panel's name, which then stands at its axis and not above it.
     """
 
     title: str
     subtitle: str | list[str]
     words: Mapping[str, str]
-    panel: str
-    columns: int
-    own_axes: bool
-    width: int
+    panel: str  # a column: a panel for each value
+    columns: int  # panels in a row; default: all
+    own_axes: bool  # of panels, if ranges differ
+    width: int  # pixels of a panel
     height: int
-    log: str
-    domain: tuple[float, float]
-    format: str
-    figures: str
-    zero: bool
-    tight: bool
-    band: tuple[float, float]
-    rule: float
+    log: str  # axes: "x", "y", "xy"; one of figures with ``zero`` is linear up to 1
+    domain: tuple[float, float]  # ends of the axis of figures; default: those of the data
+    format: str  # of the axis of figures, by d3
+    figures: str  # format of figures next to their marks; default: none
+    zero: bool  # a line at zero
+    tight: bool  # the axis of figures begins near the least one
+    band: tuple[float, float]  # a grey ground
+    rule: float  # a line, red as published figures are, or of ``rule_colour``
     rule_colour: str
-    colour: Mapping[str, str]
+    colour: Mapping[str, str]  # of values; default: `colours.of`
 
 
 def lines(

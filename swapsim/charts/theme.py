@@ -98,8 +98,7 @@ def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[s
 def png(spec: Mapping[str, Any]) -> bytes:
     """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white.
 
-    A palette of 64 colours gives a tenth of the renderer's bytes. It covers the colours, so that
-    a rare one, such as that of a legend, stays; each is the mean of what it stands for.
+    A palette of 64 colours gives a tenth of the renderer's bytes, and keeps rare ones of a legend.
     """
     import vl_convert
     from PIL import Image

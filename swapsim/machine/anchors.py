@@ -35,25 +35,21 @@ ANCHORS: Final = Table(
 )
 
 ORDER: Final = 3.0
-"""Largest factor between two times that agree: another processor and often another lock. Set before
-the table AGAINST_ANCHORS was computed, when all anchors and three of its figures (133, 243 and
-355 ns) were known."""
+"""Largest factor between two times that agree, of another processor and often another lock. Set
+when all anchors and three simulated figures (133, 243 and 355 ns) were known."""
 
 COLLAPSE: Final = 2 / 3
-"""A lock collapses if it keeps less than this share of its throughput as threads are added. Set
-with the anchors in sight, which keep 0.5 and 0.8, and before the simulated shares were computed."""
+"""Share of its throughput below which a lock collapses as threads are added. Set with the anchors
+in sight, which keep 0.5 and 0.8, and before the simulated shares were computed."""
 
-FROM_THREADS: Final = 3
-"""Fewest threads from which a share of throughput is computed: of two, no waiter queues behind
-another one."""
+FROM_THREADS: Final = 3  # of two threads, no waiter queues behind another one
 
 THREADS: Final = (1, 2, 4, 8, 16, 32)
 FAIR: Final = ("queued", "ticket")
 """Kinds of lock that serve waiters in the order of their arrival."""
 
 HOLD_NS: Final = 1
-THINK_NS: Final = 57
-"""With the hold, the 58 ns of a lone thread of the Opteron's ticket lock."""
+THINK_NS: Final = 57  # with the hold, 58 ns, as of a lone thread of the Opteron's ticket lock
 
 ACQUISITIONS: Final = 4000
 SEEDS: Final = range(1, 21)

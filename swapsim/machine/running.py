@@ -24,10 +24,8 @@ from swapsim.policies import Policy
 from swapsim.published.data import Row, results
 
 PAGE_KIB: Final = 4
-PAGES_MOVED: Final = "pages moved"
-"""Pages out and in, a second: the metric that policies are ranked by."""
-TABLE_SEEDS: Final = tuple(range(1, 21))
-"""Seeds of the runs over which a table is the mean."""
+PAGES_MOVED: Final = "pages moved"  # out and in, a second: the metric that policies are ranked by
+TABLE_SEEDS: Final = tuple(range(1, 21))  # of the runs over which a table is the mean
 
 FIGURES: Final = ("swap_out", "swap_in", "written", "accesses", "throughput", "waits")
 """What `sweep` reports of a run, and `gain` compares, all but the waits."""
@@ -37,9 +35,7 @@ _TIMES: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
 _INTERRUPTS: Final = "other CPUs' interrupts"
-_PER_CPU_LOCKS: Final = ("alloc_lock", "free_lock")
-"""Locks of a CPU's own slot caches, which no other CPU takes; the work under them has its own
-parts."""
+_PER_CPU_LOCKS: Final = ("alloc_lock", "free_lock")  # of its own slot caches
 _NESTED: Final = (
     r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
     r"|\.swap_cgroup_record\.(mem_cgroup_swapout|swapcache_free_entries)$"
@@ -49,8 +45,7 @@ _NESTED: Final = (
 _BINDS: Final = 10.0  # percent of busy time in waits from which a lock, not work, bounds a run
 _SATURATED: Final = 95.0  # percent of its acquisitions that find a saturated lock held
 _CYCLE: Final = 4
-"""In a window a node has to swap out one in so many of its frames: two thirds of what it swaps out
-in that of patch D's machines (`cluster_next.machines.WINDOW_NS`)."""
+"""In a window a node has to swap out one in so many of its frames: two thirds of patch D's."""
 
 
 @dataclass(frozen=True, slots=True)

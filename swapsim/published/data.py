@@ -136,7 +136,7 @@ SHORT: Final = 12  # digits of a commit in our texts and in its address
 
 
 def address(kind: str, target: str) -> str:
-    """Return the address of a mail, commit, article or other source (LINK_KIND)."""
+    """Return the address of a mail, commit, article or other source (LINK)."""
     if kind == "mail":
         return f"https://lore.kernel.org/all/{target}/"
     if kind == "commit":
