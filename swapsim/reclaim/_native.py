@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -18,57 +18,20 @@ CHUNK_WORK: Final = 50_000  # of one call into C, well under 0.1 s; Ctrl-C is ha
 NEVER: Final = 2**64 - 1
 ZONE: Final = pl.Enum(("dma32", "normal"))  # a zone of memory, the lower one first
 
-_DEFAULTS: Final = facts.RECLAIM_DEFAULTS
+_PLAIN: Final = facts.RECLAIM_DEFAULTS.keys() - {"rules", "rounds", "seed"}
+_USUAL: Final = [(name, type(n), n) for name, n in facts.RECLAIM_DEFAULTS.items() if name in _PLAIN]
+_Fields: Any = make_dataclass("_Fields", _USUAL, frozen=True, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReclaimConfig:
+class ReclaimConfig(_Fields):  # type: ignore[misc]
     """A simulation: ``struct sws_reclaim_config`` explains each field, and names its range.
 
     ``rules`` is one of RECLAIM_RULES; any other of STALL_RULES keeps its lists per node and needs
     ``normal_pages=0``. ``files`` are the pages of each round's file; 0: no file.
     """
 
-    rules: str = facts.STALL_RULES[_DEFAULTS["rules"]]
-    dma32_pages: int = _DEFAULTS["dma32_pages"]
-    normal_pages: int = _DEFAULTS["normal_pages"]
-    program_pages: int = _DEFAULTS["program_pages"]
-    program_interval_ns: int = _DEFAULTS["program_interval_ns"]
-    working_pages: int = _DEFAULTS["working_pages"]
-    working_interval_ns: int = _DEFAULTS["working_interval_ns"]
-    executable_percent: int = _DEFAULTS["executable_percent"]
-    read_around_pages: int = _DEFAULTS["read_around_pages"]
-    cached_pages: int = _DEFAULTS["cached_pages"]
-    cached_normal_percent: int = _DEFAULTS["cached_normal_percent"]
-    min_free_pages: int = _DEFAULTS["min_free_pages"]
-    reserve_ratio: int = _DEFAULTS["reserve_ratio"]
-    swappiness: int = _DEFAULTS["swappiness"]
-    swap_pages: int = _DEFAULTS["swap_pages"]
-    readahead_shift: int = _DEFAULTS["readahead_shift"]
-    dirty_percent: int = _DEFAULTS["dirty_percent"]
-    background_percent: int = _DEFAULTS["background_percent"]
-    flush_interval_ns: int = _DEFAULTS["flush_interval_ns"]
-    flush_age_ns: int = _DEFAULTS["flush_age_ns"]
-    disk_pages: int = _DEFAULTS["disk_pages"]
-    disk_rate: int = _DEFAULTS["disk_rate"]
-    seek_near_ns: int = _DEFAULTS["seek_near_ns"]
-    seek_far_ns: int = _DEFAULTS["seek_far_ns"]
-    nr_requests: int = _DEFAULTS["nr_requests"]
-    request_pages: int = _DEFAULTS["request_pages"]
-    delays_allocation: bool = bool(_DEFAULTS["delays_allocation"])
-    nfs: bool = bool(_DEFAULTS["nfs"])
-    net_rate: int = _DEFAULTS["net_rate"]
-    server_rate: int = _DEFAULTS["server_rate"]
-    server_seek_ns: int = _DEFAULTS["server_seek_ns"]
-    write_pages: int = _DEFAULTS["write_pages"]
-    items: int = _DEFAULTS["items"]
-    item_pages: int = _DEFAULTS["item_pages"]
-    set_percent: int = _DEFAULTS["set_percent"]
-    gap_ns: int = _DEFAULTS["gap_ns"]
-    start_used_pages: int = _DEFAULTS["start_used_pages"]
-    start_look_ns: int = _DEFAULTS["start_look_ns"]
-    write_delay_ns: int = _DEFAULTS["write_delay_ns"]
-    serve_ns: int = _DEFAULTS["serve_ns"]
+    rules: str = facts.STALL_RULES[facts.RECLAIM_DEFAULTS["rules"]]
     files: tuple[int, ...] = (0,)
     seed: int = 1
 

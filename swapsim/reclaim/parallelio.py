@@ -53,10 +53,7 @@ MAIL: Final = files.File(
 
 
 def constants(root: Path | None = None) -> pl.DataFrame:
-    """Read the constants of the mail's machine (CONSTANTS), costs first, from data/reclaim.csv.
-
-    An InputError names file, line and field of the first row that does not fit, or what is missing.
-    """
+    """Read the constants of the mail's machine (CONSTANTS), costs first, from data/reclaim.csv."""
     return files.read(MAIL, root)
 
 
@@ -121,8 +118,7 @@ class Run:
     def vmstat(self) -> pl.DataFrame:
         """The mail's vmstat block, as far as it is simulated.
 
-        It is of all rounds with the warm-up. Velocities are pages per second of simulated time, an
-        efficiency is 100 where nothing was scanned, and sectors are the disk's traffic in KiB.
+        All rounds with the warm-up; an efficiency is 100 where nothing was scanned.
         """
         counters, seconds = self.counters, self.elapsed_ns / 1e9
         sums = dict(zip(self.zones.columns[1:], self.zones.drop("zone").sum().row(0), strict=True))
@@ -265,11 +261,7 @@ def run_config(
     sample_ns: int = SECOND_NS,
     tick: Callable[[int], object] = lambda _now: None,
 ) -> Run:
-    """Run a simulation to its end: all rounds, or out of memory.
-
-    The costs of ``constants`` (CONSTANTS; default: data/reclaim.csv) are read. Memory is sampled
-    each ``sample_ns``; ``tick`` gets the simulated time in ns, many times a second.
-    """
+    """Run a simulation to its end: all rounds, or out of memory."""
     return Run(**simulate(config, values(constants), sample_ns, tick))
 
 
