@@ -12,15 +12,6 @@ from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.clusters.events import OP_FIELDS, ClusterRows
 from swapsim.errors import InputError
-from swapsim.ffi import (
-    CLUSTER_FAULTS,
-    CLUSTER_LISTS,
-    CLUSTER_OPS,
-    CLUSTER_RULES,
-    CLUSTER_SWITCHES,
-    check,
-    new,
-)
 
 CHUNK_ROWS: Final = 1 << 18  # rows per call of C; Ctrl-C takes effect between calls
 LOOKS: Final = 24  # how often the neighbours of slots are counted along a trace
@@ -34,18 +25,14 @@ numbers. ``heads`` and ``lengths`` are those of the lists that are not empty."""
 def verify_rows(
     rows: ClusterRows, tick: Callable[[int], object]
 ) -> tuple[dict[str, int], int, Mismatch | None]:
-    """Return the totals, the number of open calls, and the first mismatch.
-
-    The rows passed `check_cluster_rows`; ``tick`` is called with the rows of each chunk. An
-    ``InputError`` names the row, by its seq, that cannot be replayed.
-    """
+    """Return the totals, the number of open calls, and the first mismatch."""
     made = configured(rows, rows.rules)
-    handle = new(lib.sws_cluster_replay_new, made, free=lib.sws_cluster_replay_free)
+    handle = core.new(lib.sws_cluster_replay_new, made, free=lib.sws_cluster_replay_free)
     for chunk in rows.events.iter_slices(CHUNK_ROWS):
         code = lib.sws_cluster_replay_feed(handle, columns_of(chunk), chunk.height)
         seq = ffi.new("uint64_t *")
         _refuse(lib.sws_cluster_replay_problem(handle, seq), seq[0])
-        check(code)
+        core.check(code)
         tick(chunk.height)
     totals = ffi.new("struct sws_cluster_replay_totals *")
     lib.sws_cluster_replay_totals(handle, totals)
@@ -75,7 +62,7 @@ def settings(rules: str, devices: Sequence[Mapping[str, Any]], **others: int) ->
 def rules_struct(rules: str) -> Any:
     """Return a rule set as ``struct sws_cluster_rules *``."""
     made = ffi.new("struct sws_cluster_rules *")
-    check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), made))
+    core.check(lib.sws_cluster_rules_init(core.CLUSTER_RULES.index(rules), made))
     return made
 
 
@@ -98,26 +85,26 @@ def _mismatch(handle: Any) -> Mismatch | None:
     arrays, numbers = _numbers(found[0])
     filled = [number for number, length in enumerate(arrays["lengths"]) if length]
     return numbers | {
-        "fault": CLUSTER_FAULTS[found.fault],
+        "fault": core.CLUSTER_FAULTS[found.fault],
         "list": _list(found.list),
         "ours": _point(found.ours),
         "theirs": _point(found.theirs),
         **{
-            name: {CLUSTER_LISTS[number]: arrays[name][number] for number in filled}
+            name: {core.CLUSTER_LISTS[number]: arrays[name][number] for number in filled}
             for name in ("heads", "lengths")
         },
     }
 
 
 def _list(number: int) -> str:
-    return CLUSTER_LISTS[number] if number < len(CLUSTER_LISTS) else "no list"
+    return core.CLUSTER_LISTS[number] if number < len(core.CLUSTER_LISTS) else "no list"
 
 
 def _point(point: Any) -> str:
     """Return what happens next: its op, and the fields that this op has."""
-    if point.op >= len(CLUSTER_OPS):
+    if point.op >= len(core.CLUSTER_OPS):
         return "nothing"
-    op = CLUSTER_OPS[point.op]
+    op = core.CLUSTER_OPS[point.op]
     values = {name: getattr(point, name) for name in OP_FIELDS.get(op, ())}
     if "list" in values:
         values["list"] = _list(point.list)
@@ -143,7 +130,7 @@ class Served:
 def switches_of(rules: str) -> dict[str, bool]:
     """Return the switches of a rule set by their names."""
     made = rules_struct(rules)
-    return {name: getattr(made, name) for name in CLUSTER_SWITCHES}
+    return {name: getattr(made, name) for name in core.CLUSTER_SWITCHES}
 
 
 def serves(rules: str, devices: pl.DataFrame, switches: Mapping[str, bool] | None = None) -> bool:
@@ -163,13 +150,7 @@ def serve(
     choose: int = 0,
     tick: Callable[[int], object] = lambda _: None,
 ) -> Served:
-    """Serve the requests of a recording under a rule set with changed switches.
-
-    About ``samples`` rows are sampled. ``owners`` has the owner of each task's current cluster,
-    from 0, which CPUs have otherwise. ``slots`` are those of each device, if they are not the
-    trace's. ``choose`` is the address of a user's function. An InputError names the row, by its
-    seq, that cannot be replayed.
-    """
+    """Serve the requests of a recording under a rule set with changed switches."""
     config = configured(rows, rules)
     for name, value in switches.items():
         setattr(config.rules, name, value)
@@ -187,9 +168,9 @@ def serve(
         trace_has_slot_cache=switches_of(rows.rules)["slot_cache"],
         sample_rows=max(1, rows.events.height // samples) if samples else 0,
     )
-    handle = new(lib.sws_cluster_what_if_new, made, free=lib.sws_cluster_what_if_free)
+    handle = core.new(lib.sws_cluster_what_if_new, made, free=lib.sws_cluster_what_if_free)
     for pid, owner in (owners or {}).items():
-        check(lib.sws_cluster_what_if_assign(handle, pid, owner))
+        core.check(lib.sws_cluster_what_if_assign(handle, pid, owner))
     found, neighbours = [], Counter[str]()
     rows_at_once = min(CHUNK_ROWS, -(-rows.events.height // LOOKS))
     for chunk in rows.events.iter_slices(rows_at_once):
@@ -198,7 +179,7 @@ def serve(
         count, seq = ffi.new("uint64_t *"), ffi.new("uint64_t *")
         code = lib.sws_cluster_what_if_feed(handle, columns_of(chunk), chunk.height, sampled, count)
         _refuse(lib.sws_cluster_what_if_problem(handle, seq), seq[0])
-        check(code)
+        core.check(code)
         found += [(each.seq, each.in_use, list(each.clusters)) for each in sampled[0 : count[0]]]
         pairs = ffi.new("struct sws_cluster_what_if_neighbours *")
         lib.sws_cluster_what_if_neighbours(handle, pairs)

@@ -6,16 +6,12 @@ import polars as pl
 
 from swapsim.charts import general
 from swapsim.charts.colours import CLUSTERS, PATCHED, UNPATCHED
-from swapsim.clusters.tables import CLUSTER_LISTS
 from swapsim.study import RANKING
 
 
 def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
-    """Draw how many clusters each list has along a trace, one panel per rule set.
-
-    ``lists`` are CLUSTER_LISTS, at most 1,000 rows.
-    """
-    frame = CLUSTER_LISTS.check(lists).unpivot(
+    """Draw how many clusters each list has along a trace, one panel per rule set."""
+    frame = lists.unpivot(
         list(CLUSTERS), index=["rules", "seq"], variable_name="list", value_name="clusters"
     )
     words = {"seq": "row of the trace", "list": "on the list"}
@@ -23,10 +19,7 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
 
 
 def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
-    """Draw each alternative's change from the rules of 7.3 (RANKING).
-
-    All panels have the order of the first one, the best on top.
-    """
+    """Draw each alternative's change from the rules of 7.3 (RANKING)."""
     unit = pl.col("unit").replace("%", "points")
     order = RANKING.check(ranking)["policy"].unique(maintain_order=True).to_list()
     place = pl.col("policy").replace_strict({name: at for at, name in enumerate(order)})

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.clusters.events import ClusterRows
-from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
+from swapsim.clusters.events import CLUSTER_DEVICES, CLUSTER_EVENTS, ClusterRows
 from swapsim.ffi import CLUSTER_SIZE_MAX
 
 CPUS: Final = 8
@@ -39,11 +38,7 @@ class _Task:
 
 
 def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int, int]]:
-    """Generate a stream, and the group of each task (pid).
-
-    Its device has a slot for each request, so that nothing is refused and no slot has a second
-    owner: `ranking.stream` serves it on a smaller one.
-    """
+    """Generate a stream, and the group of each task (pid)."""
     random, rows, after = Random(seed), list[dict[str, Any]](), 0
 
     def row(op: str, **fields: int) -> None:
@@ -87,7 +82,7 @@ def churn(seed: int, *, requests: int = REQUESTS) -> tuple[ClusterRows, dict[int
     # seq, device, slots, priority; file, hard disk, discard; cluster size, rules.
     device = (0, 0, slots, -1, False, False, False, CLUSTER_SIZE_MAX, "7.3")
     made = ClusterRows(
-        events=pl.DataFrame(rows, schema=CLUSTER_EVENTS.schema),
-        devices=pl.DataFrame([device], schema=CLUSTER_DEVICES.schema, orient="row"),
+        events=pl.DataFrame(rows, schema=CLUSTER_EVENTS),
+        devices=pl.DataFrame([device], schema=CLUSTER_DEVICES, orient="row"),
     )
     return made, groups

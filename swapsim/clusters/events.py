@@ -10,16 +10,51 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
+from swapsim import ffi
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import CLUSTER_CPUS_MAX, CLUSTER_DEVICES_MAX, CLUSTER_SIZE_MAX, CLUSTER_SLOTS_MAX
-from swapsim.tables import require_values
+from swapsim.tables import require, require_values
 from swapsim.traces import provenance, require_events, require_order
 from swapsim.traces.folder import Trace
 from swapsim.traces.verification import AGAIN, read_tables, refuse, require_ops
 
+CLUSTER_OP: Final = pl.Enum(ffi.CLUSTER_OPS)
+"""What the allocator does, by the names of ``cluster_replay.h``. ``call``: a task asks for slots;
+``visit``: a cluster is scanned from a slot on; ``grant``: slots are taken; ``done``: the call ends;
+``free``: slots are freed; ``try``: a slot of the swap cache alone is reclaimed; ``full``,
+``full_done``: full clusters are reclaimed; ``window``, ``relock``: a scan drops its locks and has
+them again; ``pick``, ``picked``: a cluster is taken from a list; ``move``: a cluster goes to a
+list; ``discard``, ``discarded``: a cluster is discarded; ``turn``: a device goes behind its equals;
+``visited``: a scan ends."""
+CLUSTER_LIST: Final = pl.Enum(ffi.CLUSTER_LISTS)
+"""A device's lists of clusters, by ``clusters.h``: nonfull and frag have one for each order."""
+RULE_SET: Final = pl.Enum(ffi.CLUSTER_RULES)
+
+CLUSTER_EVENTS: Final = pl.Schema(
+    {"seq": pl.UInt64(), "cpu": pl.UInt16(), "pid": pl.Int32(), "op": CLUSTER_OP}
+    | {"device": pl.UInt8(), "slot": pl.UInt32(), "n": pl.UInt32(), "order": pl.UInt8()}
+    | {"list": CLUSTER_LIST}
+)
+"""A row per event of an allocator, in lock order: by the values of the clock counter. Events under
+a device's lock (6.12) or a cluster's and a list's (7.3) are in the order of these locks.
+
+``seq`` is one for both tables, ``device`` the number (type) of the swap device. ``slot`` is the
+first of several, or of a cluster; ``n`` are slots asked for, granted or freed, or 1 for yes and 0
+for no; ``order`` is log2 of the slots of a grant; a cluster goes from or to ``list``. Columns that
+an op does not have are null."""
+
+CLUSTER_DEVICES: Final = pl.Schema(
+    {"seq": pl.UInt64(), "device": pl.UInt8(), "slots": pl.UInt32(), "priority": pl.Int16()}
+    | dict.fromkeys(("file", "rotational", "discard"), pl.Boolean())
+    | {"cluster_size": pl.UInt32(), "rules": RULE_SET}
+)
+"""A row per swap device of a recording, at its swapon, in order of their numbers. ``slots`` have
+the header; ``priority`` is the kernel's own number; ``rotational``: a hard disk; ``discard``: freed
+clusters are; clusters have 512 slots if huge pages swap, else 256; ``rules`` of the kernel."""
+
 _SLOTS_OF_ALL: Final = 2**32 - 2  # most slots of all devices (``cluster_what_if.h``)
 _HEAD: Final = ("seq", "cpu", "pid", "op")
+FIELDS: Final = ("device", "slot", "n", "order", "list")
 
 OP_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "call": ("n", "order"),
@@ -78,9 +113,8 @@ def cluster_rows(trace: Trace | Path | str) -> ClusterRows:
     """Read the events and devices of a recording, which lost no event (`check_cluster_rows`)."""
     folder = Path(trace)
     require_events(folder, "clusters")
-    fields = [name for name in CLUSTER_EVENTS.schema if name not in _HEAD]
     tables = {"cluster_events": CLUSTER_EVENTS, "cluster_devices": CLUSTER_DEVICES}
-    found = read_tables(folder, tables, {"cluster_events": fields})
+    found = read_tables(folder, tables, {"cluster_events": FIELDS})
     with errors_of(folder):
         return check_cluster_rows(
             ClusterRows(events=found["cluster_events"], devices=found["cluster_devices"])
@@ -107,12 +141,9 @@ def opened(source: ClusterRows | Trace | Path | str) -> Iterator[ClusterRows]:
 
 
 def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
-    """Return the rows if each value of both tables is possible; an error names table and row.
-
-    The replay finds rows that contradict earlier ones, such as a free of a free slot.
-    """
-    _check_devices(CLUSTER_DEVICES.check(rows.devices))
-    events = CLUSTER_EVENTS.check(rows.events)
+    """Return the rows if each value of both tables is possible; an error names table and row."""
+    _check_devices(require(rows.devices, CLUSTER_DEVICES, "cluster_devices"))
+    events = require(rows.events, CLUSTER_EVENTS, "cluster_events")
     needs = {
         op: [name for name in names if name not in _MAY_LACK.get(op, ())]
         for op, names in OP_FIELDS.items()

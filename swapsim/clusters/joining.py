@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.clusters.events import CLUSTER_DEVICES, CLUSTER_EVENTS, FIELDS
 from swapsim.clusters.layout import IN_USE, OTHER_PROBES, Layout, layout_of, refuse
-from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
 from swapsim.errors import InputError
 from swapsim.traces import CLOCK, JoinedEvents
 from swapsim.traces.event_fields import SWAP_TYPE_SHIFT
@@ -83,7 +83,6 @@ _OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
 swap-in grants, too, the end of a visit is needed."""
 
 _PLACE: Final = (CLOCK, "line", "cpu", "pid")
-_FIELDS: Final = ("device", "slot", "n", "order", "list")
 _DEVICE_OF_ENTRY: Final = pl.col("entry") // (1 << SWAP_TYPE_SHIFT)
 _SLOT_OF_ENTRY: Final = pl.col("entry") & ((1 << SWAP_TYPE_SHIFT) - 1)
 _ORDER_OF_FOLIO: Final = (
@@ -93,17 +92,7 @@ _ORDER_OF_FOLIO: Final = (
 
 
 def join(frames: Frames, head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """Return CLUSTER_EVENTS and CLUSTER_DEVICES by the names of their files.
-
-    A text with neither visits nor grants is no recording of an allocator: each of its events has a
-    table of its own.
-
-    Raises
-    ------
-    InputError
-        An event is missing, the clock is no counter, a device was switched on before the recording
-        or within it, devices differ in their layout, or a value does not fit its field.
-    """
+    """Return CLUSTER_EVENTS and CLUSTER_DEVICES by the names of their files."""
     if not {"cluster_visit", "slot_grant"} & {*frames}:
         return {name: frame.drop(CLOCK) for name, frame in frames.items()}
     only_7_3 = _EVENTS["7.3"].keys() - _EVENTS["6.12"].keys() - {"swap_request", "swap_request_end"}
@@ -150,7 +139,7 @@ def _numbered(rows: pl.DataFrame, devices: pl.DataFrame) -> dict[str, pl.DataFra
         ),
     )
     return {
-        name: table.check(frame.select(pl.col(c).cast(t) for c, t in table.schema.items()))
+        name: frame.select(pl.col(c).cast(t) for c, t in table.items())
         for name, table, frame in unnamed
     }
 
@@ -220,21 +209,21 @@ def _rows(frame: pl.DataFrame | None, op: str, **fields: pl.Expr | str) -> Itera
     made = frame.select(
         *_PLACE,
         op=pl.lit(op),
-        **{name: fields.get(name, pl.lit(None, CLUSTER_EVENTS.schema[name])) for name in _FIELDS},
+        **{name: fields.get(name, pl.lit(None, CLUSTER_EVENTS[name])) for name in FIELDS},
     )
     for name in fields:
-        fits = pl.col(name).cast(CLUSTER_EVENTS.schema[name], strict=False)
+        fits = pl.col(name).cast(CLUSTER_EVENTS[name], strict=False)
         refuse(
             made.filter(fits.is_null() & pl.col(name).is_not_null()),
             f"has a value of {name} that no kernel has",
             OTHER_PROBES,
         )
-    yield made.cast({name: CLUSTER_EVENTS.schema[name] for name in _FIELDS})
+    yield made.cast({name: CLUSTER_EVENTS[name] for name in FIELDS})
 
 
 def _empty() -> pl.DataFrame:
     types = {CLOCK: pl.UInt64, "line": pl.UInt64, "cpu": pl.UInt16, "pid": pl.Int32}
-    fields = {name: CLUSTER_EVENTS.schema[name] for name in _FIELDS}
+    fields = {name: CLUSTER_EVENTS[name] for name in FIELDS}
     return pl.DataFrame(schema={**types, "op": pl.String, **fields})
 
 

@@ -150,11 +150,9 @@ def stream(
     fill: float = FILL,
     groups: Mapping[int, int] | None = None,
 ) -> Stream:
-    """Make a stream of a recording, whose devices are scaled by one factor and end with a cluster.
+    """Make a stream of a recording, on scaled devices that are full to a share at its peak.
 
-    ``fill`` is the share of the devices that its slots in use take at their peak. Unless ``groups``
-    says them (pid -> group), the tasks are in GROUPS groups by their first request. A stream that
-    frees nothing is refused, because all alternatives are alike on it.
+    Unless ``groups`` says them (pid -> group), tasks are in GROUPS groups by their first request.
     """
     events = check_cluster_rows(rows).events
     if not (events["op"] == "free").any():
@@ -200,11 +198,7 @@ def measure(
     *,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Serve streams under alternatives, and count: ``stream, seed, policy, metric, unit, value``.
-
-    An InputError names a row that cannot be replayed, or a policy's line that raises, does not end
-    or returns no choice.
-    """
+    """Serve streams under alternatives; count ``stream, seed, policy, metric, unit, value``."""
     streams, rows = list(streams), []
     with bar(len(streams) * len(alternatives), "rank", "runs", shown=progress) as counted:
         for each in streams:
@@ -261,12 +255,7 @@ def ranked(
     metrics: Sequence[str] = tuple(METRICS),
     known: Sequence[Alternative] = ALTERNATIVES,
 ) -> pl.DataFrame:
-    """Rank the alternatives by their change from the rules of 7.3, stream by stream (RANKING).
-
-    The rows of `measure` have the rules of 7.3 on each stream and seed; policies that are not
-    ``known`` are a user's. Where streams are generated, the ranking is of these alone, as
-    recordings are no draws of their generator (`with_recordings`).
-    """
+    """Rank the alternatives by their change from the rules of 7.3, stream by stream (RANKING)."""
     chosen = _changes(measures).filter(pl.col("metric").is_in(list(metrics)))
     if chosen["base"].null_count() > chosen["value"].null_count():
         raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")

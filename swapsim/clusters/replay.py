@@ -10,10 +10,9 @@ from typing import Final
 import polars as pl
 
 from swapsim.clusters._native import Served, serve, serves
-from swapsim.clusters.events import ClusterRows, opened
-from swapsim.clusters.tables import CLUSTER_GRANTS, CLUSTER_LIST, CLUSTER_LISTS, CLUSTER_WORK
+from swapsim.clusters.events import RULE_SET, ClusterRows, opened
 from swapsim.errors import InputError, check_choice
-from swapsim.ffi import CLUSTER_RULES, CLUSTER_SWITCHES
+from swapsim.ffi import CLUSTER_LISTS, CLUSTER_RULES, CLUSTER_SWITCHES
 from swapsim.progress import bar
 from swapsim.traces.folder import Trace
 
@@ -24,6 +23,12 @@ _A_GRANT: Final = {
 }
 """Counts of the library whose sum is shown per grant."""
 
+_WORK: Final = (
+    *("grants", "slots", "visits", "picks", "moves", "reclaims", "discards", "surplus"),
+    *("single_slots", "missing_slots", "visits_of_others", "visits_a_grant", "moves_a_grant"),
+    *("si_lock_a_grant", "cluster_lock_a_grant", "avail_lock_a_grant", "local_lock_a_grant"),
+    *("visits_of_others_a_grant", "in_sequence_percent", "mixed_percent"),
+)
 _PERCENT: Final = {
     "in_sequence": ("runs_in_sequence", "runs"),
     "mixed": ("mixed", "pairs"),
@@ -35,7 +40,7 @@ _PERCENT: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReplay:
-    """The requests of a recording served under rules: CLUSTER_GRANTS, _WORK and _LISTS."""
+    """The requests of a recording served under rules: what they obtained, the work, the lists."""
 
     grants: pl.DataFrame
     work: pl.DataFrame
@@ -73,10 +78,18 @@ def replay(
     Returns
     -------
     ClusterReplay
-        Three frames: ``grants``, a row for each rule set and order of requests (``requests,
-        granted, fallbacks, in_trace, fallback_percent``); ``work``, a row for each rule set
-        (visits, list moves and acquisitions of each lock, as counts and for each run granted);
-        ``lists``, how many clusters are on each list along the trace.
+        Three frames. ``grants``, a row for each rule set and order of requests: with a slot cache
+        one of ``requests`` is for up to 64 single slots; those ``granted``, ``fallbacks``, which
+        obtain no slot, and their percentage, and those that obtained slots ``in_trace``. ``work``,
+        a row for each rule set: runs (``grants``) and ``slots`` granted, into slot caches, too;
+        ``visits`` of clusters, ``picks`` from lists, ``moves`` to their tails, full clusters taken
+        for reclaim, discards; ``surplus`` runs that the trace did not obtain, ``single_slots``
+        obtained one by one after a fallback, and ``missing_slots`` of the trace; visits of clusters
+        that another CPU visited before; visits, moves and acquisitions of each lock, those of frees
+        included, for each run granted (``_a_grant``); runs that begin where the task's run before
+        ended (``in_sequence``) and neighbouring slots in use of two tasks (``mixed``), in percent.
+        ``lists``, a row for each rule set and sampled row of the trace: its ``seq``, slots in use,
+        clusters by list, over devices and orders.
 
     Raises
     ------
@@ -119,22 +132,20 @@ def replay(
     late = still_open.group_by("order").agg(late=pl.len())
     grants = pl.concat(_grants(*item) for item in served.items())
     grants = grants.join(late, on="order", how="left", maintain_order="left")
-    work = [figures_of(each) | {"rules": name} for name, each in served.items()]
+    work = [
+        {"rules": name} | {key: found[key] for key in _WORK}
+        for name, found in ((name, figures_of(each)) for name, each in served.items())
+    ]
+    rule_set = {"rules": RULE_SET}
     return ClusterReplay(
         grants=grants.with_columns(pl.col("in_trace") + pl.col("late").fill_null(0)).drop("late"),
-        work=pl.DataFrame(
-            [{name: row.get(name) for name in CLUSTER_WORK.schema} for row in work],
-            CLUSTER_WORK.schema,
-        ),
+        work=pl.DataFrame(work, schema_overrides=rule_set),
         lists=pl.concat(_lists(name, each.samples) for name, each in served.items()),
     )
 
 
 def calls(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the calls of CLUSTER_EVENTS: order, whether a run was granted, devices tried.
-
-    ``got`` slots at row ``seq`` are null if a call is open when the recording ends.
-    """
+    """Return the calls of CLUSTER_EVENTS: order, whether a run was granted, devices tried."""
     begins = pl.col("op") == "call"
     ends = pl.col("op") == "done"
     return (
@@ -152,20 +163,19 @@ def calls(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _grants(rules: str, served: Served) -> pl.DataFrame:
-    counts = served.by_order
+    asked, granted, in_trace = (
+        served.by_order[name] for name in ("requests", "granted", "granted_in_trace")
+    )
+    columns = {"order": range(len(asked)), "requests": asked, "granted": granted}
+    fallbacks = pl.col("requests") - pl.col("granted")
     return (
-        pl.DataFrame(
-            {
-                "order": range(len(counts["requests"])),
-                "requests": counts["requests"],
-                "granted": counts["granted"],
-                "in_trace": counts["granted_in_trace"],
-            }
-        )
+        pl.DataFrame(columns | {"in_trace": in_trace}, schema_overrides={"order": pl.UInt8})
         .filter(pl.col("requests") > 0)
-        .with_columns(rules=pl.lit(rules), fallbacks=pl.col("requests") - pl.col("granted"))
-        .with_columns(fallback_percent=100 * pl.col("fallbacks") / pl.col("requests"))
-        .select(pl.col(name).cast(dtype) for name, dtype in CLUSTER_GRANTS.schema.items())
+        .select(
+            *(pl.lit(rules, RULE_SET).alias("rules"), "order", "requests", "granted"),
+            *(fallbacks.alias("fallbacks"), "in_trace"),
+            fallback_percent=100 * fallbacks / pl.col("requests"),
+        )
     )
 
 
@@ -187,11 +197,13 @@ def figures_of(served: Served) -> dict[str, int | float | None]:
 
 def _lists(rules: str, samples: Iterable[tuple[int, int, Sequence[int]]]) -> pl.DataFrame:
     """Sum the clusters of lists over the orders in each sample: seq, slots in use, clusters."""
-    kinds = [name.rstrip("0123456789") for name in CLUSTER_LIST.words]
+    kinds = [name.rstrip("0123456789") for name in CLUSTER_LISTS]
+    columns = ("rules", "seq", "in_use", *dict.fromkeys(kinds))
     rows = []
     for seq, in_use, lists in samples:
         sums = Counter[str]()
         for kind, clusters in zip(kinds, lists, strict=True):
             sums[kind] += clusters
         rows.append({"rules": rules, "seq": seq, "in_use": in_use, **sums})
-    return pl.DataFrame(rows, CLUSTER_LISTS.schema)
+    types = dict.fromkeys(columns, pl.UInt64()) | {"rules": RULE_SET}
+    return pl.DataFrame(rows, types)

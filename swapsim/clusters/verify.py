@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.clusters._native import Mismatch, serves, verify_rows
-from swapsim.clusters.events import ClusterRows, opened
+from swapsim.clusters.events import FIELDS, ClusterRows, opened
 from swapsim.errors import InputError
 from swapsim.progress import bar
 from swapsim.traces.folder import Trace
@@ -27,8 +27,6 @@ _TAKEN: Final[Mapping[str, str]] = {
     "discards": "returns of discarded clusters",
     "turns": "turns of devices",
 }
-
-
 _COMPARED: Final = ("calls", "grants", "visits", "moves", "picks")
 
 
@@ -48,14 +46,12 @@ def _describe(found: Mismatch, events: pl.DataFrame) -> str:
         },
         f"  heads of its lists (clusters on them): {', '.join(heads) or 'none'}",
         "  last events of the cluster:",
-        *(f"    {_event(row)}" for row in events.iter_rows(named=True)),
+        *(
+            "    seq {seq} cpu {cpu} task {pid}: {op} ".format(**row)
+            + ", ".join(f"{name} {row[name]}" for name in FIELDS if row[name] is not None)
+            for row in events.iter_rows(named=True)
+        ),
     )
-
-
-def _event(row: dict[str, object]) -> str:
-    names = ("device", "slot", "n", "order", "list")
-    fields = [f"{name} {row[name]}" for name in names if row[name] is not None]
-    return f"seq {row['seq']} cpu {row['cpu']} task {row['pid']}: {row['op']} {', '.join(fields)}"
 
 
 def verify(trace: ClusterRows | Trace | Path | str, *, progress: bool = False) -> Verdict:

@@ -64,10 +64,7 @@ _MOST: Final = 2**32 - 1
 
 
 def join(frames: Frames, _head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """Return MGLRU_CHOICES and MGLRU_STEPS by the names of their files.
-
-    A text without `gen_choice` is no such recording: each of its events has a table of its own.
-    """
+    """Return MGLRU_CHOICES and MGLRU_STEPS by the names of their files."""
     if "gen_choice" not in frames:
         return {name: frame.drop(CLOCK) for name, frame in frames.items()}
     frames = _required(frames)
@@ -198,7 +195,7 @@ def _choices(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
     rules = _RULES[control.shape[1]]
     first_tier = rules == "7.3"
     at, end = _rows_of(rows, "gen_choice"), _rows_of(rows, "gen_choice_end")
-    counted = _counters(control, tuple(COUNTERS), first_tier)[at]
+    counted = _counters(control, COUNTERS, first_tier)[at]
     risen = _counters(after, MORE, first_tier)[end] - counted.select(
         f"{name}_{each}_{tier}" for name in MORE for each in TYPES for tier in TIERS
     )
@@ -222,7 +219,7 @@ def _choices(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
         for nth in (1, 2)
     ]
     named = [counted, risen.rename({old: _more(old) for old in risen.columns}), *parts]
-    return _typed(pl.concat([found, *named], how="horizontal"), MGLRU_CHOICES.schema)
+    return _typed(pl.concat([found, *named], how="horizontal"), MGLRU_CHOICES)
 
 
 def _more(name: str) -> str:
@@ -291,7 +288,7 @@ def _steps(frames: Frames, rows: list[dict[str, int]]) -> pl.DataFrame:
         order=of("gen_abort", "order"),
     )
     named = [before, acts.rename(lambda name: f"{name}_acts")]
-    return _typed(pl.concat([found, *named], how="horizontal"), MGLRU_STEPS.schema)
+    return _typed(pl.concat([found, *named], how="horizontal"), MGLRU_STEPS)
 
 
 def _later(frames: Frames, sizes: Frames, turns: pl.DataFrame) -> pl.DataFrame:

@@ -16,16 +16,7 @@ import polars as pl
 from swapsim.errors import InputError, check_choice, check_number, errors_of
 from swapsim.ffi import MGLRU_RULES, MGLRU_SWAPPINESS_MAX, MGLRU_SWITCHES
 from swapsim.mglru import _native
-from swapsim.mglru.recording import (
-    MGLRU_FLIPS,
-    MGLRU_SWITCHED,
-    MGLRU_TIMELINE,
-    TIERS,
-    TYPES,
-    Recording,
-    Source,
-    recording,
-)
+from swapsim.mglru.recording import TIERS, TYPES, Recording, Source, recording
 from swapsim.policies import TypePolicy
 
 if TYPE_CHECKING:
@@ -43,8 +34,6 @@ UNUSED: Final[Mapping[str, Switches]] = {
 }
 """Rules that no kernel has: by swappiness alone, by rates alone, and by the rates of few pages."""
 
-_WHEN: Final = ("rules", "base_term", "term", "type", "choices")
-_NUMBER_MAX: Final = 2**32 - 1
 _NANOSECONDS: Final = 10**9
 _OBSERVED: Final = 100
 """Rows for which a user's function is run line by line first, since machine code may hang."""
@@ -57,19 +46,10 @@ def chosen(
     switches: Switches | None = None,
     swappiness: int | None = None,
 ) -> pl.DataFrame:
-    """Choose for each state of a recording by some rules.
-
-    Returns MGLRU_CHOICES with the ``type`` of the rules, the ``term`` that decides it, the
-    ``first`` list that is scanned (a type with two generations yields nothing), and its ``tier``
-    index.
-    """
+    """Choose for each state of a recording by some rules."""
     rows, changed = recording(trace), switches or {}
-    for name, value in changed.items():
+    for name in changed:
         check_choice("switches", name, MGLRU_SWITCHES)
-        flag = MGLRU_SWITCHES[name]
-        if type(value) is not (bool if flag else int) or not 0 <= value <= _NUMBER_MAX:
-            wanted = "True or False" if flag else f"a number from 0 to {_NUMBER_MAX}"
-            raise InputError(f"switches={{{name!r}: {value!r}}}: give {wanted}")
     choices = rows.choices
     if swappiness is not None:
         check_number("swappiness", swappiness, 0, MGLRU_SWAPPINESS_MAX)
@@ -90,12 +70,15 @@ class Replay:
     Attributes
     ----------
     flips : polars.DataFrame
-        Choices by the recorded kernel's rules and by others, and which differ (MGLRU_FLIPS).
+        Choices by the rules of the recorded kernel (``base``) and by others: ``base_type, type``
+        that is scanned first, or neither; the terms that decide it; whether the types differ.
     when : polars.DataFrame
-        ``start_s, rules, base_term, term, type, choices``: the flips of each part of the recording.
+        The flips of each part of the recording: ``start_s, rules, base_term, term, type, choices``.
     switches : polars.DataFrame
         What each switch turns, in which the rules differ from those of the recorded kernel, set
-        alone in these; and each rule of `UNUSED` (MGLRU_SWITCHED).
+        alone in these; ``all`` of them; and each rule of `UNUSED` (``rules`` is none). Of
+        ``choices`` those that scan another type (``flips``), anonymous pages among them
+        (``to_anon``), or have another tier index.
     timeline : polars.DataFrame
         As of `timeline`.
     """
@@ -169,20 +152,16 @@ def replay(
     )
     others = [each for each in wanted if isinstance(each, str) and each != rows.rules]
     return Replay(
-        flips=_counted(decided, *MGLRU_FLIPS.names()),
-        when=_counted(decided.filter("flips"), "start_s", *_WHEN),
+        flips=_counted(decided, "rules", "base", "base_type", "base_term", "type", "term", "flips"),
+        when=_counted(decided.filter("flips"), "start_s", "rules", "base_term", "term", "type"),
         switches=_by_switch(rows, others),
         timeline=timeline(rows, parts=parts),
     )
 
 
 def _counted(decided: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Return the number of ``choices`` for each value of the other columns."""
-    counted = decided.group_by(name for name in columns if name != "choices").len("choices")
-    types = MGLRU_FLIPS.schema
-    return counted.select(pl.col(name).cast(types.get(name, pl.Float64)) for name in columns).sort(
-        *columns
-    )
+    """Return the number of ``choices`` for each value of the columns."""
+    return decided.group_by(columns).agg(choices=pl.len().cast(pl.UInt64)).sort(*columns)
 
 
 def _by_switch(rows: Recording, rules: Sequence[str]) -> pl.DataFrame:
@@ -201,7 +180,8 @@ def _by_switch(rows: Recording, rules: Sequence[str]) -> pl.DataFrame:
         to_anon = turned & (now["first"] == TYPES[0])
         counts = (turned, to_anon, now["tier"] != base["tier"])
         found.append((each, name, base.height, *(int(each.sum()) for each in counts)))
-    return pl.DataFrame(found, schema=MGLRU_SWITCHED.schema, orient="row")
+    columns = ["rules", "switch", "choices", "flips", "to_anon", "tiers"]
+    return pl.DataFrame(found, columns, orient="row")
 
 
 def _part_ns(rows: Recording, parts: int) -> pl.Expr:
@@ -228,8 +208,10 @@ def timeline(trace: Source, *, parts: int = 60) -> pl.DataFrame:
     -------
     polars.DataFrame
         A row for each part in which an ``lruvec`` was scanned: ``start_s`` from the first decision,
-        ``choices``, ``anon_percent`` of them, refault rates and generations of both types, mean
-        ``swappiness``, ``agings`` (MGLRU_TIMELINE).
+        ``choices``, ``anon_percent`` whose first list was of anonymous pages; of each type
+        ``rate_X_percent``, pages that came back, of those evicted and protected, over all tiers,
+        and the mean of its ``generations_X``; mean ``swappiness``, the gain of anonymous pages,
+        that of file pages being 200 less it; ``agings`` that were asked for.
 
     Raises
     ------
@@ -265,20 +247,22 @@ def timeline(trace: Source, *, parts: int = 60) -> pl.DataFrame:
         choices=pl.len(),
     )
     agings = rows.steps.group_by(part, "lruvec").agg(agings=pl.col("aged").sum())
-    joined = found.join(agings, on=("start_s", "lruvec"), how="full", coalesce=True).with_columns(
-        pl.col("choices", "agings").fill_null(0)
+    joined = found.join(agings, on=("start_s", "lruvec"), how="full", coalesce=True)
+    return (
+        joined.select(
+            *("start_s", "lruvec", "choices", "anon_percent"),
+            *(f"rate_{each}_percent" for each in TYPES),
+            "swappiness",
+            *(f"generations_{each}" for each in TYPES),
+            "agings",
+        )
+        .with_columns(pl.col("choices", "agings").fill_null(0))
+        .sort("start_s", "lruvec")
     )
-    schema = MGLRU_TIMELINE.schema
-    typed = joined.select(pl.col(name).cast(kind) for name, kind in schema.items())
-    return typed.sort("start_s", "lruvec")
 
 
 def chart(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
-    """Draw over time why pages were swapped out: a column for each lruvec.
-
-    Of each type the share of the choices, its refault rate, this rate over its gain (reclaim takes
-    the type whose line is the lower one), and the generations that are left.
-    """
+    """Draw over time why pages were swapped out: a column for each lruvec."""
     from swapsim.charts import general
 
     rows = timeline

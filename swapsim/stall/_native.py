@@ -17,24 +17,12 @@ import polars as pl
 from swapsim import ffi as core
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError, check_choice, check_number
-from swapsim.ffi import (
-    STALL_BRANCHES,
-    STALL_CLEARS,
-    STALL_COUNTERS,
-    STALL_FLAGS_ALL,
-    STALL_LIST_MAX,
-    STALL_PRIORITY_MAX,
-    STALL_RULES,
-    STALL_SLEEPS,
-    SUMS_RULES,
-    check,
-)
 from swapsim.stall.tables import BRANCH, THROTTLE
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
 CHUNK_ROWS: Final = 1 << 20  # that one call of C processes, in complete lists
-SUMS: Final = (*STALL_COUNTERS, "taken", "file_taken")
+SUMS: Final = (*core.STALL_COUNTERS, "taken", "file_taken")
 WRITEBACK_FLAG: Final[int] = lib.SWS_SUMS_WRITEBACK  # by 7.3: the flag of the node
 CONGESTED_FLAGS: Final[int] = lib.SWS_SUMS_FLAGS - WRITEBACK_FLAG  # and those of an lruvec
 PLACES: Final = {
@@ -53,20 +41,14 @@ def _refuse_problem(problem: int, where: str = "") -> None:
 
 
 class Rules(NamedTuple):
-    """What verification needs of ``struct sws_stall_rules``.
-
-    Passes set the flags ``by_pass``, not lists, and a cgroup has its own congestion then. After the
-    cases ``goes_on_after`` a page goes on to the next test. ``activates`` says where it goes
-    otherwise, ``clears`` which flags each of STALL_CLEARS clears, and ``isolated`` is the sleep of
-    a task while too many pages are isolated.
-    """
+    """What verification needs of ``struct sws_stall_rules``."""
 
     name: str
-    by_pass: bool
-    goes_on_after: tuple[str, ...]
-    activates: bool
-    clears: dict[str, int]
-    isolated: str
+    by_pass: bool  # passes set flags, not lists, and a cgroup has its own congestion
+    goes_on_after: tuple[str, ...]  # cases after which a page goes on to the next test
+    activates: bool  # where it goes otherwise
+    clears: dict[str, int]  # which flags each of STALL_CLEARS clears
+    isolated: str  # the sleep of a task while too many pages are isolated
 
 
 def rules_of(name: str) -> Rules:
@@ -78,14 +60,14 @@ def rules_of(name: str) -> Rules:
         by_pass=row.decides == lib.SWS_STALL_AT_PASS,
         goes_on_after=tuple(case for case, on in goes_on.items() if on),
         activates=row.activates,
-        clears={why: row.clears[place] for place, why in enumerate(STALL_CLEARS)},
-        isolated=STALL_SLEEPS[row.isolated],
+        clears={why: row.clears[place] for place, why in enumerate(core.STALL_CLEARS)},
+        isolated=core.STALL_SLEEPS[row.isolated],
     )
 
 
 def _number_of(rules: str) -> int:
-    check_choice("rules", rules, STALL_RULES)
-    return STALL_RULES.index(rules)
+    check_choice("rules", rules, core.STALL_RULES)
+    return core.STALL_RULES.index(rules)
 
 
 def _acts_of(rules: str, place: str) -> list[Any]:
@@ -97,7 +79,7 @@ def _acts_of(rules: str, place: str) -> list[Any]:
 def _sleeps_of(rules: str, place: str, done: int) -> list[str]:
     """Return in order the sleeps that are requested by those acts whose bits are in ``done``."""
     return [
-        STALL_SLEEPS[act.what]
+        core.STALL_SLEEPS[act.what]
         for i, act in enumerate(_acts_of(rules, place))
         if act.does == lib.SWS_STALL_DOES_SLEEP and done >> i & 1
     ]
@@ -187,7 +169,7 @@ class StallContext:
     """
 
     rules: str = "6.1"
-    priority: int = STALL_PRIORITY_MAX
+    priority: int = core.STALL_PRIORITY_MAX
     kswapd: bool = False
     memcg: bool = False
     sane: bool = True
@@ -199,9 +181,9 @@ class StallContext:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        check_choice("rules", self.rules, STALL_RULES)
-        check_number("priority", self.priority, 0, STALL_PRIORITY_MAX)
-        check_number("flags", self.flags, 0, STALL_FLAGS_ALL)
+        check_choice("rules", self.rules, core.STALL_RULES)
+        check_number("priority", self.priority, 0, core.STALL_PRIORITY_MAX)
+        check_number("flags", self.flags, 0, core.STALL_FLAGS_ALL)
         if not self.sane and not self.memcg:
             raise InputError("sane=False: set memcg=True, too")
 
@@ -209,17 +191,14 @@ class StallContext:
 def decide_counts(
     context: StallContext, counts: Mapping[str, int], place: str = "list"
 ) -> dict[str, Any]:
-    """Decide from counters (SUMS; a missing one is 0) at the end of a "list" or of a "pass".
-
-    The result has flags_set and flags_after (sums of STALL_FLAGS), and sleeps (names, in order).
-    """
+    """Decide from counters (SUMS; a missing one is 0) at the end of a "list" or of a "pass"."""
     settings, decision = _settings(context), ffi.new("struct sws_stall_decision *")
     for name, value in counts.items():
         check_choice("counter", name, SUMS)
         check_number(name, value, 0, 2**64 - 1)
     counted = ffi.new("struct sws_stall_counts *", dict(counts))
     _refuse_problem(lib.sws_stall_check_counts(settings, PLACES[place], counted))
-    check(lib.sws_stall_decide(settings, PLACES[place], counted, decision))
+    core.check(lib.sws_stall_decide(settings, PLACES[place], counted, decision))
     return _decided(context, place, decision)
 
 
@@ -237,40 +216,31 @@ def _decided(context: StallContext, place: str, decision: Any) -> dict[str, Any]
     }
 
 
-_PAGE_RESULTS: Final = {
-    "branch": BRANCH,
-    **dict.fromkeys(("activated", "marked", "slept", "waited", "freed"), pl.Boolean()),
-    "freed_under_writeback": pl.Boolean(),
-}
-
-
 def process_pages(
     context: StallContext, pages: pl.DataFrame, *, file: bool = True, unseen: int = 0
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Process a list of file pages, or of anonymous ones, page by page to its end.
 
-    ``pages`` have the columns of `decide`; ``unseen`` pages were taken as well, but are locked, not
-    evictable or not to be unmapped.
-
-    The first result has a row per page: its ``branch`` (BRANCH), and whether it is ``activated``,
-    ``marked``, ``slept`` for in case 1, ``waited`` for in case 3, ``freed``, or
-    ``freed_under_writeback``, mmotm's bug. The second one has the counters, flags_set,
-    flags_cleared, flags_after, the sleeps at the end in order, and slept, the number of sleeps of
-    case 1 before the end.
+    ``pages`` have the columns of `decide`. The first result has a row per page: its ``branch``,
+    whether it is ``slept`` for in case 1, ``waited`` for in case 3, ``freed_under_writeback``
+    (mmotm's bug) and so on. The second one has the counters, flags, the sleeps at the end in order,
+    and slept, the number of sleeps of case 1 before the end.
     """
     taken = int(pages["pages"].sum()) + unseen
-    if not 1 <= taken <= STALL_LIST_MAX:
-        raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
+    if not 1 <= taken <= core.STALL_LIST_MAX:
+        raise InputError(f"{taken} pages taken: give 1 to {core.STALL_LIST_MAX}", field="pages")
     of_list = ffi.new("struct sws_stall_list *")
-    check(lib.sws_stall_begin(_settings(context), file, taken, of_list))
+    core.check(lib.sws_stall_begin(_settings(context), file, taken, of_list))
     rows = zip(pages.iter_rows(named=True), _page_bits(pages).tolist(), strict=True)
     results = [_process(of_list, page, bits) for page, bits in rows]
     decision = ffi.new("struct sws_stall_decision *")
-    check(lib.sws_stall_end(of_list, decision))
+    core.check(lib.sws_stall_end(of_list, decision))
     end = {name: getattr(of_list.counts, name) for name in SUMS}
     end |= {"flags_cleared": decision.cleared, "slept": of_list.slept}
     end |= _decided(context, "list", decision)
-    return pl.DataFrame(results, schema=_PAGE_RESULTS, orient="row"), end
+    outcomes = ("activated", "marked", "slept", "waited", "freed", "freed_under_writeback")
+    schema = {"branch": BRANCH} | dict.fromkeys(outcomes, pl.Boolean())
+    return pl.DataFrame(results, schema=schema, orient="row"), end
 
 
 def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
@@ -279,9 +249,9 @@ def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...
     slept = of_list.state == lib.SWS_STALL_STATE_ASLEEP
     waited = of_list.state == lib.SWS_STALL_STATE_WAITING
     if slept:
-        check(lib.sws_stall_slept(of_list, page["still"]))
+        core.check(lib.sws_stall_slept(of_list, page["still"]))
     elif waited:
-        check(lib.sws_stall_waited(of_list))
+        core.check(lib.sws_stall_waited(of_list))
         if of_list.state == lib.SWS_STALL_STATE_PAGE:
             # It is written by now: the page is met again as what it is without writeback.
             writeback = lib.SWS_STALL_PAGE_WRITEBACK | lib.SWS_STALL_PAGE_UNDER_WRITEBACK
@@ -289,12 +259,12 @@ def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...
     goes_on = of_list.state == lib.SWS_STALL_STATE_GOES_ON
     under_writeback = bool(of_list.under_writeback)
     if goes_on and page["arrives"] and page["dirty_late"]:
-        check(lib.sws_stall_dirty(of_list))
-        branch = STALL_BRANCHES[of_list.branch] if branch == "goes-on" else branch
+        core.check(lib.sws_stall_dirty(of_list))
+        branch = core.STALL_BRANCHES[of_list.branch] if branch == "goes-on" else branch
         if of_list.state == lib.SWS_STALL_STATE_PAGEOUT:
-            check(lib.sws_stall_paged_out(of_list, page["kept"]))
+            core.check(lib.sws_stall_paged_out(of_list, page["kept"]))
     elif goes_on:
-        check(lib.sws_stall_left(of_list))
+        core.check(lib.sws_stall_left(of_list))
     freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
     outcome = bool(of_list.activates), bool(of_list.marks), slept, waited
     return branch, *outcome, freed, freed and under_writeback
@@ -303,8 +273,8 @@ def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...
 def _meet(of_list: Any, bits: int, pages: int) -> str:
     """Account for the next page and run its writeback test; return a word of BRANCH."""
     if lib.sws_stall_meet(of_list, bits, pages) != lib.SWS_OK:
-        raise InputError(f"a folio has 1 to {STALL_LIST_MAX} pages", field="pages")
-    return STALL_BRANCHES[int(of_list.branch)]
+        raise InputError(f"a folio has 1 to {core.STALL_LIST_MAX} pages", field="pages")
+    return core.STALL_BRANCHES[int(of_list.branch)]
 
 
 # Columns of lists, passes, rounds and calls.
@@ -320,13 +290,10 @@ def decide_lists(
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Count and decide complete lists; return a row for each, and the BRANCH of each folio.
 
-    A row has the counters, flags and ``sleeps`` at the list's end; ``wakes`` if the flushers are
-    woken; ``slept``, the sleeps of case 1; ``writes``, pages given to pageout; and ``unrecorded``.
-    Rows of RECLAIM_FOLIOS lie together by list, in the order of the rows of RECLAIM_LISTS. The
-    flags are those of the recording, or with a history those that these rules leave: it has for
-    each list ``node`` (UInt32, from 0), whose flags the list sees, and ``clears`` (UInt8), what
-    cleared them since the last list, bits 1 << the place in STALL_CLEARS. ``tick`` takes the number
-    of folios that were processed.
+    Folios lie together by list, in the order of the lists. Flags are those of the recording, or
+    with a history those that these rules leave: it has for each list ``node`` (from 0), whose flags
+    it sees, and ``clears``, what cleared them since the last list, bits 1 << its place in
+    STALL_CLEARS.
     """
     ends = folios["list"].rle().struct.field("len").cast(pl.UInt64).cum_sum().to_numpy()
     of_folios = {
@@ -360,7 +327,7 @@ def decide_lists(
             begin = int(own_ends[results.list - 1]) if results.list else 0
             name = lists["list"][some.start + results.list]
             _refuse_problem(results.problem, f"list {name}, row {results.row - begin}: ")
-        check(code)
+        core.check(code)
         tick(part.stop - part.start)
     wakes = sum(
         1 << i
@@ -369,14 +336,14 @@ def decide_lists(
     )
     decided = core.frame_of(found).select(
         lists["list"],
-        pl.col(STALL_COUNTERS).cast(pl.UInt32),
+        pl.col(core.STALL_COUNTERS).cast(pl.UInt32),
         *("flags_before", "slept", "writes", "unrecorded", "flags_after"),
         flags_set="set",
         flags_cleared="cleared",
         wakes=pl.col("acts") & wakes != 0,
         sleeps=_sleeps(found["decision"]["acts"], rules, "list"),
     )
-    words = pl.Series("branch", STALL_BRANCHES, dtype=BRANCH)
+    words = pl.Series("branch", core.STALL_BRANCHES, dtype=BRANCH)
     return decided, words[pl.Series(branches)]
 
 
@@ -427,7 +394,7 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
         # Memory that can be compacted ends reclaim as enough reclaimed pages do.
         wanted = 0 if row["ready"] else row["wanted"]
         fields = {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
-        check(
+        core.check(
             lib.sws_stall_decide_round(
                 context, ffi.new("struct sws_stall_round *", fields), decision
             )
@@ -458,24 +425,21 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
 
 
 def decide_sums(rows: pl.DataFrame, rules: str, place: str) -> pl.DataFrame:
-    """Decide rows after a list or a pass: columns ``decides``, ``wakes``, ``set``, ``throttle``.
-
-    They have ``kswapd``, ``memcg``, ``flags`` and SUMMED; lists have ``unqueued_dirty``, too.
-    """
+    """Decide rows after a list or a pass: columns ``decides``, ``wakes``, ``set``, ``throttle``."""
     memcg = (rows["memcg"] > 0).to_numpy()
     caller = _caller_bits({"kswapd": rows["kswapd"].to_numpy(), "memcg": memcg}).astype(np.uint8)
     given = _summed(rows, caller=caller, flags=rows["flags"].cast(pl.UInt8))
     found, out = core.records("struct sws_sums_decision", rows.height)
     at = ffi.new("uint64_t *")
-    by_rules = SUMS_RULES.index(rules), PLACES[place], rows.height
+    by_rules = core.SUMS_RULES.index(rules), PLACES[place], rows.height
     code = lib.sws_sums_decide(*by_rules, given, out, at)
     if code == lib.SWS_ERROR_BAD_ARGUMENT:
         raise InputError(
             f"the row with seq {rows['seq'][at[0]]} has counts or flags that cannot be, more pages "
             "than were taken, or an unknown flag: capture the trace again"
         )
-    check(code)
-    sleeps = {0: None} | {1 << number: name for number, name in enumerate(STALL_SLEEPS)}
+    core.check(code)
+    sleeps = {0: None} | {1 << number: name for number, name in enumerate(core.STALL_SLEEPS)}
     return core.frame_of(found).select(
         pl.col("decides", "wakes").cast(pl.Boolean),
         "set",

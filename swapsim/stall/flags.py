@@ -57,11 +57,7 @@ interval: what a row read and then wrote proves nothing about later rows."""
 
 
 def judge_flags(recording: Recording, *, by_pass: bool) -> pl.DataFrame:
-    """Compare the flags that were read with those that were written.
-
-    Returns the ``seq`` of each row that read flags which are not EXACT, and the worst ``verdict``
-    on them. ``by_pass`` says that passes decide and each cgroup has its own congestion, as in 6.1.
-    """
+    """Compare the flags that were read with those that were written."""
     reads, writes = (
         pl.concat(_intervals(part, by_pass=by_pass) for part in parts)
         for parts in (_reads(recording, by_pass=by_pass), _writes(recording))
@@ -234,10 +230,7 @@ def _cut_off(recording: Recording) -> pl.DataFrame:
 
 
 def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
-    """Return EXACT, CONCURRENT or CONTRADICTED for each read: the worst of its flags.
-
-    The flags before the first row are unknown: they may have had either value.
-    """
+    """Return EXACT, CONCURRENT or CONTRADICTED for each read: the worst of its flags."""
     of_reads, of_writes = (
         {name: intervals[name].to_numpy() for name in _INTERVALS} for intervals in (reads, writes)
     )

@@ -16,26 +16,18 @@ import polars as pl
 
 from swapsim.errors import errors_of
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
-from swapsim.stall.tables import (
-    RECLAIM_CLEARS,
-    RECLAIM_FOLIOS,
-    RECLAIM_LISTS,
-    RECLAIM_PASSES,
-    RECLAIM_ROUNDS,
-    THROTTLES,
-)
-from swapsim.tables import Table
+from swapsim.stall import tables
 from swapsim.traces.folder import event_names, read_event
 from swapsim.traces.replays import require_events
 from swapsim.traces.verification import check_tables, refuse
 
-TABLES: Final[Mapping[str, Table]] = {
-    "reclaim_folios": RECLAIM_FOLIOS,
-    "reclaim_lists": RECLAIM_LISTS,
-    "reclaim_passes": RECLAIM_PASSES,
-    "throttles": THROTTLES,
-    "reclaim_rounds": RECLAIM_ROUNDS,
-    "reclaim_clears": RECLAIM_CLEARS,
+TABLES: Final[Mapping[str, pl.Schema]] = {
+    "reclaim_folios": tables.RECLAIM_FOLIOS,
+    "reclaim_lists": tables.RECLAIM_LISTS,
+    "reclaim_passes": tables.RECLAIM_PASSES,
+    "throttles": tables.THROTTLES,
+    "reclaim_rounds": tables.RECLAIM_ROUNDS,
+    "reclaim_clears": tables.RECLAIM_CLEARS,
 }
 """The tables of a recording by the names of their events; those of the last three may not occur."""
 
@@ -53,11 +45,7 @@ _NULLABLE: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRows:
-    """The tables of a recording (RECLAIM_FOLIOS and so on), each sorted by seq.
-
-    InputError if a table has another schema, is out of order, shares a seq with another one, or has
-    a row that contradicts itself.
-    """
+    """The tables of a recording (RECLAIM_FOLIOS and so on), each sorted by seq."""
 
     folios: pl.DataFrame
     lists: pl.DataFrame
@@ -78,17 +66,14 @@ class ReclaimRows:
 
 
 def reclaim_rows(trace: Path) -> ReclaimRows:
-    """Read the tables of a trace of reclaim; one without a file is empty: its event did not occur.
-
-    InputError: a needed table is missing, or as for `ReclaimRows`.
-    """
+    """Read the tables of a trace of reclaim; one without a file had no event, and is empty."""
     require_events(trace, "stall")
     found = event_names(trace)
     read = (
-        read_event(trace, name, table.schema, may_be_null=_NULLABLE.get(name, ()))
+        read_event(trace, name, schema, may_be_null=_NULLABLE.get(name, ()))
         if name in found
-        else pl.DataFrame(schema=table.schema)
-        for name, table in TABLES.items()
+        else pl.DataFrame(schema=schema)
+        for name, schema in TABLES.items()
     )
     with errors_of(trace):
         return ReclaimRows(**{part.name: next(read) for part in fields(ReclaimRows)})
@@ -228,11 +213,7 @@ class Recording:
 
 
 def gather(rows: ReclaimRows) -> Recording:
-    """Gather each list's folios, and leave out what the recording cut.
-
-    InputError names a list or a pass that has two ends or two tasks, is open at the same time as
-    another one of its task, lacks folios, or does not end though its task goes on.
-    """
+    """Gather each list's folios, and leave out what the recording cut."""
     folios = rows.folios
     if not folios["list"].is_sorted():
         folios = folios.sort("list", maintain_order=True)
@@ -358,10 +339,7 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
 
 
 def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
-    """Return the first and last row of each list or pass, and the row of its task before it.
-
-    Refuses a task with two of them open at once, and one that leaves one open and goes on.
-    """
+    """Return the first and last row of each list or pass, and the row of its task before it."""
     ends = pl.col("kind").is_in(_ENDS[number])
     named = moments.filter(pl.col(number) > 0).with_columns(ends=ends)
     begins = np.ones(named.height, dtype=bool)

@@ -16,33 +16,13 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim import ffi
 from swapsim.errors import InputError, errors_of
-from swapsim.ffi import (
-    STALL_BRANCHES,
-    STALL_CLEARS,
-    STALL_COUNTERS,
-    STALL_FLAGS,
-    STALL_FLAGS_ALL,
-    STALL_RULES,
-)
 from swapsim.progress import bar
-from swapsim.stall._native import (
-    decide_lists,
-    decide_passes,
-    decide_rounds,
-    rules_of,
-    sleep_lengths,
-)
+from swapsim.stall import _native
 from swapsim.stall.recording import ReclaimRows, Recording, gather, reclaim_rows
 from swapsim.stall.sums import is_of_sums, root_stalls
-from swapsim.stall.tables import (
-    FOLIO_SUMS,
-    REQUESTED_SLEEPS,
-    RULE_SET,
-    STALL_DECISIONS,
-    THROTTLE,
-    THROTTLES,
-)
+from swapsim.stall.tables import RULE_SET, THROTTLE, THROTTLES
 from swapsim.stall.verify import TICKS
 from swapsim.traces.folder import Trace
 
@@ -58,9 +38,12 @@ NOT_RECORDED: Final = (
 )
 """What an older set of rules needs and a recording of 6.1 does not have."""
 
+_FOLIO_SUMS: Final = (
+    *("turned", "not_written", "waited", "file_written", "anon_written", "unrecorded"),
+)
 _CERTAIN: Final = ("congestion_wait", "writeback")  # sleeps that no test can skip
 _FOR_CONGESTION: Final = ("wait_iff_congested", "congested")  # sleeps that need the flag congested
-_FLAGGED: Final = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
+_FLAGGED: Final = (pl.col("flags_after") & ffi.STALL_FLAGS["congested"]) != 0
 
 
 def replay(
@@ -85,13 +68,17 @@ def replay(
     Returns
     -------
     polars.DataFrame
-        A row per rule set (STALL_DECISIONS): ``trace``, ``rules``, its ``lists``; how many set the
+        A row per rule set: ``trace``, ``rules``, its ``lists``; how many set the
         flags ``tail_lru_dirty``, ``writeback``, ``congested``; request a sleep that is ``forced``,
         or that ``waits`` if a device is congested; rounds with ``naps``; folios ``turned`` away
         under writeback, ``not_written``, ``waited`` for, ``file_written``, ``anon_written``, and
         processed further than the recording knows (``unrecorded``). By 6.1 passes decide.
 
-        For a stock 7.3 a row per rule set and reclaimer (ROOT_STALLS).
+        For a stock 7.3 a row per rule set and ``reclaimer`` (kswapd, direct, cgroup): its
+        ``passes`` and their ``lists``; passes that ``asked`` for a throttle, of which the counts do
+        not say whether (``may_ask``), and others that woke the flushers (``woken``) or did
+        ``neither``; those whose task ``slept``, null by rules that the kernel has not; throttles
+        for ``writeback`` and ``congested``; ``wakes``, lists that woke the flushers.
 
     Raises
     ------
@@ -123,21 +110,18 @@ def replay(
 def decided_lists(
     rows: ReclaimRows, rules: Sequence[str] | None = None, *, progress: bool = False
 ) -> pl.DataFrame:
-    """Return a row per rule set and complete list, in the order in which lists began.
-
-    It has what the rules count and decide, with the flags of their own history. Where passes
-    decide, as in 6.1, the last list of a pass has its decision, and flags are those of the
-    recording.
-    """
+    """Return a row per rule set and complete list, in the order in which lists began."""
     lists = gather(rows)
     if not lists.lists.height:
         raise InputError("the trace has no complete list: record a longer one")
-    history, named = _history(rows, lists), STALL_RULES if rules is None else rules
+    history, named = _history(rows, lists), ffi.STALL_RULES if rules is None else rules
     frames = []
     with bar(lists.folios.height * len(named), "decide", "folios", shown=progress) as counted:
         for name in named:
-            own = None if rules_of(name).by_pass else history
-            found = decide_lists(lists.folios, lists.lists, name, history=own, tick=counted.update)
+            own = None if _native.rules_of(name).by_pass else history
+            found = _native.decide_lists(
+                lists.folios, lists.lists, name, history=own, tick=counted.update
+            )
             frames.append(_named(lists, *found, name))
     return pl.concat(frames)
 
@@ -155,7 +139,7 @@ def _history(rows: ReclaimRows, lists: Recording) -> pl.DataFrame:
         met = occasions.sort("seq").join_asof(
             order.sort("seq"), on="seq", by="nid", strategy="forward", check_sortedness=False
         )
-        clears[met["nth"].drop_nulls().to_numpy()] |= 1 << STALL_CLEARS.index(why)
+        clears[met["nth"].drop_nulls().to_numpy()] |= 1 << ffi.STALL_CLEARS.index(why)
     return pl.DataFrame({"node": order["nid"].rank("dense").cast(pl.UInt32) - 1, "clears": clears})
 
 
@@ -172,7 +156,7 @@ def _named(
         pl.concat_list(case_1, "sleeps").alias("sleeps"),
         **_folios(lists, branches),
     )
-    if rules_of(rules).by_pass:
+    if _native.rules_of(rules).by_pass:
         frame = _with_passes(frame, lists.passes, rules)
     forced, waits = (
         pl.col("sleeps").list.eval(pl.element().is_in(names)).list.any()
@@ -184,13 +168,13 @@ def _named(
 def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     """Give the last list of each pass what the pass decides of its lists' sums."""
     added = frame.group_by("pass").agg(
-        *(pl.col(name).sum() for name in (*STALL_COUNTERS, "taken")),
+        *(pl.col(name).sum() for name in (*ffi.STALL_COUNTERS, "taken")),
         file_taken=pl.col("taken").filter("file").sum(),
     )
-    summed = passes.drop(*STALL_COUNTERS, "taken", "file_taken").join(
+    summed = passes.drop(*ffi.STALL_COUNTERS, "taken", "file_taken").join(
         added, on="pass", maintain_order="left"
     )
-    decided = decide_passes(summed, rules).select(pl.all().name.suffix("_rules"))
+    decided = _native.decide_passes(summed, rules).select(pl.all().name.suffix("_rules"))
     of_pass = summed.select("pass", read="flags_after").hstack(decided)
     last = (pl.col("nth") == pl.col("nth").max().over("pass")) & pl.col("read").is_not_null()
     requests = pl.when(last & pl.col("throttle_rules").is_not_null())
@@ -206,11 +190,11 @@ def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Da
 
 
 def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
-    """Count each list's folios by what the rules make of them (FOLIO_SUMS)."""
+    """Count each list's folios by what the rules make of them."""
     branch, file = branches.to_physical().to_numpy(), lists.folios["file"].to_numpy()
 
     def those(*names: str) -> Any:
-        return np.isin(branch, [STALL_BRANCHES.index(name) for name in names])
+        return np.isin(branch, [ffi.STALL_BRANCHES.index(name) for name in names])
 
     counted = {
         "turned": those("case-1", "case-2"),
@@ -229,40 +213,47 @@ def _folios(lists: Recording, branches: pl.Series) -> dict[str, pl.Series]:
 
 
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
-    """Return STALL_DECISIONS for `decided_lists` and RECLAIM_ROUNDS of the trace of this name."""
-    naps = {name: decide_rounds(rounds, name).count() for name in decided["rules"].unique()}
-    flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
+    """Return `replay`'s rows for `decided_lists` and RECLAIM_ROUNDS of the trace of this name."""
+    naps = {name: _native.decide_rounds(rounds, name).count() for name in decided["rules"].unique()}
+    flags = {
+        name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in ffi.STALL_FLAGS.items()
+    }
     summed = decided.group_by("rules", maintain_order=True).agg(
-        trace=pl.lit(trace),
         lists=pl.len(),
+        **flags,
         forced=pl.col("sleeps").list.eval(pl.element().is_in(_CERTAIN)).list.sum().sum(),
         waits=pl.col("waits").sum(),
         naps=pl.col("rules").first().replace_strict(naps, return_dtype=pl.UInt64),
-        **flags,
-        **{column.name: pl.col(column.name).cast(pl.UInt64).sum() for column in FOLIO_SUMS},
+        **{name: pl.col(name).sum() for name in _FOLIO_SUMS},
     )
-    return summed.select(pl.col(name).cast(kind) for name, kind in STALL_DECISIONS.schema.items())
+    return summed.select(pl.lit(trace).alias("trace"), "rules", pl.exclude("rules").cast(pl.UInt64))
 
 
 def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
-    """Return REQUESTED_SLEEPS for `decided_lists` and RECLAIM_ROUNDS, at 250 ticks a second."""
+    """Return a row per rule set and reason for which it requests a throttle, at 250 ticks a second.
+
+    Of its ``requests`` those ``can_sleep`` whose tested flag is set; ``longest_us`` is the timeout
+    of one, and ``most_us`` the upper limit of all.
+    """
     of_lists = decided.select("rules", flagged=_FLAGGED, reason="sleeps").explode("reason")
     # A round finds the flags that the last list of its last pass left.
     left = decided.group_by("rules", "pass").agg(flagged=_FLAGGED.last())
     of_rounds = [
-        rounds.select("pass", rules=pl.lit(rules, RULE_SET), reason=decide_rounds(rounds, rules))
+        rounds.select(
+            "pass", rules=pl.lit(rules, RULE_SET), reason=_native.decide_rounds(rounds, rules)
+        )
         .join(left, on=["rules", "pass"], how="left")
         .select("rules", pl.col("flagged").fill_null(value=False), "reason")
         for rules in decided["rules"].unique(maintain_order=True)
     ]
     # The longest sleep of each reason is that of a call whose tests do not skip it.
-    nothing = dict.fromkeys(THROTTLES.names(), 0)
-    sleeps = {"write_pending": 1, "congested_devices": 1, "flags": STALL_FLAGS_ALL}
+    nothing = dict.fromkeys(THROTTLES, 0)
+    sleeps = {"write_pending": 1, "congested_devices": 1, "flags": ffi.STALL_FLAGS_ALL}
     rows = [nothing | sleeps | {"kthread": False, "reason": each} for each in THROTTLE.categories]
-    calls = pl.DataFrame(rows, schema=THROTTLES.schema)
-    longest = calls.select("reason", longest_us=sleep_lengths(calls, hz=TICKS))
+    calls = pl.DataFrame(rows, schema=THROTTLES)
+    longest = calls.select("reason", longest_us=_native.sleep_lengths(calls, hz=TICKS))
     skipped = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
-    requests = (
+    return (
         pl.concat([of_lists, *of_rounds])
         .drop_nulls("reason")
         .group_by("rules", "reason")
@@ -271,22 +262,16 @@ def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFram
         .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
         .sort("rules", "reason")
     )
-    schema = REQUESTED_SLEEPS.schema
-    return requests.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def agreement(decided: pl.DataFrame) -> pl.DataFrame:
-    """Return on how many of `decided_lists` two rule sets decide alike, ``one`` the older.
-
-    ``alike`` is the percentage of lists on which both set the same flags and request the same
-    sleeps, with one decimal, and 100 only where all lists are.
-    """
+    """Return on how many of `decided_lists` two rule sets decide alike, ``one`` the older."""
     acts = pl.col("flags_set") + 8 * pl.col("forced") + 16 * pl.col("waits")
     coded = {
         str(rules): rows["acts"].to_numpy()
         for (rules,), rows in decided.select("rules", acts=acts).group_by("rules")
     }
-    pairs = combinations([name for name in STALL_RULES if name in coded], 2)
+    pairs = combinations([name for name in ffi.STALL_RULES if name in coded], 2)
     shares = [(one, other, 100 * (coded[one] == coded[other]).mean()) for one, other in pairs]
     alike = pl.col("alike")
     return pl.DataFrame(shares, schema=["one", "other", "alike"], orient="row").with_columns(

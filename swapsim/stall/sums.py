@@ -6,22 +6,26 @@ but returns before it decides by the sums. So the same rule can be asked what it
 there: `root_stalls`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 from swapsim.errors import InputError, check_choice, errors_of
 from swapsim.ffi import SUMS_FLAGS, SUMS_RULES
 from swapsim.stall._native import CONGESTED_FLAGS, WRITEBACK_FLAG, decide_sums
-from swapsim.stall.mismatch import sides_of
-from swapsim.stall.tables import ROOT_STALLS, STALL_LISTS, STALL_PASSES, SUMMED
+from swapsim.stall.tables import STALL_LISTS, STALL_PASSES, SUMMED
 from swapsim.traces.folder import event_names
 from swapsim.traces.replays import SUMS_TABLES
 from swapsim.traces.verification import AGAIN, Verdict, check_tables, mismatch, read_tables, refuse
 
+_ROOT_STALLS: Final = (
+    {"trace": pl.String(), "rules": pl.Enum(SUMS_RULES)}
+    | {"reclaimer": pl.Enum(("kswapd", "direct", "cgroup"))}
+    | dict.fromkeys(("passes", "lists", "asked", "may_ask", "slept", "woken"), pl.UInt64())
+    | dict.fromkeys(("neither", "writeback", "congested", "wakes"), pl.UInt64())
+)
 _TABLES: Final = dict(zip(SUMS_TABLES, (STALL_LISTS, STALL_PASSES), strict=True))
 _MAY_BE_NULL: Final = {"stall_lists": (), "stall_passes": ("flags_after", "throttle", "slept_us")}
 _RESULT: Final = "decided {passes} passes as the kernel did ({lists} lists, {throttles} throttles)"
@@ -31,8 +35,15 @@ _NONE_DECIDES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SumRows:
+_BY_RULES: Final = ("_rules", "_added")
+"""Ends of the names of columns with the rules' values; ``_added`` are sums of lists."""
+_NOT_SHOWN: Final = (
+    *("seq", "pid", "fault", "verdict", "raced", "rows", "after", "folios", "kind", "equal"),
+    *("not_called", "not_requested"),
+)
+
+
+class SumRows(NamedTuple):
     """A recording of a stock 7.3: STALL_LISTS, STALL_PASSES, and the rules of its kernel."""
 
     lists: pl.DataFrame
@@ -46,11 +57,7 @@ def is_of_sums(trace: Path) -> bool:
 
 
 def sum_rows(trace: Path) -> SumRows:
-    """Read a recording.
-
-    InputError: a table is missing, empty, out of order or has another schema; events were lost; a
-    pass is missing; or rows are of a kernel with and of one without generations.
-    """
+    """Read a recording."""
     frames = read_tables(trace, _TABLES, _MAY_BE_NULL)
     with errors_of(trace):
         check_tables(frames, _TABLES, _MAY_BE_NULL)
@@ -160,11 +167,37 @@ def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> str:
     return mismatch(where, "another sum or decision", sides_of(row))
 
 
+def sides_of(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return in words what a row has of which the rules have a value, that value, and the rest."""
+    rules = {
+        name.removesuffix(end): value
+        for end in _BY_RULES
+        for name, value in row.items()
+        if name.endswith(end) and name.removesuffix(end) in row
+    }
+    others = {
+        name: value
+        for name, value in row.items()
+        if name not in (*rules, *_NOT_SHOWN) and not name.endswith((*_BY_RULES, "_differs"))
+    }
+    sides = {"kernel": {name: row[name] for name in rules}, "rules": rules, "row": others}
+    return {side: in_words(values) for side, values in sides.items()}
+
+
+def in_words(values: Mapping[str, Any]) -> str:
+    """Return values by their names as a list of words."""
+    texts = {
+        name: "+".join(value) or "none" if isinstance(value, list) else value
+        for name, value in values.items()
+    }
+    return ", ".join(f"{name} {text}" for name, text in texts.items())
+
+
 # What the rules would decide for all of memory.
 def root_stalls(trace: Path, rules: Sequence[str] | None = None) -> pl.DataFrame:
     """Return how often reclaim requests a throttle, or would if 7.3's rule held for all of memory.
 
-    The first rows (ROOT_STALLS) are the kernel's own rules, with its decisions, and how many tasks
+    The first rows are the kernel's own rules, with its decisions, and how many tasks
     ``slept``. In those of other rules the states are the recorded ones, and the flags are those
     that these rules leave: open loop, since a kernel that had slept would have met other pages. A
     throttle for congestion is skipped where few pages are under writeback, which the counts do not
@@ -180,13 +213,13 @@ def root_stalls(trace: Path, rules: Sequence[str] | None = None) -> pl.DataFrame
     found = _root_stalls(sum_rows(trace)).with_columns(trace=pl.lit(trace.name))
     if rules is not None:
         found = found.filter(pl.col("rules").is_in([*rules]))
-    return found.select(pl.col(name).cast(kind) for name, kind in ROOT_STALLS.schema.items())
+    return found.select(pl.col(name).cast(kind) for name, kind in _ROOT_STALLS.items())
 
 
 def _root_stalls(rows: SumRows) -> pl.DataFrame:
     cgroup = pl.when(pl.col("memcg") > 0).then(pl.lit("cgroup")).otherwise(pl.lit("direct"))
     by = pl.when("kswapd").then(pl.lit("kswapd")).otherwise(cgroup)
-    passes = rows.passes.with_columns(reclaimer=by.cast(ROOT_STALLS.schema["reclaimer"]))
+    passes = rows.passes.with_columns(reclaimer=by.cast(_ROOT_STALLS["reclaimer"]))
     of_pass = passes.select("pass", "kswapd", "memcg")
     lists = rows.lists.join(of_pass, on="pass", maintain_order="left")
     own = passes.select("pass", "throttle", may=pl.lit(value=False))
@@ -232,7 +265,7 @@ def _open_loop(states: pl.DataFrame, rules: str, place: str) -> pl.DataFrame:
 def _counted(
     rules: str, passes: pl.DataFrame, lists: pl.DataFrame, decided: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the rows of ROOT_STALLS of one rule set."""
+    """Return the rows of one rule set."""
     reasons = ("writeback", "congested")
     of_decisions = decided.group_by("pass").agg(
         pl.col("may").any(),

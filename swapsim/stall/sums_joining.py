@@ -51,10 +51,7 @@ _Row = dict[str, Any]
 
 
 def join(frames: Mapping[str, pl.DataFrame], _head: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """Return STALL_LISTS and STALL_PASSES by the names of their files.
-
-    A text without `stall_list` is no such recording: each of its events has a table of its own.
-    """
+    """Return STALL_LISTS and STALL_PASSES by the names of their files."""
     if "stall_list" not in frames:
         return {name: frame.drop(CLOCK) for name, frame in frames.items()}
     _check(frames)
@@ -75,9 +72,7 @@ def join(frames: Mapping[str, pl.DataFrame], _head: Mapping[str, Any]) -> dict[s
     tables = {"stall_lists": (walk.lists, STALL_LISTS), "stall_passes": (passes, STALL_PASSES)}
     return {
         name: pl.DataFrame(
-            [[row.get(column) for column in table.names()] for row in found],
-            table.schema,
-            orient="row",
+            [[row.get(column) for column in table] for row in found], table, orient="row"
         )
         for name, (found, table) in tables.items()
     }

@@ -6,11 +6,12 @@ rounds their sleeps; each call that requests a sleep decides again whether it sl
 gets the rules' values next to the kernel's, in columns that end in ``_rules``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -18,22 +19,14 @@ import polars as pl
 from swapsim.errors import InputError, errors_of
 from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_RULES, STALL_STEPS
 from swapsim.progress import bar
-from swapsim.stall._native import (
-    Numbers,
-    Rules,
-    decide_lists,
-    decide_passes,
-    decide_rounds,
-    rules_of,
-    sleep_lengths,
-)
+from swapsim.stall import _native
+from swapsim.stall._native import Numbers
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
-from swapsim.stall.mismatch import describe_first
 from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows, Recording, gather, reclaim_rows
-from swapsim.stall.sums import is_of_sums, verify_sums
+from swapsim.stall.sums import in_words, is_of_sums, sides_of, verify_sums
 from swapsim.stall.tables import OUTCOME, THROTTLE
 from swapsim.traces.folder import Trace, provenance
-from swapsim.traces.verification import Verdict
+from swapsim.traces.verification import Verdict, mismatch
 
 _DEFAULT_RULES: Final = "6.1"
 """Rules of a recording whose trace.toml names none."""
@@ -68,9 +61,6 @@ _OUTCOMES_BY_STEP: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Outcomes of a folio by the step at which it ends; at all other steps it is kept."""
 
-_BY_RULES: Final = ("writeback_1", "writeback_2", "dirty")
-"""Steps at which the rules say whether a folio is kept or activated."""
-
 _SUMS: Final = {
     **{name: pl.col(name).sum() for name in (*STALL_COUNTERS, "taken", "scanned", "reclaimed")},
     "file_taken": pl.col("taken").filter("file").sum(),
@@ -79,6 +69,11 @@ _SUMS: Final = {
 
 _REQUEST: Final = ("pass", "list", "reason")
 _JUDGED: Final = ("seq", "pass", "pid", "raced", "fault")
+_FOLIO_FLAGS: Final = (
+    *("file", "lazyfree", "dirty", "writeback", "reclaim", "marked", "swap"),
+    *("fs_dirty", "fs_writeback"),
+)
+_MOST_ROWS: Final = 64
 _RESULT: Final = (
     "decided {passes} passes as the kernel did ({lists} lists' counters, {throttles} throttles)"
 )
@@ -200,12 +195,12 @@ def verify_rows(
     rows: ReclaimRows, rules: str = _DEFAULT_RULES, *, hz: int = TICKS, progress: bool = False
 ) -> Verdict:
     """Compare the rows of a patched 6.1 with a set of rules, as `verify` says."""
-    recording, by_rules = gather(rows), rules_of(rules)
+    recording, by_rules = gather(rows), _native.rules_of(rules)
     # The flags need nothing of the rest, and most of both is work of numpy, which frees Python.
     with ThreadPoolExecutor(1) as pool:
         flags = pool.submit(judge_flags, recording, by_pass=by_rules.by_pass)
         lists, folios = _compare_lists(recording, by_rules, progress=progress)
-        rounds = rows.rounds.with_columns(throttle_rules=decide_rounds(rows.rounds, rules))
+        rounds = rows.rounds.with_columns(throttle_rules=_native.decide_rounds(rows.rounds, rules))
         passes = _compare_passes(recording, rounds, rules)
         requested = _requested(lists, passes, rounds)
         throttles = _compare_throttles(recording, requested, by_rules, hz=hz)
@@ -266,7 +261,7 @@ def _verdict(
             **recording.left_out,
         },
         notes=tuple(notes),
-        first=describe_first(faults, recording, judged, folios) if faults.height else None,
+        first=_first(faults, recording, judged, folios) if faults.height else None,
         tables={**tables, "faults": faults},
     )
 
@@ -292,16 +287,14 @@ def _add_faults_of_lists(judged: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _compare_lists(
-    recording: Recording, rules: Rules, *, progress: bool
+    recording: Recording, rules: _native.Rules, *, progress: bool
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the lists with the rules' values, and the folios with what contradicts the rules.
-
-    ``step_differs`` says that the rules end a folio, or one of a list, at another step;
-    ``outcome_differs`` that it has another outcome than a folio has at its step.
-    """
+    """Return the lists with the rules' values, and the folios with what contradicts the rules."""
     with bar(recording.folios.height, "verify", "folios", shown=progress) as counter:
         tick = counter.update
-        decided, branches = decide_lists(recording.folios, recording.lists, rules.name, tick=tick)
+        decided, branches = _native.decide_lists(
+            recording.folios, recording.lists, rules.name, tick=tick
+        )
     ours = decided.drop("list").with_columns(**_outcome_counters(recording))
     lists = recording.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
     branch, step, outcome = (
@@ -363,11 +356,13 @@ def _outcome_counters(recording: Recording) -> dict[str, pl.Series]:
     return {name: pl.Series(counted[name]).cast(pl.UInt32) for name in OUTCOME_COUNTERS}
 
 
-def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
+def _possible(rules: _native.Rules) -> tuple[Numbers, Numbers]:
     """Return which step can go with which branch, and which outcome with which step."""
     later = STALL_STEPS[STALL_STEPS.index("writeback_3") + 1 :]
     goes_on = {case: (*_STEPS_BY_BRANCH[case], *later) for case in rules.goes_on_after}
-    by_rules = dict.fromkeys(_BY_RULES, _ACTIVATED if rules.activates else _KEPT)
+    by_rules = dict.fromkeys(
+        ("writeback_1", "writeback_2", "dirty"), _ACTIVATED if rules.activates else _KEPT
+    )
     steps, outcomes = {**_STEPS_BY_BRANCH, **goes_on}, {**_OUTCOMES_BY_STEP, **by_rules}
     return (
         np.array([[step in steps[branch] for step in STALL_STEPS] for branch in STALL_BRANCHES]),
@@ -390,7 +385,7 @@ def _compare_passes(recording: Recording, rounds: pl.DataFrame, rules: str) -> p
         *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in _SUMS.items()),
     )
     differs = rounds.filter(_OTHER_THROTTLE)["pass"]
-    ours = decide_passes(recording.passes, rules).select(pl.all().name.suffix("_rules"))
+    ours = _native.decide_passes(recording.passes, rules).select(pl.all().name.suffix("_rules"))
     passes = recording.passes.hstack(ours)
     return passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
         pl.col("lists", *(f"{name}_added" for name in _SUMS)).fill_null(0),
@@ -402,14 +397,14 @@ def _compare_passes(recording: Recording, rounds: pl.DataFrame, rules: str) -> p
 
 
 def _compare_throttles(
-    recording: Recording, requested: pl.DataFrame, rules: Rules, *, hz: int
+    recording: Recording, requested: pl.DataFrame, rules: _native.Rules, *, hz: int
 ) -> pl.DataFrame:
     """Return the calls with the length by the rules, and ``kind``, of a call without a request."""
     calls = recording.rows.throttles
     unexplained = pl.col("nth") > pl.col("calls").fill_null(0)
     return (
         calls.with_columns(
-            timeout_us_rules=sleep_lengths(calls, hz=hz),
+            timeout_us_rules=_native.sleep_lengths(calls, hz=hz),
             kind=_kind(recording, rules),
             nth=pl.int_range(1, pl.len() + 1).over(_REQUEST),
         )
@@ -447,7 +442,7 @@ def _requested(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) 
     return requests.group_by(_REQUEST).agg(pl.col("calls").sum())
 
 
-def _kind(recording: Recording, rules: Rules) -> pl.Expr:
+def _kind(recording: Recording, rules: _native.Rules) -> pl.Expr:
     """Return the kind of a call that no row explains, null for all others."""
     isolated = pl.col("reason").is_in(["isolated", rules.isolated])
     rows = recording.moments.filter(pl.col("kind") != "clear")
@@ -467,3 +462,53 @@ def _kind(recording: Recording, rules: Rules) -> pl.Expr:
         & ~among("list", recording.lists["list"]),
     }
     return pl.coalesce(pl.when(test).then(pl.lit(kind)) for kind, test in kinds.items())
+
+
+# The first row that differs, with all that it rests on.
+
+
+def _first(
+    faults: pl.DataFrame,
+    recording: Recording,
+    judged: Mapping[str, pl.DataFrame],
+    folios: pl.DataFrame,
+) -> str:
+    """Describe where a trace first differs: the kernel's row, the rules' values, its folios."""
+    seq, table, fault = faults.row(0)
+    row = judged[table].row(by_predicate=pl.col("seq") == seq, named=True)
+    number, a_list = row.get("pass"), row.get("list")
+    by = "kswapd's " if row.get("kswapd") else ""
+    name = {
+        "reclaim_lists": f"{by}list {a_list} in pass {number}",
+        "reclaim_passes": f"{by}pass {number}",
+        "throttles": f"the call {row.get('reason')} of pass {number}, list {a_list}",
+        "reclaim_rounds": f"the round of pass {number}",
+        "reclaim_clears": f"the clear of flags ({row.get('why')})",
+    }[table]
+    more: Iterable[str] = ()
+    if table == "reclaim_lists":
+        calls = recording.rows.throttles.filter(pl.col("list") == a_list)
+        row["sleeps"] = calls["reason"].to_list()
+        row["sleeps_rules"] = ["congestion_wait"] * row["slept_rules"] + row["sleeps_rules"]
+        more = map(_folio, folios.filter(pl.col("list") == a_list).iter_rows(named=True))
+    elif table == "reclaim_passes":
+        lists = recording.rows.lists.filter(pl.col("pass") == number)
+        more = map(_list, lists.iter_rows(named=True))
+    where = f"{name} at seq {seq} of task {row['pid']}"
+    lines = [*islice(more, _MOST_ROWS + 1)]
+    lines[_MOST_ROWS:] = ["    and more"] * (len(lines) > _MOST_ROWS)
+    return mismatch(where, f"differs in {fault}", sides_of(row), *lines)
+
+
+def _folio(row: Mapping[str, Any]) -> str:
+    """Return a folio of a list, and what the rules decide for one at fault."""
+    flags = " ".join(name for name in _FOLIO_FLAGS if row[name])
+    at_fault = row["step_differs"] or row["outcome_differs"]
+    here = f"  <- here; by the rules {row['branch']}" if at_fault else ""
+    saw = "" if row["node_flags"] is None else f" saw {row['node_flags']}"
+    return f"    folio at seq {row['seq']}: {row['step']}, {row['outcome']}: {flags}{saw}{here}"
+
+
+def _list(row: Mapping[str, Any]) -> str:
+    counters = in_words({name: row[name] for name in ("taken", *STALL_COUNTERS)})
+    return f"    list {row['list']} at seq {row['seq']}: {counters}"

@@ -16,7 +16,7 @@ import polars as pl
 
 from swapsim.errors import InputError, errors_of
 from swapsim.progress import over
-from swapsim.tables import Table, require_values
+from swapsim.tables import Table, require, require_values
 from swapsim.traces.folder import Trace, provenance, read_event, require_order
 
 _LARGER: Final = "record again with larger buffers"
@@ -177,21 +177,21 @@ def verified(
 
 def read_tables(
     trace: Trace | Path | str,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, pl.Schema],
     may_be_null: Mapping[str, Collection[str]],
 ) -> dict[str, pl.DataFrame]:
     """Read the tables of a recording, by the names of their events; it may have lost no event."""
     with errors_of(trace):
         require_lossless(provenance(trace))
     return {
-        name: read_event(trace, name, table.schema, may_be_null=may_be_null.get(name, ()))
-        for name, table in tables.items()
+        name: read_event(trace, name, schema, may_be_null=may_be_null.get(name, ()))
+        for name, schema in tables.items()
     }
 
 
 def check_tables(
     frames: Mapping[str, pl.DataFrame],
-    tables: Mapping[str, Table],
+    tables: Mapping[str, pl.Schema],
     may_be_null: Mapping[str, Collection[str]],
     *,
     may_be_empty: bool = False,
@@ -199,7 +199,7 @@ def check_tables(
     """Require rows of each table in order, with values where they may not be null."""
     for name, frame in frames.items():
         with errors_of(name):
-            tables[name].check(frame)
+            require(frame, tables[name], name)
             if frame.is_empty() and not may_be_empty:
                 raise InputError("has no rows: record a workload that reclaims memory")
             nullable = may_be_null.get(name, ())

@@ -18,8 +18,7 @@ from swapsim import ffi as core
 from swapsim import traces
 from swapsim._core import ffi, lib
 from swapsim.clusters._native import columns_of, configured, switches_of, verify_rows
-from swapsim.clusters.events import ClusterRows, cluster_rows
-from swapsim.clusters.tables import CLUSTER_LIST
+from swapsim.clusters.events import CLUSTER_LIST, ClusterRows, cluster_rows
 from swapsim.ffi import check
 
 NAMES = ("clusters/replay", "clusters/verify")
@@ -90,7 +89,7 @@ def _model(rows: ClusterRows, rules: str) -> Any:
 
 def _numbered(rows: ClusterRows) -> list[dict[str, Any]]:
     """Return the rows with lists as numbers, and 0 for what a row does not have."""
-    lists = {word: number for number, word in enumerate(CLUSTER_LIST.words)}
+    lists = {word: number for number, word in enumerate(CLUSTER_LIST.categories)}
     numbers = pl.col("list").cast(pl.String).replace_strict(lists, return_dtype=pl.Int64)
     return list(rows.events.with_columns(list=numbers).fill_null(0).iter_rows(named=True))
 

@@ -39,7 +39,7 @@ def test_a_sleep_has_the_pass_and_list_of_its_request(rig: SimpleNamespace, tmp_
     )
     rig.reclaim.tabulate(tmp_path)
     table = pl.read_parquet(tmp_path / "throttles.parquet")
-    assert table.schema == THROTTLES.schema
+    assert table.schema == THROTTLES
     assert table.select("seq", "pass", "list").rows() == [(3, 20, 0), (4, 21, 9), (5, 0, 0)]
     assert table["flags"].null_count() == table["congested_devices"].null_count() == 3
 
@@ -66,7 +66,7 @@ def test_a_missing_answer_is_null(rig: SimpleNamespace, tmp_path: Path) -> None:
     write_event(tmp_path, "reclaim_folios", [row])
     rig.reclaim.tabulate(tmp_path)
     table = pl.read_parquet(tmp_path / "reclaim_folios.parquet")
-    assert table.schema == RECLAIM_FOLIOS.schema
+    assert table.schema == RECLAIM_FOLIOS
     assert table.select(asked).row(0) == (True,) * len(asked)
     assert table.select(*unasked, "node_flags").row(0) == (None,) * (len(unasked) + 1)
 

@@ -20,7 +20,6 @@ from swapsim import charts, mapping, mglru
 from swapsim.charts import colours, general, theme
 from swapsim.charts.theme import MIME
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters.tables import CLUSTER_LISTS
 from swapsim.errors import InputError
 from swapsim.mapping import LOCK_SITES
 from swapsim.mglru.replay import chart as mglru_chart
@@ -49,7 +48,7 @@ SWEEP = pl.DataFrame(
 )
 LISTS_OF_CLUSTERS = pl.DataFrame(
     [(rules, seq, 512 * seq, 9 - seq, seq, 0, 3, 2) for rules in ("6.12", "7.3") for seq in (1, 5)],
-    schema=CLUSTER_LISTS.schema,
+    schema=["rules", "seq", "in_use", "free", "full", "discard", "nonfull", "frag"],
     orient="row",
 )
 CHANGED_RULES = pl.DataFrame(

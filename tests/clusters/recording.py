@@ -8,8 +8,7 @@ import oracle_clusters
 import polars as pl
 from oracle_clusters import Allocator, Call, DeviceConfig, Op, Points
 
-from swapsim.clusters.events import ClusterRows
-from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS, CLUSTER_LIST
+from swapsim.clusters.events import CLUSTER_DEVICES, CLUSTER_EVENTS, CLUSTER_LIST, ClusterRows
 
 DEVICES = (DeviceConfig(4096, priority=-1), DeviceConfig(2048, priority=-1))
 
@@ -53,7 +52,7 @@ class Recorder:
             return
         row: dict[str, Any] = {name: fields[name] for name in FIELDS[op]}
         if "list" in row:
-            row["list"] = CLUSTER_LIST.words[row["list"]]
+            row["list"] = CLUSTER_LIST.categories[row["list"]]
         head = {"seq": len(self.rows) + len(self.devices), "cpu": cpu, "pid": 70 + cpu}
         self.rows.append({**head, "op": op.name.lower(), **row})
 
@@ -100,8 +99,8 @@ class Recorder:
             for n, device in enumerate(self.devices)
         ]
         return ClusterRows(
-            events=pl.DataFrame(self.rows, schema=CLUSTER_EVENTS.schema),
-            devices=pl.DataFrame(devices, schema=CLUSTER_DEVICES.schema),
+            events=pl.DataFrame(self.rows, schema=CLUSTER_EVENTS),
+            devices=pl.DataFrame(devices, schema=CLUSTER_DEVICES),
         )
 
 

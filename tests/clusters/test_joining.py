@@ -11,8 +11,7 @@ from probe_text import text_of
 from recording import Recorder
 
 from swapsim import clusters, traces
-from swapsim.clusters.events import cluster_rows
-from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
+from swapsim.clusters.events import CLUSTER_DEVICES, CLUSTER_EVENTS, cluster_rows
 from swapsim.errors import InputError
 
 DEVICES = (
@@ -79,8 +78,8 @@ def tables(rules: str) -> tuple[pl.DataFrame, pl.DataFrame]:
         for n, (op, fields) in enumerate(ops)
     ]
     return (
-        pl.DataFrame(rows, schema=CLUSTER_EVENTS.schema),
-        pl.DataFrame(devices, schema=CLUSTER_DEVICES.schema),
+        pl.DataFrame(rows, schema=CLUSTER_EVENTS),
+        pl.DataFrame(devices, schema=CLUSTER_DEVICES),
     )
 
 

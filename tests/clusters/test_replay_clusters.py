@@ -9,10 +9,10 @@ import pytest
 from recording import recording
 from test_verify_clusters import RECORDED, RULES, folder_of
 
+from swapsim import clusters
 from swapsim.cli import main
 from swapsim.clusters import replay
 from swapsim.clusters.replay import calls
-from swapsim.clusters.tables import CLUSTER_RULES
 
 
 @RULES
@@ -54,7 +54,7 @@ def test_large_folios_fall_back_where_only_free_clusters_serve_them() -> None:
 def test_each_sample_has_all_clusters() -> None:
     """Of both devices, on one list each; no sample without a request for one."""
     found = replay(RECORDED["7.3"], samples=10)
-    assert found.lists["rules"].unique().len() == len(CLUSTER_RULES.words)
+    assert found.lists["rules"].unique().len() == len(clusters.RULES)
     assert 4 * 9 <= found.lists.height <= 4 * 11
     listed = found.lists.select(pl.sum_horizontal("free", "full", "discard", "nonfull", "frag"))
     assert listed.to_series().unique().to_list() == [8 + 4]

@@ -158,4 +158,4 @@ def call_rows(
 def table_of(rows: Sequence[Mapping[str, Any]], table: Any) -> pl.DataFrame:
     """Return rows as a table, numbered."""
     numbered = [{**row, "seq": seq} for seq, row in enumerate(rows)]
-    return pl.DataFrame(numbered, schema=table.schema)
+    return pl.DataFrame(numbered, schema=table)

@@ -19,7 +19,7 @@ from swapsim.stall import recording
 RULES = ("3.9", "mmotm", *(f"series-{n}" for n in range(1, 9)), "3.11", "6.1")
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 JIFFY_US, SLEEP_US, ISOLATED_US = 4000, 100_000, 20_000
-TABLES = {name: table.schema for name, table in recording.TABLES.items()}
+TABLES = dict(recording.TABLES)
 SUMS = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken")
 Row = dict[str, Any]
 

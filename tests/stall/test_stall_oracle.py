@@ -119,7 +119,7 @@ def folio_table(lists: Sequence[Sequence[oracle.Row]]) -> pl.DataFrame:
     """Return recorded lists as RECLAIM_FOLIOS; columns that no rule reads are 0."""
     rows = [
         {
-            **{name: getattr(row.page, name, None) for name in RECLAIM_FOLIOS.schema},
+            **{name: getattr(row.page, name, None) for name in RECLAIM_FOLIOS},
             "list": number,
             "step": row.step,
             "clean": row.came_back,
@@ -128,13 +128,13 @@ def folio_table(lists: Sequence[Sequence[oracle.Row]]) -> pl.DataFrame:
         for number, rows_of_list in enumerate(lists)
         for row in rows_of_list
     ]
-    return pl.DataFrame(rows, schema=RECLAIM_FOLIOS.schema, orient="row")
+    return pl.DataFrame(rows, schema=RECLAIM_FOLIOS, orient="row")
 
 
 def list_table(of: Sequence[tuple[oracle.Context, bool, int]]) -> pl.DataFrame:
     """Return contexts, kinds and pages taken as RECLAIM_LISTS."""
     rows = [
-        dict.fromkeys(RECLAIM_LISTS.schema, 0)
+        dict.fromkeys(RECLAIM_LISTS, 0)
         | {
             "list": number,
             "taken": taken,
@@ -146,7 +146,7 @@ def list_table(of: Sequence[tuple[oracle.Context, bool, int]]) -> pl.DataFrame:
         | {name: getattr(context, name) for name in ("kswapd", "sane", "io", "fs", "hibernation")}
         for number, (context, file, taken) in enumerate(of)
     ]
-    return pl.DataFrame(rows, schema=RECLAIM_LISTS.schema, orient="row")
+    return pl.DataFrame(rows, schema=RECLAIM_LISTS, orient="row")
 
 
 def check_list(found: dict[str, object], expected: oracle.Replayed) -> None:
@@ -279,10 +279,10 @@ def test_sums_decide_a_pass_of_6_1(
     found = _native.decide_counts(context_of(context), asdict(counts), "pass")
     expected = oracle.decide_pass(context, counts).decided()
     assert found == {name: expected[name] for name in found}
-    row = dict.fromkeys(RECLAIM_PASSES.schema, 0) | asdict(counts) | asdict(context)
+    row = dict.fromkeys(RECLAIM_PASSES, 0) | asdict(counts) | asdict(context)
     row |= {"memcg": int(context.memcg), "throttle": None}
     row |= {"flags_before": context.flags, "flags_after": found["flags_after"]}
-    table = pl.DataFrame([row], schema=RECLAIM_PASSES.schema)
+    table = pl.DataFrame([row], schema=RECLAIM_PASSES)
     sleeps = found["sleeps"] or [None]
     assert _native.decide_passes(table, context.rules).rows() == [(found["flags_set"], *sleeps)]
 
@@ -291,9 +291,9 @@ def decide_round(
     context: oracle.Context | StallContext, pages: dict[str, int], *, ready: bool = False
 ) -> str | None:
     """Return the sleep that a row of RECLAIM_ROUNDS requests."""
-    row = dict.fromkeys(RECLAIM_ROUNDS.schema, 0) | asdict(context) | pages
+    row = dict.fromkeys(RECLAIM_ROUNDS, 0) | asdict(context) | pages
     row |= {"memcg": int(context.memcg), "ready": ready, "throttle": None}
-    table = pl.DataFrame([row], schema=RECLAIM_ROUNDS.schema)
+    table = pl.DataFrame([row], schema=RECLAIM_ROUNDS)
     sleep: str | None = _native.decide_rounds(table, context.rules).item()
     return sleep
 
@@ -327,8 +327,8 @@ def test_rounds_end_as_the_oracles_do(
 )
 def test_sleeps_last_or_are_skipped_as_the_oracle_s(reason: str, hz: int, **call: int) -> None:
     """reclaim_throttle, congestion_wait and wait_iff_congested, with the inputs of each."""
-    row = dict.fromkeys(THROTTLES.schema, 0) | call | {"reason": reason}
-    table = pl.DataFrame([row], schema=THROTTLES.schema, orient="row")
+    row = dict.fromkeys(THROTTLES, 0) | call | {"reason": reason}
+    table = pl.DataFrame([row], schema=THROTTLES, orient="row")
     timeout = _native.sleep_lengths(table, hz=hz).item()
     assert timeout == oracle.sleep_us(reason, hz=hz, **call)  # type: ignore[arg-type]
 

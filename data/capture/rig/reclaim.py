@@ -17,12 +17,12 @@ from swapsim.stall.tables import (
 )
 
 TABLES: Final = {
-    "reclaim_folios": RECLAIM_FOLIOS.schema,
-    "reclaim_lists": RECLAIM_LISTS.schema,
-    "reclaim_passes": RECLAIM_PASSES.schema,
-    "reclaim_rounds": RECLAIM_ROUNDS.schema,
-    "reclaim_clears": RECLAIM_CLEARS.schema,
-    "throttles": THROTTLES.schema,
+    "reclaim_folios": RECLAIM_FOLIOS,
+    "reclaim_lists": RECLAIM_LISTS,
+    "reclaim_passes": RECLAIM_PASSES,
+    "reclaim_rounds": RECLAIM_ROUNDS,
+    "reclaim_clears": RECLAIM_CLEARS,
+    "throttles": THROTTLES,
 }
 # A task's event of this kind has the pass and list that requested its next throttle.
 ASKERS: Final = "throttle_askers"

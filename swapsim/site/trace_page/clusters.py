@@ -8,7 +8,6 @@ import polars as pl
 
 from swapsim import charts, clusters
 from swapsim.clusters import charts as clusters_charts
-from swapsim.clusters import tables
 from swapsim.clusters.events import ClusterRows, opened
 from swapsim.clusters.replay import calls
 from swapsim.site.trace_page import blocks
@@ -75,9 +74,9 @@ def _of_clusters(rows: ClusterRows) -> blocks.Blocks:
                 words={"fallback_percent": "split (%)"},
             )
         )
-    yield blocks.table(replayed.grants, tables.CLUSTER_GRANTS, fold="Requests by order")
+    yield blocks.table(replayed.grants, {}, fold="Requests by order")
     work = replayed.work.select(_WORK)
-    yield blocks.table(work, tables.CLUSTER_WORK, fold="Locks and list moves a grant")
+    yield blocks.table(work, {}, fold="Locks and list moves a grant")
     yield blocks.chart(clusters_charts.lists_over_time(replayed.lists, title="Clusters by list"))
 
 

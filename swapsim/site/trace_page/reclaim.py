@@ -11,7 +11,6 @@ from swapsim.ffi import MGLRU_RULES
 from swapsim.mglru import recording
 from swapsim.patches import stall_decisions
 from swapsim.site.trace_page import blocks
-from swapsim.stall import tables
 from swapsim.stall.recording import reclaim_rows
 from swapsim.stall.replay import (
     NOT_RECORDED,
@@ -74,10 +73,9 @@ def of_generations(folder: Path) -> blocks.Blocks:
             words={"choices": "choices", "seen": "the choice is"},
         )
     )
-    yield blocks.table(flips, recording.MGLRU_FLIPS, fold="Choices by both rule sets")
+    yield blocks.table(flips, {}, fold="Choices by both rule sets")
     changed = replayed.switches.filter((pl.col("flips") > 0) | (pl.col("tiers") > 0))
-    switched = recording.MGLRU_SWITCHED
-    yield blocks.table(changed, switched, fold="Which rule flips how many choices")
+    yield blocks.table(changed, {}, fold="Which rule flips how many choices")
 
 
 def of_decisions(folder: Path) -> blocks.Blocks:
@@ -102,9 +100,9 @@ def of_decisions(folder: Path) -> blocks.Blocks:
     yield blocks.verdict(stall.verify(folder))
     yield blocks.chart(stall_decisions.charts.agreement(agreement(decided), folder.name))
     yield blocks.text("What each set of rules decides of the trace's lists:")
-    yield blocks.table(summed, tables.STALL_DECISIONS)
+    yield blocks.table(summed, {})
     requested = requested_sleeps(decided, rows.rounds)
-    yield blocks.table(requested, tables.REQUESTED_SLEEPS, fold="Sleeps that the rules request")
+    yield blocks.table(requested, {}, fold="Sleeps that the rules request")
     yield blocks.text(f"Not recorded by 6.1: {'; '.join(NOT_RECORDED)}.")
 
 
@@ -147,7 +145,7 @@ def of_sums(folder: Path) -> blocks.Blocks:
         "First the rules of this kernel; the others decide for all of memory alone. Open loop: "
         "each state is the trace's own, whatever was decided before."
     )
-    yield blocks.table(stalls, tables.ROOT_STALLS)
+    yield blocks.table(stalls, {})
 
 
 _RECLAIMERS: Final = {
