@@ -136,10 +136,11 @@ def replay(
         {"rules": name} | {key: found[key] for key in _WORK}
         for name, found in ((name, figures_of(each)) for name, each in served.items())
     ]
-    rule_set = {"rules": RULE_SET}
+    shares = (name for name in _WORK if name.endswith(("_a_grant", "_percent")))
+    types = {"rules": RULE_SET} | dict.fromkeys(shares, pl.Float64())
     return ClusterReplay(
         grants=grants.with_columns(pl.col("in_trace") + pl.col("late").fill_null(0)).drop("late"),
-        work=pl.DataFrame(work, schema_overrides=rule_set),
+        work=pl.DataFrame(work, schema_overrides=types),
         lists=pl.concat(_lists(name, each.samples) for name, each in served.items()),
     )
 

@@ -138,10 +138,11 @@ def replay(
     """
     rows, wanted = recording(trace), tuple(dict.fromkeys(rules))
     part = _part_ns(rows, parts) / _NANOSECONDS
-    kernel = chosen(rows, rows.rules).select(base_type="first", base_term="term")
+    first = pl.col("first").cast(pl.String)
+    kernel = chosen(rows, rows.rules).select(base_type=first, base_term="term")
     decided = pl.concat(
         chosen(rows, each, switches=switches, swappiness=swappiness)
-        .select("term", type="first", start_s=part)
+        .select("term", type=first, start_s=part)
         .hstack(kernel)
         .with_columns(
             rules=pl.lit(each if isinstance(each, str) else each.name),
