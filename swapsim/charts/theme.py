@@ -81,7 +81,7 @@ def use() -> None:
     altair().renderers.register("swapsim", _shown)
     altair().renderers.enable("swapsim")
     pl.Config(tbl_rows=40, tbl_cols=-1, tbl_width_chars=200, fmt_str_lengths=200)
-    pl.Config(float_precision=4, thousands_separator=True)
+    pl.Config(float_precision=4, thousands_separator=True, tbl_cell_numeric_alignment="RIGHT")
 
 
 def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[str, object]]:
