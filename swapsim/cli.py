@@ -148,6 +148,8 @@ def _table_text(frame: pl.DataFrame) -> str:
         fmt_str_lengths=1000,
         fmt_table_cell_list_len=-1,
         tbl_cell_numeric_alignment="RIGHT",
+        float_precision=None,
+        thousands_separator=False,
     ):
         return str(frame.with_columns(selectors.float().round_sig_figs(_DIGITS)))
 

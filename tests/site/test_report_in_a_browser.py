@@ -205,7 +205,7 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     browser.evaluate("document.querySelector('input[type=search]').focus()")
     browser.write("InputError")
     browser.wait_for(
-        "document.querySelector('main').innerText.includes('class swapsim.errors.InputError')"
+        "document.querySelector('main').innerText.includes('swapsim.InputError')"
     )
     for words, name, target in (
         ("own+machine", "Your machine", "api/swapsim/guide/your_machine.html"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is wider than its place: a table gets narrower cells, or else a line per value, with the
 // name of its column; printed tables and diagrams get smaller characters.
-const boxes = [...document.querySelectorAll(".wide:has(> table, > details > table, > .mail > table)")];
+const boxes = [...document.querySelectorAll(".wide:has(> table, > div > table, > details > table)")];
 const tablesOf = (some) => some.map((box) => box.querySelector("table"));
 for (const table of tablesOf(boxes)) {
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => {
