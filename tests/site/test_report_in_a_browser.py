@@ -141,7 +141,7 @@ def test_what_is_cut_off_is_found(stored: Path, browser: Page) -> None:
     browser.evaluate("window.broken = document.createElement('style'); 0")
     browser.evaluate("document.head.append(broken)")
     for style in (
-        ".frame { min-width: 1200px !important }",
+        ".dataframe { min-width: 1200px !important }",
         ".code pre { white-space: pre !important }",
         "figure.chart svg { max-width: none !important; width: 900px }",
         "h1 { margin-left: -20px }",
