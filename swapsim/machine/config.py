@@ -191,6 +191,8 @@ class Machine:
 
     def __post_init__(self) -> None:
         """Check each field, then that tasks, memory and devices fit together."""
+        if not isinstance(self.costs, Mapping | pl.DataFrame):
+            raise InputError(f"costs={self.costs!r}: give names and their ns, or `machine.costs`")
         if len(self.costs):
             wanted, usual = costs_by_name(_table(self.costs)), costs_by_name()
             changed = {name: ns for name, ns in wanted.items() if ns != usual[name]}

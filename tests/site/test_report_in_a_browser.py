@@ -204,9 +204,7 @@ def test_the_reference_is_searched_without_a_server(pages: Path, browser: Page) 
     browser.open(first)
     browser.evaluate("document.querySelector('input[type=search]').focus()")
     browser.write("InputError")
-    browser.wait_for(
-        "document.querySelector('main').innerText.includes('swapsim.InputError')"
-    )
+    browser.wait_for("document.querySelector('main').innerText.includes('swapsim.InputError')")
     for words, name, target in (
         ("own+machine", "Your machine", "api/swapsim/guide/your_machine.html"),
         ("refault", "Term: refault", "api/swapsim/guide/terms.html#reclaim"),
