@@ -58,6 +58,8 @@ _ELSEWHERE: Final = {
     "export": "ui.perfetto.dev opens the text of ftrace itself",
     "--switch": "swapsim.clusters.replay(trace, rules, switches={...}) in Python",
     "--explain": "help(swapsim.SUBJECT.replay) explains the columns",
+    "swapsim probes --format": "the script is one for sh, and needs tracefs only",
+    "swapsim info --format": "'-o FILE.json' gives it to a program",
     "--format": "'-o FILE.json' or '-o -' (CSV) gives the table to a program",
 }
 """A command or option that there is not -> what to use."""
@@ -118,7 +120,7 @@ class _Group(click.Group):
 
 def _refuse_old(kind: str, name: str, ctx: click.Context) -> None:
     """Refuse what went, with what to use instead."""
-    if other := _ELSEWHERE.get(name):
+    if other := _ELSEWHERE.get(f"{ctx.command_path} {name}") or _ELSEWHERE.get(name):
         raise click.UsageError(f"No such {kind} {name!r}: {other}", ctx) from None
 
 

@@ -72,6 +72,7 @@ COMMANDS = (
     ("probes --for writeback", "mapping"),
     ("probes --for stalls", "stall"),
     ("probes --for nonsense", "mapping"),
+    ("probes --format bpftrace", "one for sh"),
     ("probes --kernel-btf words.txt", "words.txt"),
     # replay, verify
     ("replay", "mapping"),

@@ -36,7 +36,7 @@ def _of_clusters(rows: ClusterRows) -> blocks.Blocks:
     yield blocks.verdict(verdict)
     use = _use(rows)
     yield blocks.chart(
-        charts.general.lines(
+        charts.lines(
             use,
             "seq",
             "used_percent",
@@ -62,7 +62,7 @@ def _of_clusters(rows: ClusterRows) -> blocks.Blocks:
     split_by = large.filter(pl.col("fallbacks").sum().over("order") > 0)
     if split_by.height:
         yield blocks.chart(
-            charts.general.bars(
+            charts.bars(
                 split_by.with_columns(order=pl.format("order {}", "order")),
                 "fallback_percent",
                 "rules",

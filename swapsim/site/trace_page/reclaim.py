@@ -49,7 +49,7 @@ def of_generations(folder: Path) -> blocks.Blocks:
     yield blocks.verdict(mglru.verify(rows))
     named = replayed.timeline.with_columns(pl.format("lruvec {}", "lruvec").alias("lruvec"))
     yield blocks.chart(
-        charts.general.lines(
+        charts.lines(
             named,
             "start_s",
             "anon_percent",
@@ -63,7 +63,7 @@ def of_generations(folder: Path) -> blocks.Blocks:
     seen = pl.when("flips").then(pl.lit("turned")).otherwise(pl.lit("as the kernel's"))
     terms = flips.group_by("rules", "term", seen=seen).agg(pl.col("choices").sum())
     yield blocks.chart(
-        charts.general.bars(
+        charts.bars(
             terms.sort("rules", "term", "seen").with_columns(pl.col("term").cast(pl.String)),
             "choices",
             "term",
@@ -132,7 +132,7 @@ def of_sums(folder: Path) -> blocks.Blocks:
         index="row", variable_name="kind", value_name="passes"
     )
     yield blocks.chart(
-        charts.general.bars(
+        charts.bars(
             long.with_columns(pl.col("kind").replace(kinds)),
             "passes",
             "row",
@@ -175,7 +175,7 @@ def of_stalls(folder: Path) -> blocks.Blocks:
     if rows["t_ns"].null_count() == 0:
         first = rows["t_ns"].min()
         yield blocks.chart(
-            charts.general.points(
+            charts.points(
                 named.with_columns(time_s=(pl.col("t_ns") - first) / 1e9)
                 .select("time_s", "delayed_ms", "reason")
                 .head(charts.general.MOST_ROWS),

@@ -73,7 +73,7 @@ def of_removal(folder: Path) -> blocks.Blocks:
         index="kernel", variable_name="variant", value_name="a_page"
     )
     yield blocks.chart(
-        charts.general.bars(
+        charts.bars(
             long.with_columns(pl.col("variant").replace(variants)),
             "a_page",
             "variant",
