@@ -25,9 +25,19 @@ def published_tables() -> pl.DataFrame:
     >>> tables.filter(metric="vmstat.swap.so", kernel="base").select("value", "unit").rows()
     [(1207402.0, 'KiB/s')]
     """
-    lacks = ("stddev_percent", "change_percent_printed", "change_percent")
     paths = sorted((data_root() / "published").glob("[0-9][0-9]-*.csv"))
-    return pl.concat([read_csv(path, tables.PUBLISHED, lacks) for path in paths])
+    return pl.concat(map(_cells, paths))
+
+
+def _cells(path: Path) -> pl.DataFrame:
+    """Read the cells of a mail's tables, each of which stands once."""
+    lacks = ("stddev_percent", "change_percent_printed", "change_percent")
+    frame = read_csv(path, tables.PUBLISHED, lacks)
+    first = pl.struct("parameters", "locator").is_first_distinct()
+    for twin in frame.select(first.not_()).to_series().arg_true()[:1]:
+        why = f"{frame['locator'][twin]!r} is given twice: give each row once"
+        raise InputError(why, path=path, line=twin + 2, field="locator")
+    return frame
 
 
 def _read(name: str, table: Table, *may_lack: str) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from swapsim.io import data_root
 from swapsim.machine.anchors import published_anchors
 from swapsim.machine.constants import costs_of
 from swapsim.patches import batched_removal
+from swapsim.published import data
 from swapsim.published.data import links, mails, patch_cards, published_tables, reasons, windows
 from swapsim.reclaim.parallelio import constants
 from swapsim.tables import finite
@@ -85,6 +86,15 @@ def test_a_bad_card_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def once(frame: pl.DataFrame, *key: str) -> bool:
     """Whether no two rows have the same key."""
     return frame.select(key).is_unique().all()
+
+
+def test_a_row_twice_is_named(tmp_path: Path) -> None:
+    """File, line and field of the second one."""
+    path = tmp_path / "01-writeback-tags.csv"
+    rows = (data_root() / "published" / path.name).read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*rows, rows[1]]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf", line {len(rows) + 1}, field 'locator': .* twice"):
+        data._cells(path)
 
 
 def test_each_cell_is_a_copy() -> None:
