@@ -11,10 +11,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 import polars as pl
@@ -22,24 +21,32 @@ from click.shell_completion import CompletionItem, shell_complete
 from polars import selectors
 
 import swapsim
-from swapsim import __version__
-from swapsim.errors import InputError, SwapsimError
-from swapsim.ffi import (
-    CLUSTER_RULES,
-    MAPPING_KERNELS,
-    MGLRU_RULES,
-    SLOT_REPLAY_KERNELS,
-    SLOT_REPLAY_POLICIES,
-    STALL_RULES,
-    SUMS_RULES,
+from swapsim import (  # but swapsim.site and charts of altair, which take a second to import
+    __version__,
+    charts,
+    clusters,
+    ffi,
+    mapping,
+    mglru,
+    published,
+    removal,
+    slots,
+    stall,
+    study,
 )
-from swapsim.io import shipped_traces, write_atomically
+from swapsim.charts.theme import rendered
+from swapsim.errors import InputError, SwapsimError
+from swapsim.io import read_bytes, shipped_traces, write_atomically
+from swapsim.mglru.replay import chart as mglru_chart
+from swapsim.policies import ListPolicy, Policy, TypePolicy, policies_in
 from swapsim.progress import check_interrupted, exit_status
-
-if TYPE_CHECKING:  # altair takes a second to import, and most commands draw no chart
-    import altair as alt
-
-    from swapsim.traces.verification import Verdict
+from swapsim.slots.metrics import LEADING, METRICS
+from swapsim.slots.workbench import means
+from swapsim.traces import replays
+from swapsim.traces.folder import losses
+from swapsim.traces.probes import RUNNING_KERNEL, recording_script
+from swapsim.traces.text import head_of
+from swapsim.traces.verification import Verdict
 
 INTERRUPTED: Final = "swapsim: interrupted; nothing was left half written"
 """What the command says to Ctrl-C."""
@@ -47,9 +54,7 @@ INTERRUPTED: Final = "swapsim: interrupted; nothing was left half written"
 _COMPLETION: Final = "_SWAPSIM_COMPLETE"
 """What a shell wants: bash_source, zsh_source or fish_source for its script, or a completion."""
 
-_WIDTH: Final = 100  # most characters of a line of help
 _DIGITS: Final = 4  # significant digits of a printed figure; a file has all
-_UNLIMITED: Final = 10_000  # of a table: a cell that is broken into lines is hard to read
 _PATH: Final = click.Path(path_type=Path)
 _SEEDS: Final = click.IntRange(1, 1000)
 
@@ -68,71 +73,6 @@ _ELSEWHERE: Final = {
 # -- What all commands share --------------------------------------------------------------------
 
 
-class _Command(click.Command):
-    """A command that says what to use instead of an option that went."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; an option that went is refused with what to use instead."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as unknown:
-            _refuse_old("option", unknown.option_name, ctx)
-            raise
-
-
-class _Group(click.Group):
-    """A group of such commands, which knows other names of a subject."""
-
-    command_class = _Command
-    group_class = type
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; the error of an unknown one names what has the same subject here."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand as unknown:
-            from swapsim.traces.replays import also_called
-
-            _refuse_old("command", unknown.command_name, ctx)
-            if swapped := [each for each in args[1:] if each in self.commands]:
-                order = f"{ctx.command_path} {swapped[0]} {args[0]}"
-                raise click.UsageError(
-                    f"No such command {args[0]!r}: write '{order}'", ctx
-                ) from None
-            above = ctx.command_path.removeprefix("swapsim").strip()
-            names = also_called(unknown.command_name)
-            same = sorted(path for path in _paths(self) if path.split()[-1] in names)
-            if unknown.possibilities and not same:
-                raise
-            hint = " or ".join(f"'{above} {path}'".replace("' ", "'") for path in same)
-            hint = f"its name here is {hint}" if same else f"there are {', '.join(self.commands)}"
-            message = f"No such command {unknown.command_name!r}: {hint}"
-            raise click.UsageError(message, ctx) from None
-
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their complete first sentences, which click would cut."""
-        rows = [(name, each.get_short_help_str(1000)) for name, each in self.commands.items()]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-
-def _refuse_old(kind: str, name: str, ctx: click.Context) -> None:
-    """Refuse what went, with what to use instead."""
-    if other := _ELSEWHERE.get(f"{ctx.command_path} {name}") or _ELSEWHERE.get(name):
-        raise click.UsageError(f"No such {kind} {name!r}: {other}", ctx) from None
-
-
-def _paths(group: click.Group) -> Iterator[str]:
-    """Yield the commands of a group and of its groups, as they are typed."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from (f"{name} {path}" for path in _paths(command))
-        else:
-            yield name
-
-
 def _printable(text: str) -> str:
     """Return a text on one line without control characters, which a name may contain."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
@@ -146,7 +86,7 @@ def _table_text(frame: pl.DataFrame) -> str:
         tbl_cols=-1,
         tbl_hide_dataframe_shape=True,
         tbl_hide_column_data_types=True,
-        tbl_width_chars=_UNLIMITED,
+        tbl_width_chars=10_000,  # a cell that is broken into lines is hard to read
         fmt_str_lengths=1000,
         fmt_table_cell_list_len=-1,
         tbl_cell_numeric_alignment="RIGHT",
@@ -156,16 +96,14 @@ def _table_text(frame: pl.DataFrame) -> str:
         return str(frame.with_columns(selectors.float().round_sig_figs(_DIGITS)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """The result of a command: tables by name, of which a file has the first, or that of --only."""
 
     tables: Mapping[str, pl.DataFrame]
-    chart: "Callable[[], alt.TopLevelMixin] | None" = None
-    lines: Sequence[str] = ()
-    """Printed below the tables."""
-    in_file: pl.DataFrame | None = None
-    """What a file has instead of a printed table."""
+    other: Callable[[str], bytes] | None = None  # what a file of another suffix has: a chart
+    lines: Sequence[str] = ()  # below the tables
+    in_file: pl.DataFrame | None = None  # in place of the first table
+    text: str | None = None  # printed in place of the tables
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
@@ -175,8 +113,7 @@ def _csv(frame: pl.DataFrame) -> bytes:
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:
-    file = io.BytesIO()
-    frame.write_parquet(file)
+    frame.write_parquet(file := io.BytesIO())
     return file.getvalue()
 
 
@@ -190,27 +127,25 @@ _TABLES: Final[Mapping[str, Callable[[pl.DataFrame], bytes]]] = {
 _CHARTS: Final = (".html", ".svg", ".png")  # suffixes of a chart's file
 
 
-def _shows(*, charts: bool = False, only: Sequence[str] = ()) -> Callable[..., Any]:
+def _drawn(chart: Callable[[], Any]) -> Callable[[str], bytes]:
+    """Return what draws a chart for a file of some suffix."""
+    return lambda suffix: rendered(chart(), suffix)
+
+
+def _shows(*others: str, only: Sequence[str] = ()) -> Callable[..., Any]:
     """Decorate a command that returns its result, so that it prints and writes the result."""
-    suffixes = (*_TABLES, *(_CHARTS if charts else ()))
+    suffixes = (*_TABLES, *others)
+    text = f"Write it to FILE as well ({', '.join(suffixes)}), or - for CSV alone; repeatable."
+    options = [_file("-o --output outputs", text, multiple=True)]
+    if only:
+        text = f"Print, and write, this table alone; a file has {only[0]} otherwise."
+        options.append(click.option("--only", "table", type=click.Choice(only), help=text))
 
     def of(command: Callable[..., _Found]) -> Callable[..., None]:
-        @click.option(
-            "-o",
-            "--output",
-            "outputs",
-            multiple=True,
-            type=_PATH,
-            metavar="FILE",
-            help=f"Write the table to FILE as well ({', '.join(_TABLES)}"
-            f"{'; the chart: ' + ', '.join(_CHARTS) if charts else ''}; - is standard output, as "
-            "CSV). May be given several times.",
-        )
         @wraps(command)
         def shown(outputs: Sequence[Path], table: str | None = None, **given: Any) -> None:
-            files = [
-                _writable(each, suffixes, given.values()) for each in outputs if str(each) != "-"
-            ]
+            named = [each for each in outputs if str(each) != "-"]
+            files = [_writable(each, suffixes, given.values()) for each in named]
             alone = len(files) < len(outputs)
             found = command(**given)
             tables = {name: each for name, each in found.tables.items() if table in (None, name)}
@@ -218,49 +153,43 @@ def _shows(*, charts: bool = False, only: Sequence[str] = ()) -> Callable[..., A
             if alone:
                 click.echo(_csv(frame), nl=False)
             else:
-                click.echo("\n\n".join(map(_table_text, tables.values())))
+                click.echo(found.text or "\n\n".join(map(_table_text, tables.values())))
             for line in found.lines:
                 click.echo(line, err=alone)
             for file in files:
-                if file.suffix in _TABLES:
-                    write_atomically(file, _TABLES[file.suffix](frame))
-                elif found.chart is not None:
-                    from swapsim.charts.theme import rendered
+                if write := _TABLES.get(file.suffix):
+                    write_atomically(file, write(frame))
+                elif found.other:
+                    write_atomically(file, found.other(file.suffix))
 
-                    write_atomically(file, rendered(found.chart(), file.suffix))
-
-        if not only:
-            return shown
-        of_name = f"Print, and write, this table alone; a file has {only[0]} otherwise."
-        return click.option("--only", "table", type=click.Choice(only), help=of_name)(shown)
+        return reduce(lambda wrapped, option: option(wrapped), options, shown)
 
     return of
 
 
 def _writable(path: Path, suffixes: Sequence[str], inputs: Iterable[object] = ()) -> Path:
     """Return a path that can be written to, before the result is computed."""
-    if path.is_dir():
-        raise InputError("is a folder: name a file", path=path)
-    if path.exists() and not path.is_file():
-        raise InputError("is no file: name a file, or a new name", path=path)
-    if path.suffix not in suffixes:
-        known = ", ".join(suffixes)
-        raise InputError(f"its name does not end in one of {known}: choose one", path=path)
-    if not path.parent.is_dir():
-        raise InputError("its folder does not exist: create it first", path=path)
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise InputError("its folder cannot be written to: choose another", path=path)
     read = [each for each in inputs if isinstance(each, Path) and each.exists()]
-    if path.exists() and any(each.samefile(path) or each.samefile(path.parent) for each in read):
-        raise InputError("is an input of the command: write to another file", path=path)
+    why = None
+    if path.is_dir():
+        why = "is a folder: name a file"
+    elif path.exists() and not path.is_file():
+        why = "is no file: name a file, or a new name"
+    elif path.suffix not in suffixes:
+        why = f"its name does not end in one of {', '.join(suffixes)}: choose one"
+    elif not path.parent.is_dir():
+        why = "its folder does not exist: create it first"
+    elif not os.access(path.parent, os.W_OK | os.X_OK):
+        why = "its folder cannot be written to: choose another"
+    elif path.exists() and any(each.samefile(path) or each.samefile(path.parent) for each in read):
+        why = "is an input of the command: write to another file"
+    if why:
+        raise InputError(why, path=path)
     return path
 
 
 class _Trace(click.Path):
     """A trace folder, or the name of a trace that comes with the laboratory."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -270,12 +199,13 @@ class _Trace(click.Path):
         return [*names, *super().shell_complete(ctx, param, incomplete)]
 
 
+_TRACE: Final = _Trace(path_type=Path)
+
+
 def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
     """Refuse a trace that cannot feed the command; say what it lacks of its recording."""
-    from swapsim.traces.folder import losses
-    from swapsim.traces.replays import require_feeds
-
-    require_feeds(trace, str(ctx.command.name), verifies="verify" in ctx.command_path.split())
+    verifies = "verify" in ctx.command_path.split()
+    replays.require_feeds(trace, str(ctx.command.name), verifies=verifies)
     with suppress(SwapsimError):  # what is no trace is refused by the command
         if found := losses(trace):
             what = f"{trace} is not complete or not in order, which changes figures"
@@ -283,16 +213,42 @@ def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
     return trace
 
 
-_trace: Final = click.argument("trace", type=_Trace(), metavar="TRACE", callback=_fed)
+def _on(group: click.Group, name: str, text: str) -> Callable[..., Any]:
+    """Return the decorator of a group's command that takes a trace."""
+    trace = click.argument("trace", type=_TRACE, metavar="TRACE", callback=_fed)
+    return lambda command: group.command(name, help=text)(trace(command))
+
+
+def _choice(name: str, known: Sequence[str], text: str, **more: Any) -> Callable[..., Any]:
+    return click.option(name, type=click.Choice(known), help=text, **more)
+
+
+def _rules(known: Sequence[str]) -> Callable[..., Any]:
+    text = f"Rule set, may be given several times: {', '.join(known)}. Default: all."
+    return _choice("--rules", known, text, multiple=True, metavar="NAME")
+
+
+def _file(name: str, text: str, metavar: str = "FILE", **more: Any) -> Callable[..., Any]:
+    return click.option(*name.split(), type=_PATH, metavar=metavar, help=text, **more)
 
 
 def _progress() -> bool:
     return sys.stderr.isatty()
 
 
+class _Group(click.Group):
+    """A group that lists its commands in their order."""
+
+    group_class = type
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return [*self.commands]
+
+
 @click.group(
     cls=_Group,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     help="Rerun four Linux swap and reclaim patches on traces of real kernels.",
     epilog=f'Completion: eval "$({_COMPLETION}=bash_source swapsim)", or zsh_source, fish_source.',
 )
@@ -314,35 +270,18 @@ def cli() -> None:
     "of %p, which are hexadecimal. Let a probe print such numbers with :x64.",
 )
 @click.argument("text")
-@click.option("-o", "--output", required=True, type=_PATH, metavar="DIR")
-@click.option(
-    "--keep-going",
-    is_flag=True,
-    help="Skip and count lines that cannot be read; import a trace.dat although it lost events.",
-)
-@click.option(
-    "--head",
-    type=_PATH,
-    metavar="FILE",
-    help="What 'sh record.sh head' prints, of a recording that does not begin with it.",
-)
+@_file("-o --output", "The new folder.", "DIR", required=True)
+@click.option("--keep-going", is_flag=True, help="Skip lines that are wrong; allow lost events.")
+@_file("--head", "What 'sh record.sh head' prints, of a recording that does not begin with it.")
 def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> None:
-    from swapsim.io import read_bytes
-    from swapsim.traces.text import head_of
-
     added = head_of(read_bytes(head)) if head else {}
     if head and not added:
         raise InputError("has no line '# swapsim: ...', as 'sh record.sh head' prints", path=head)
+    more: dict[str, Any] = {"head": added} if head else {}
     summary = swapsim.import_text(
-        text,
-        output,
-        keep_going=keep_going,
-        progress=_progress(),
-        provenance={"head": added} if head else None,
+        text, output, keep_going=keep_going, progress=_progress(), provenance=more or None
     )
-    click.echo(_table_text(summary.events))
-    for line in summary.describe():
-        click.echo(line)
+    click.echo("\n".join([_table_text(summary.events), *summary.describe()]))
 
 
 @cli.command(
@@ -350,40 +289,28 @@ def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> Non
     "Without TRACE: list the traces that come with the laboratory. Their names may stand for "
     "their folders in every command."
 )
-@click.argument("trace", required=False, type=_Trace(), metavar="[TRACE]")
-@click.option("-o", "--output", type=_PATH, metavar="FILE", help="Write it to FILE.json.")
+@click.argument("trace", required=False, type=_TRACE, metavar="[TRACE]")
+@_file("-o --output", "Write it to FILE.json instead.")
 def info(trace: Path | None, output: Path | None) -> None:
-    from swapsim.traces import replays
-
     if output:
         _writable(output, [".json"], [trace])
         about = replays.shipped_traces().to_dicts() if trace is None else replays.described(trace)
         write_atomically(output, f"{json.dumps(about, indent=2)}\n".encode())
-    elif trace is None:
-        click.echo(_table_text(replays.shipped_traces()))
     else:
-        click.echo(replays.info(trace))
+        click.echo(_table_text(replays.shipped_traces()) if trace is None else replays.info(trace))
 
 
 @cli.command(help="Print a script that records, on your own kernel, what replays need.")
-@click.option(
-    "--kernel-btf",
-    type=_PATH,
-    metavar="FILE",
-    help="Types of the kernel to be recorded; as a rule those of the running one.",
-)
+@_file("--kernel-btf", "Types of the kernel to be recorded; default: of the running one.")
 @click.option(
     "--for",
     "subjects",
     multiple=True,
     metavar="SUBJECT",
-    help="What the trace shall feed: mapping, removal, or by name only clusters and mglru (6.12 "
-    "and 7.3) and stall (7.3, for 'swapsim verify stall'); may be given twice. Default: each that "
-    "the kernel can feed.",
+    help="What the trace shall feed, maybe twice: mapping, removal, clusters, mglru, or stall for "
+    "'swapsim verify stall' on 7.3. Default: each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, subjects: Sequence[str]) -> None:
-    from swapsim.traces.probes import RUNNING_KERNEL, recording_script
-
     script, notes = recording_script(kernel_btf or RUNNING_KERNEL, subjects)
     click.echo(script, nl=False)
     for note in notes:
@@ -393,344 +320,177 @@ def probes(kernel_btf: Path | None, subjects: Sequence[str]) -> None:
 # -- Replays ------------------------------------------------------------------------------------
 
 
-@cli.group(cls=_Group, help="Decide again what a trace asked for, by other rules.")
+@cli.group(help="Decide again what a trace asked for, by other rules.")
 def replay() -> None:
     pass
 
 
-_rules_of: Final = {
-    subject: click.option(
-        "--rules",
-        multiple=True,
-        type=click.Choice(known),
-        metavar="NAME",
-        help=f"Rule set, may be given several times: {', '.join(known)}. Default: all.",
-    )
-    for subject, known in (
-        ("stall", (*STALL_RULES, *SUMS_RULES)),
-        ("clusters", CLUSTER_RULES),
-        ("mglru", MGLRU_RULES),
-    )
-}
-
-
-@replay.command(
-    "mapping",
-    help="Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without.",
+@_on(
+    replay, "mapping", "Patch A: acquisitions a page of the mapping's lock, with and without tags."
 )
-@_trace
-@click.option(
-    "--kernel",
-    type=click.Choice(MAPPING_KERNELS),
-    default="4.8",
-    show_default=True,
-    help="Whose locks and tree walks to follow.",
-)
-@_shows(charts=True)
+@_choice("--kernel", ffi.MAPPING_KERNELS, "Whose locks and walks to follow.", default="4.8")
+@_shows(*_CHARTS)
 def _replay_mapping(trace: Path, kernel: str) -> _Found:
-    from swapsim import mapping
-
     sites = mapping.replay(trace, kernels=kernel, progress=_progress())
     lines = [f"by the rules of {kernel} (--kernel): {line}" for line in mapping.summed(sites)]
-    return _Found(
-        {"sites": mapping.per_page(sites)},
-        lambda: mapping.chart(sites),
-        [*lines, *mapping.doubts(sites, trace)],
-    )
+    lines += mapping.doubts(sites, trace)
+    return _Found({"sites": mapping.per_page(sites)}, _drawn(lambda: mapping.chart(sites)), lines)
 
 
-@replay.command(
-    "removal",
-    help="Patch B: acquisitions of the mappings' locks, page by page and batched, and the longest "
-    "critical section.",
-)
-@_trace
+@_on(replay, "removal", "Patch B: acquisitions of mappings' locks, page by page and batched.")
 @_shows()
 def _replay_removal(trace: Path) -> _Found:
-    from swapsim import removal
-
     return _Found({"lists": removal.replay(trace, progress=_progress())})
 
 
-@replay.command(
-    "stall", help="Patch C: what each set of rules decides of the lists that reclaim looked at."
-)
-@_trace
-@_rules_of["stall"]
+@_on(replay, "stall", "Patch C: what rules decide of the lists that reclaim looked at.")
+@_rules((*ffi.STALL_RULES, *ffi.SUMS_RULES))
 @_shows()
 def _replay_stall(trace: Path, rules: tuple[str, ...]) -> _Found:
-    from swapsim import stall
-
     return _Found({"decisions": stall.replay(trace, rules or None, progress=_progress())})
 
 
-@replay.command(
-    "slots",
-    help="Patch D: the trace's requests, all at one rate, under each rule for cluster_next: means "
-    "over the seeds. A file has the figures of each seed.",
-)
-@_trace
-@click.option("--seeds", type=_SEEDS, default=20, show_default=True)
-@_shows(charts=True)
+@_on(replay, "slots", "Patch D: means under each rule for cluster_next; a file has each seed.")
+@click.option("--seeds", type=_SEEDS, default=20)
+@_shows(*_CHARTS)
 def _replay_slots(trace: Path, seeds: int) -> _Found:
-    from swapsim import slots
-    from swapsim.slots.metrics import LEADING, METRICS
-    from swapsim.slots.workbench import means
-
     rows = slots.replay(trace, seeds=seeds, progress=_progress())
 
-    def chart() -> "alt.TopLevelMixin":
+    def chart() -> Any:
         from swapsim.slots.charts import moves_against_locality
 
-        return moves_against_locality(
-            rows, title=f"Cache-line transfers and locality: {trace.name}"
-        )
+        title = f"Cache-line transfers and locality: {trace.name}"
+        return moves_against_locality(rows, title=title)
 
-    return _Found(
-        {"means": means(rows, LEADING)},
-        chart,
-        [f"{name}: {METRICS[name].meaning}, {METRICS[name].unit}" for name in LEADING],
-        in_file=rows,
-    )
+    lines = [f"{name}: {METRICS[name].meaning}, {METRICS[name].unit}" for name in LEADING]
+    return _Found({"means": means(rows, LEADING)}, _drawn(chart), lines, in_file=rows)
 
 
-@replay.command(
-    "clusters",
-    help="The trace's requests to a cluster allocator (6.12 to 7.3) under other rules: grants by "
-    "order and fallbacks, list moves and locks a grant, clusters by list over time.",
-)
-@_trace
-@_rules_of["clusters"]
-@_shows(charts=True, only=("grants", "work", "lists"))
+@_on(replay, "clusters", "6.12 to 7.3: grants, fallbacks, list moves and locks by other rules.")
+@_rules(ffi.CLUSTER_RULES)
+@_shows(*_CHARTS, only=("grants", "work", "lists"))
 def _replay_clusters(trace: Path, rules: tuple[str, ...]) -> _Found:
-    from swapsim import clusters
-
     found = clusters.replay(trace, rules, progress=_progress())
 
-    def chart() -> "alt.TopLevelMixin":
+    def chart() -> Any:
         from swapsim.clusters.charts import lists_over_time
 
         return lists_over_time(found.lists, title=f"Clusters by list: {trace.name}")
 
-    return _Found({"grants": found.grants, "work": found.work, "lists": found.lists}, chart)
+    return _Found({"grants": found.grants, "work": found.work, "lists": found.lists}, _drawn(chart))
 
 
-@replay.command(
-    "mglru",
-    help="The trace's choices between anonymous and file pages (6.12, 7.3) by other rules, each "
-    "from the trace's own state: which flip, by which term, and when what was chosen.",
-)
-@_trace
-@_rules_of["mglru"]
-@click.option(
-    "--policy",
-    type=_PATH,
-    metavar="POLICY.py",
-    help="Rules of your own: functions of a Python file, which runs as you, that it decorates with "
-    "@swapsim.type_policy().",
-)
+_MGLRU_TABLES: Final = ("flips", "when", "switches", "timeline")
+
+
+@_on(replay, "mglru", "6.12, 7.3: which choices of page types flip by other rules, by which term.")
+@_rules(ffi.MGLRU_RULES)
+@_file("--policy", "Your own rules, by @swapsim.type_policy(); it runs as you.", "POLICY.py")
 @click.option("--swappiness", type=click.IntRange(0, 201), help="In place of the recorded one.")
-@_shows(charts=True, only=("flips", "when", "switches", "timeline"))
+@_shows(*_CHARTS, only=_MGLRU_TABLES)
 def _replay_mglru(
     trace: Path, rules: tuple[str, ...], policy: Path | None, swappiness: int | None
 ) -> _Found:
-    from swapsim import mglru
-    from swapsim.mglru.replay import chart
-    from swapsim.policies import TypePolicy
-
-    own = _policies(policy, TypePolicy, "type_policy") if policy else []
-    found = mglru.replay(trace, [*(rules or MGLRU_RULES), *own], swappiness=swappiness)
-    tables = ("flips", "when", "switches", "timeline")
+    given = policies_in(policy) if policy else ()
+    own = [each for each in given if isinstance(each, TypePolicy)]
+    for each in given:
+        if each not in own:
+            why = f"has the policy {each.name}, which is of another kind: decorate functions with "
+            raise InputError(f"{why}@swapsim.type_policy only", path=policy)
+    found = mglru.replay(trace, [*(rules or ffi.MGLRU_RULES), *own], swappiness=swappiness)
     return _Found(
-        {name: getattr(found, name) for name in tables},
-        lambda: chart(found.timeline, title=f"Why did it swap? {trace.name}"),
+        {name: getattr(found, name) for name in _MGLRU_TABLES},
+        _drawn(lambda: mglru_chart(found.timeline, title=f"Why did it swap? {trace.name}")),
     )
 
 
-def _policies(path: Path, kind: type, decorator: str) -> list[Any]:
-    """Return the policies of a file, which must all be of a kind."""
-    from swapsim.policies import policies_in
-
-    for each in (found := policies_in(path)):
-        if not isinstance(each, kind):
-            raise InputError(
-                f"has the policy {each.name}, which is of another kind: decorate functions with "
-                f"@swapsim.{decorator} only",
-                path=path,
-            )
-    return list(found)
-
-
-@cli.group(cls=_Group, help="Compare the model with a real kernel, event by event.")
+@cli.group(help="Compare the model with a real kernel, event by event.")
 def verify() -> None:
     pass
 
 
-@verify.command(
-    "slots",
-    help="Replay the slot events of a trace, or of a Parquet file of them, and match every slot "
-    "with the model's.",
-)
-@_trace
-@click.option(
-    "--policy",
-    type=click.Choice(SLOT_REPLAY_POLICIES),
-    help="Where the kernel's scans began; default of this and the next two: as trace.toml says.",
-)
-@click.option(
-    "--cluster-size",
-    type=int,
-    metavar="N",
-    help="Slots of a cluster: 256, or 512 where huge pages swap.",
-)
-@click.option(
-    "--trunk-shift",
-    type=int,
-    metavar="N",
-    help="Log2 of the slots of a trunk (SWAP_ADDRESS_SPACE_SHIFT).",
-)
-@click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
+@_on(verify, "slots", "Match every slot that a trace, or a Parquet file of events, hands out.")
+@_choice("--policy", ffi.SLOT_REPLAY_POLICIES, "Where scans began; default: as trace.toml says.")
+@click.option("--cluster-size", type=int, metavar="N", help="Slots of a cluster: 256 or 512.")
+@click.option("--trunk-shift", type=int, metavar="N", help="Log2 of the slots of a trunk.")
+@_choice("--kernel", ffi.SLOT_REPLAY_KERNELS, "Whose scans to follow.", default="6.1")
 def _verify_slots(trace: Path, **given: Any) -> None:
-    from swapsim import slots
-
     _tell(slots.verify(trace, **given, progress=_progress()))
 
 
-@verify.command(
-    "stall",
-    help="Count reclaim's lists again from their folios, and compare each decision of the kernel. "
-    "A trace of a stock 7.3 has the counts alone, and is compared with the rules of 7.3.",
-)
-@_trace
-@click.option(
-    "--rules",
-    type=click.Choice(STALL_RULES),
-    metavar="NAME",
-    help="Those that the kernel was switched to; default: as trace.toml says, else 6.1.",
-)
+@_on(verify, "stall", "Count lists of reclaim again, and compare each decision of the kernel.")
+@_choice("--rules", ffi.STALL_RULES, "Default: as trace.toml says, else 6.1.", metavar="NAME")
 def _verify_stall(trace: Path, rules: str | None) -> None:
-    from swapsim import stall
-
     _tell(stall.verify(trace, rules, progress=_progress()))
 
 
-@verify.command(
-    "clusters",
-    help="Replay the events of a cluster allocator (6.12, 7.3), and match every grant, visit and "
-    "list move with the model's.",
-)
-@_trace
+@_on(verify, "clusters", "Match every grant, visit and list move of 6.12 and 7.3.")
 def _verify_clusters(trace: Path) -> None:
-    from swapsim import clusters
-
     _tell(clusters.verify(trace, progress=_progress()))
 
 
-@verify.command(
-    "mglru",
-    help="Decide a trace's choices between anonymous and file pages again (6.12, 7.3), its tiers, "
-    "agings and scan sizes, and compare each with the kernel's.",
+@_on(
+    verify, "mglru", "Compare choices of page types, tiers, agings and scan sizes of 6.12 and 7.3."
 )
-@_trace
 def _verify_mglru(trace: Path) -> None:
-    from swapsim import mglru
-
     _tell(mglru.verify(trace))
 
 
-def _tell(verdict: "Verdict") -> None:
+def _tell(verdict: Verdict) -> None:
     """Print a comparison; exit 1 if anything differs."""
     click.echo("\n".join(verdict.describe()))
     if not verdict:
         sys.exit(1)
 
 
-# -- Policies -----------------------------------------------------------------------------------
-
-
 @cli.command(
     help="Rank the policies of a file among the built-in ones, in one table; equal ones share a "
     "row.\n\n"
-    "POLICY.py is Python and runs as you; what it prints goes to stderr. Each function that it "
-    "decorates is ranked: either all with @swapsim.policy (cluster_next, up to 6.11), or all with "
-    "@swapsim.list_policy (lists of clusters, from 6.12 on). Policies are compared seed by seed: "
-    "one is above another if the interval of the median difference excludes 0, and a rank has all "
-    "places that this allows, such as 1-3. Of fewer than five seeds nothing is ranked."
+    "POLICY.py is Python and runs as you; what it prints goes to stderr. It decorates functions "
+    "with @swapsim.policy (cluster_next, up to 6.11), or all with @swapsim.list_policy (lists of "
+    "clusters, from 6.12 on). A rank has all places that runs with equal seeds allow, such as 1-3; "
+    "of fewer than five seeds nothing is ranked."
 )
 @click.argument("file", type=_PATH, metavar="POLICY.py")
-@click.option("--seeds", type=_SEEDS, default=8, show_default=True, help="Runs of each.")
-@_shows(charts=True)
+@click.option("--seeds", type=_SEEDS, default=8, help="Runs of each.")
+@_shows(*_CHARTS)
 def rank(file: Path, seeds: int) -> _Found:
-    from swapsim import clusters, slots
-    from swapsim.policies import ListPolicy, Policy, policies_in
-
     policies = policies_in(file)
-    kinds = {type(each) for each in policies}
-    if not kinds & {ListPolicy, Policy}:
-        raise InputError(
-            f"has no policy of swap slots to rank: compare {policies[0].name} by "
-            "'swapsim replay mglru TRACE --policy FILE'",
-            path=file,
-        )
-    if len(kinds) > 1:
+    lists = [each for each in policies if isinstance(each, ListPolicy)]
+    bases = [each for each in policies if isinstance(each, Policy)]
+    if not lists and not bases:
+        why = f"has no policy of swap slots to rank: compare {policies[0].name} by "
+        raise InputError(f"{why}'swapsim replay mglru TRACE --policy FILE'", path=file)
+    if len(policies) not in (len(lists), len(bases)):
         named = ", ".join(f"{each.name} ({type(each).__name__})" for each in policies)
-        raise InputError(
-            f"has policies of several kinds ({named}): put each kind into a file of its own",
-            path=file,
-        )
-    if kinds == {ListPolicy}:
-        lists = [each for each in policies if isinstance(each, ListPolicy)]
+        why = f"has policies of several kinds ({named}): put each kind into a file of its own"
+        raise InputError(why, path=file)
+    if lists:
         found, measure = clusters.rank(lists, seeds=seeds, progress=_progress()), "fallbacks"
     else:
-        bases = [each for each in policies if isinstance(each, Policy)]
         found, measure = slots.rank(bases, seeds=seeds, progress=_progress()), "throughput"
 
-    def chart() -> "alt.TopLevelMixin":
-        from swapsim import charts
-
-        return charts.bars(found, measure, "rule", "user", title=f"{file.stem} among the others")
-
-    return _Found({"ranks": found}, chart)
+    title = f"{file.stem} among the others"
+    drawn = _drawn(lambda: charts.bars(found, measure, "rule", "user", title=title))
+    return _Found({"ranks": found}, drawn)
 
 
-# -- The mails' tables, rankings, and what covers all patches -----------------------------------
+# -- The mails' tables, and what covers all patches ---------------------------------------------
 
 
-def _as_html(compared: Sequence[pl.DataFrame]) -> str:
-    from swapsim.published import shown as mails
-
-    shown = "".join(mails.show(each)._repr_html_() for each in compared)
+def _compared(named: Iterable[tuple[str, str]], yours: pl.DataFrame | None = None) -> _Found:
+    """Return tables by mail and name: as they are read, and all rows and columns for a file."""
+    compared = [published.compare(*each, yours=yours) for each in named]
+    shown = [published.show(each) for each in compared]
     style = "html{color-scheme:light dark;font:14px/1.4 system-ui,sans-serif}.mail{margin:2em 0}"
-    return (
+    head = (
         '<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>The mails' tables</title><style>{style}</style>{shown}\n"
+        f"<title>The mails' tables</title><style>{style}</style>"
     )
-
-
-_WRITTEN: Final[Mapping[str, Callable[[Sequence[pl.DataFrame]], str]]] = {
-    ".html": _as_html,
-    ".csv": lambda compared: pl.concat(compared).write_csv(),
-    ".json": lambda compared: pl.concat(compared).write_json() + "\n",
-}
-"""How the mails' tables are written, by the suffix of a file."""
-
-_output_of_tables: Final = click.option(
-    "-o",
-    "--output",
-    type=_PATH,
-    metavar="FILE",
-    help=f"Write them to FILE instead ({', '.join(_WRITTEN)}); csv and json have all columns.",
-)
-
-
-def _put(compared: Sequence[pl.DataFrame], output: Path | None) -> None:
-    """Print tables of `published.compare`, or write them."""
-    from swapsim.published import shown as mails
-
-    if output is None:
-        click.echo("\n\n".join(str(mails.show(each)) for each in compared))
-    else:
-        write_atomically(output, _WRITTEN[output.suffix](compared).encode())
+    page = f"{head}{''.join(each._repr_html_() for each in shown)}\n".encode()
+    return _Found(
+        {"tables": pl.concat(compared)}, lambda _: page, text="\n\n".join(map(str, shown))
+    )
 
 
 @cli.command(
@@ -740,20 +500,12 @@ def _put(compared: Sequence[pl.DataFrame], output: Path | None) -> None:
     "unchanged in the mail. Notebook 00 has the rule of the marks."
 )
 @click.argument(
-    "mail",
-    required=False,
-    metavar="[MAIL]",
-    type=click.Choice(["A", "B", "C", "D"], case_sensitive=False),
+    "mail", required=False, metavar="[MAIL]", type=click.Choice([*"ABCD"], case_sensitive=False)
 )
-@_output_of_tables
-def tables(mail: str | None, output: Path | None) -> None:
-    from swapsim import published
-
-    if output:
-        _writable(output, [*_WRITTEN])
+@_shows(".html")
+def tables(mail: str | None) -> _Found:
     chosen = [row for row in published.mails().rows(named=True) if mail in (None, row["mail"])]
-    named = [(row["mail"], name) for row in chosen for name in row["tables"]]
-    _put([published.compare(*each) for each in named], output)
+    return _compared((row["mail"], name) for row in chosen for name in row["tables"])
 
 
 @cli.command(
@@ -763,34 +515,19 @@ def tables(mail: str | None, output: Path | None) -> None:
     "tables' prints them. With fewer than five runs a row is unclear."
 )
 @click.argument("file", type=_PATH)
-@_output_of_tables
-def compare(file: Path, output: Path | None) -> None:
-    from swapsim import published
-
-    if output:
-        _writable(output, [*_WRITTEN], [file])
+@_shows(".html")
+def compare(file: Path) -> _Found:
     yours = published.read(file)
-    named = published.rows.tables_of(yours)
-    _put([published.compare(*each, yours=yours) for each in named], output)
+    return _compared(published.rows.tables_of(yours), yours)
 
 
 @cli.command(help="Run all notebooks and write the HTML report, or one page for a trace.")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=_PATH,
-    metavar="DIR|FILE",
-    help="The report's folder; with --trace the page, NAME.html, which is complete in one file.",
-)
+@_file("-o --output", "The report's folder; with --trace one page.", "DIR|FILE.html", required=True)
 @click.option("--check", is_flag=True, help="First compute a sample of each stored result again.")
-@click.option(
-    "--trace",
-    type=_Trace(),
-    metavar="TRACE",
-    help="What is in this trace, what its replays count, and what other rules would do.",
-)
+@click.option("--trace", type=_TRACE, metavar="TRACE", help="Its page: counts, and other rules.")
 def report(output: Path, check: bool, trace: Path | None) -> None:
+    from swapsim.site import simulated
+
     if trace is not None:
         if check:
             raise click.UsageError("--check is for the report of all notebooks, not for --trace")
@@ -800,7 +537,6 @@ def report(output: Path, check: bool, trace: Path | None) -> None:
         click.echo(f"page written: {written}")
         return
     from swapsim.site import report as reports
-    from swapsim.site import simulated
 
     if check:
         same = simulated.prove(progress=_progress())
@@ -828,13 +564,8 @@ def _studies(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     "file there has the name of one.\n\nAn interrupted run continues where it stopped."
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_studies)
-@click.option(
-    "--check",
-    is_flag=True,
-    help="Compare with what is stored, and store nothing; exit 1 if any differs.",
-)
+@click.option("--check", is_flag=True, help="Store nothing; exit 1 if what is stored differs.")
 def simulate(names: Sequence[str], check: bool) -> None:
-    from swapsim import study
     from swapsim.site import simulated
 
     if check:
@@ -858,21 +589,63 @@ def bench(only: Sequence[str]) -> None:
         click.echo(json.dumps(row))
 
 
-def _remedy(usage: click.ClickException) -> str:
-    """Return what to write in place of a usage that click refuses without a suggestion."""
-    context = getattr(usage, "ctx", None)
+# -- Errors -------------------------------------------------------------------------------------
+
+
+def _paths(group: click.Group) -> Iterator[str]:
+    """Yield the commands of a group and of its groups, as they are typed; helps are not cut."""
+    for name, command in group.commands.items():
+        command.short_help = command.get_short_help_str(1000)
+        if isinstance(command, click.Group):
+            yield from (f"{name} {path}" for path in _paths(command))
+        else:
+            yield name
+
+
+_PATHS: Final = tuple(_paths(cli))
+
+
+def _said(usage: click.ClickException, typed: Sequence[str]) -> str:
+    """Return what is wrong with a usage, and what to write instead."""
+    said = usage.format_message().rstrip(".")
+    if not isinstance(usage, click.UsageError) or usage.ctx is None:
+        return said
+    above = usage.ctx.command_path
+    whole = f"{said}: write '{usage.ctx.get_usage().removeprefix('Usage: ')}'"
     match usage:
+        case (
+            click.NoSuchOption(option_name=name) | click.exceptions.NoSuchCommand(command_name=name)
+        ) if other := _ELSEWHERE.get(f"{above} {name}") or _ELSEWHERE.get(name):
+            return f"{usage.message.rstrip('.')}: {other}"
+        case click.NoSuchOption(possibilities=None | []):
+            return f"{said}: '{above} --help' lists its options"
+        case click.exceptions.NoSuchCommand():
+            return _other_command(usage, usage.ctx, typed)
         case click.MissingParameter(param=click.Option() as option):
-            return f": add {option.opts[0]} {option.metavar}"
-        case click.MissingParameter() if context:
-            return f": write '{context.get_usage().removeprefix('Usage: ')}'"
-        case click.NoSuchOption() if context and not usage.possibilities:
-            return f": '{context.command_path} --help' lists its options"
+            return f"{said}: add {option.opts[0]} {option.metavar}"
+        case click.MissingParameter():
+            return whole
         case click.BadParameter(param=click.Option(type=click.IntRange() as of)):
-            return f": give a whole number from {of.min} to {of.max}"
-        case click.UsageError() if context and "extra argument" in usage.message:
-            return f": write '{context.get_usage().removeprefix('Usage: ')}'"
-    return ""
+            return f"{said}: give a whole number from {of.min} to {of.max}"
+    return whole if "extra argument" in usage.message else said
+
+
+def _other_command(
+    usage: click.exceptions.NoSuchCommand, ctx: click.Context, typed: Sequence[str]
+) -> str:
+    """Return what to write for a command that there is not: another order, or a name in use."""
+    name, group = usage.command_name, ctx.command
+    assert isinstance(group, click.Group)
+    said = usage.message.rstrip(".")
+    if swapped := [each for each in typed if each in group.commands]:
+        return f"{said}: write '{ctx.command_path} {swapped[0]} {name}'"
+    above, names = f"{ctx.command_path} ".removeprefix("swapsim "), replays.also_called(name)
+    known = [path for path in _PATHS if path.startswith(above)]
+    if same := sorted(path for path in known if path.split()[-1] in names):
+        return f"{said}: its name here is {' or '.join(map(repr, same))}"
+    if usage.possibilities:
+        return usage.format_message().rstrip(".")
+    return f"{said}: there are {', '.join(group.commands)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -882,11 +655,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A path may contain characters that stdout cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
+    said = ""
     try:
         if completes is not None:
             return shell_complete(cli, {}, "swapsim", _COMPLETION, completes)
         # Not cli.main, which prints an empty line on Ctrl-C.
-        with cli.make_context("swapsim", given) as context:
+        with cli.make_context("swapsim", [*given]) as context:
             try:
                 cli.invoke(context)
             except BaseException:
@@ -903,19 +677,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(INTERRUPTED, err=True)
         return exit_status()
     except click.ClickException as usage:
-        said = usage.format_message().rstrip(".") + _remedy(usage)
-        click.echo(f"swapsim: {' '.join(said.split())}", err=True)
-        return 2
+        said = " ".join(_said(usage, given).split())
     except BrokenPipeError:
         # The other end of the pipe (head, less) is closed: that is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except SwapsimError as error:
-        said = str(error).replace("keep_going=True", "--keep-going")
-        click.echo(f"swapsim: {_printable(said)}", err=True)
-        return 2
+        said = _printable(str(error).replace("keep_going=True", "--keep-going"))
     except OSError as error:
         where = f"{_printable(str(error.filename))}: " if error.filename else ""
-        click.echo(f"swapsim: {where}{error.strerror}: check the path and the disk", err=True)
-        return 2
-    return 0
+        said = f"{where}{error.strerror}: check the path and the disk"
+    if said:
+        click.echo(f"swapsim: {said}", err=True)
+    return 2 if said else 0
