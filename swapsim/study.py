@@ -1,19 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many runs of one function, what they say together, and results that take long.
 
-::
-
-    rows      settings ..., seed, value     one row for each run and figure
-    over      middle, low, high of each setting over its seeds
-    against   the change of each row from the row of a base with the same other settings
-    rank      policies in the order that runs with equal seeds allow
-
-    data/simulated/NAME.parquet    the rows of a study, and in the file's metadata
-        inputs   digest of what the study is given: its settings, costs and data
-        rows     digest of the rows: a file with a flipped bit is damaged
-
-A study returns the stored rows if its inputs are still the same; otherwise it computes them.
-`make test` computes a sample of each study again, `swapsim simulate --check` all, bit for bit.
+``data/simulated/NAME.parquet`` has the rows of a study, and in its metadata the digest of its
+inputs (settings, costs, data) and that of the rows. A study returns the stored rows if its inputs
+are still the same, else it computes them. `make test` computes a sample of each study again,
+`swapsim simulate --check` all, bit for bit.
 """
 
 import hashlib
@@ -29,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import permutations
+from itertools import accumulate, permutations
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FunctionType
@@ -42,7 +33,7 @@ from swapsim import io as swapsim_io
 from swapsim.errors import InputError, SwapsimError, require_some
 from swapsim.io import data_root, repository_root
 from swapsim.progress import TextBar, bar, check_interrupted, interrupting
-from swapsim.tables import Column, Metric, Table
+from swapsim.tables import Metric
 
 __all__ = ["Study", "against", "load", "over", "rank", "run", "simulate"]
 
@@ -52,32 +43,9 @@ Result = TypeVar("Result")
 _WAIT_SECONDS: Final = 0.2  # A Ctrl-C that comes just before a wait does not end it
 
 CONFIDENCE: Final = 0.95  # of an interval
-
-FEWEST_RUNS: Final = 5
-"""Fewest runs of which a median and a rank are stated. The interval of five, from the least to the
-greatest, has 93.75 %; that of four has 87.5 %."""
-
-RANKED: Final = {
-    "rank": pl.String(),
-    "better_than": pl.List(pl.String()),
-    "tied_with": pl.List(pl.String()),
-}
-"""The columns of a rank."""
-
-RANKING: Final = Table(
-    "RANKING",
-    "One row per metric and policy, a metric's best policy first. The figure of a run is the "
-    "metric's value, or its change from the rules of 7.3 on the same requests.",
-    dict.fromkeys(("metric", "unit", "better"), pl.String),
-    Column("rank", pl.String, "place, or the places that runs with the same seed allow"),
-    Column("policy", pl.String, "policy, or alternative to a kernel's rules"),
-    {"user": pl.Boolean},
-    Column("median", pl.Float64, "median over the runs"),
-    Column("low", pl.Float64, "lower end of the median's 95 % interval; the least of few"),
-    Column("high", pl.Float64, "upper end of it; the greatest of fewer than six runs"),
-    Column("better_than", pl.List(pl.String), "policies that are worse, seed by seed"),
-    Column("tied_with", pl.List(pl.String), "policies that are neither better nor worse"),
-    {"lowest": pl.Float64, "highest": pl.Float64, "runs": pl.UInt32},
+FEWEST_RUNS: Final = 5  # of which a median and a rank are stated; the interval of four has 87.5 %
+RANKED: Final = {"rank": pl.String()} | dict.fromkeys(
+    ("better_than", "tied_with"), pl.List(pl.String())
 )
 
 
@@ -127,7 +95,11 @@ def run(
     ['SHARED', 'PERCPU']
     """
     results: dict[int, Any] = {}
-    files = {} if folder is None else _files(task, points, Path(folder))
+    files: dict[int, Path] = {}
+    if folder is not None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        names = [hashlib.sha256(pickle.dumps((task, point))).hexdigest() for point in points]
+        files = {at: Path(folder) / f"{name}.parquet" for at, name in enumerate(names)}
     ended: SimpleQueue[Future[Result]] = SimpleQueue()
     with bar(len(points), "sweep", "runs", shown=progress) as shown, _workers(executor) as workers:
         for number, file in files.items():
@@ -188,12 +160,6 @@ def _at(task: Callable[[Point], Result], point: Point) -> Result:
     except Exception as error:
         error.add_note(f"at the point {point}")
         raise
-
-
-def _files(task: object, points: Sequence[object], folder: Path) -> dict[int, Path]:
-    names = [hashlib.sha256(pickle.dumps((task, point))).hexdigest() for point in points]
-    folder.mkdir(parents=True, exist_ok=True)
-    return {number: folder / f"{name}.parquet" for number, name in enumerate(names)}
 
 
 def _store(file: Path, rows: pl.DataFrame, **metadata: str) -> bool:
@@ -350,12 +316,12 @@ def _text(rows: pl.DataFrame) -> str:
     return "\n".join(["", *(repr(row) for row in rows.iter_rows()), ""])
 
 
-def _digest_of(rows: pl.DataFrame) -> str:
-    return _digest([*rows.columns, _text(rows)])
-
-
 def _digest(texts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _digest_of(rows: pl.DataFrame) -> str:
+    return _digest([*rows.columns, _text(rows)])
 
 
 def load(name: str) -> pl.DataFrame:
@@ -573,20 +539,6 @@ def rank(rows: pl.DataFrame, better: str = "lower") -> pl.DataFrame:
     return pl.DataFrame([row for *_, row in ranked], schema=schema)
 
 
-def ranking(
-    rows: pl.DataFrame, metrics: Mapping[str, Metric], built_in: Collection[str]
-) -> pl.DataFrame:
-    """Rank policies by each metric (RANKING); those that are not `built_in` are a user's."""
-    user = pl.col("policy").is_in(list(built_in)).not_()
-    found = (
-        rank(rows.filter(metric=name), metric.better).with_columns(
-            unit=pl.lit(metric.unit), better=pl.lit(metric.better), runs="seeds", user=user
-        )
-        for name, metric in metrics.items()
-    )
-    return RANKING.check(pl.concat(found).select(RANKING.names()))
-
-
 def rank_table(
     rows: pl.DataFrame, metrics: Mapping[str, Metric], built_in: Collection[str]
 ) -> pl.DataFrame:
@@ -634,32 +586,9 @@ def wide(
 
 def interval_of(values: Sequence[float]) -> tuple[float, float]:
     """Return the narrowest 95 % interval of a median between order statistics; of few, all."""
-    in_order = sorted(values)
-    left_out = _left_out(len(in_order))
+    in_order, count = sorted(values), len(values)
+    # So many values may lie outside at each end as heads of fair coins are no surprise.
+    heads = [*accumulate(math.comb(count, each) for each in range(count + 1))][1:]
+    inside = (at for at, n in enumerate(heads) if 2 * math.ldexp(n, -count) > 1 - CONFIDENCE)
+    left_out = next(inside, 0)
     return in_order[left_out], in_order[-1 - left_out]
-
-
-def confidence_of(count: int) -> str:
-    """Return with what probability, in percent, the interval of so many values has the median."""
-    return f"{100 * (1 - 2 * _chance_up_to(_left_out(count), count)):.0f} %"
-
-
-def statistics(count: int) -> str:
-    """Return what the dots and lines of a chart of so many runs are."""
-    if count < FEWEST_RUNS:
-        return f"dots are medians of {count} seeds, lines go from the least to the greatest"
-    return (
-        f"dots are medians of {count} seeds, lines their {confidence_of(count)} intervals; "
-        "ranks compare seed by seed"
-    )
-
-
-def _left_out(count: int) -> int:
-    """Return how many values at each end lie outside of a median's interval."""
-    inside = (each for each in range(count) if 2 * _chance_up_to(each + 1, count) > 1 - CONFIDENCE)
-    return next(inside, 0)
-
-
-def _chance_up_to(heads: int, count: int) -> float:
-    """Return the probability of at most so many heads of fair coins."""
-    return math.ldexp(sum(math.comb(count, each) for each in range(heads + 1)), -count)

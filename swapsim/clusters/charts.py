@@ -6,7 +6,6 @@ import polars as pl
 
 from swapsim.charts import general
 from swapsim.charts.colours import CLUSTERS, PATCHED, UNPATCHED
-from swapsim.study import RANKING
 
 
 def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
@@ -19,9 +18,9 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
 
 
 def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
-    """Draw each alternative's change from the rules of 7.3 (RANKING)."""
+    """Draw each alternative's change from the rules of 7.3."""
     unit = pl.col("unit").replace("%", "points")
-    order = RANKING.check(ranking)["policy"].unique(maintain_order=True).to_list()
+    order = ranking["policy"].unique(maintain_order=True).to_list()
     place = pl.col("policy").replace_strict({name: at for at, name in enumerate(order)})
     frame = ranking.sort(pl.col("metric").rle_id(), place).select(
         pl.format("{}, {} ({} is better)", "metric", unit, "better").alias("metric"),

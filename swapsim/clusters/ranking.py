@@ -255,7 +255,7 @@ def ranked(
     metrics: Sequence[str] = tuple(METRICS),
     known: Sequence[Alternative] = ALTERNATIVES,
 ) -> pl.DataFrame:
-    """Rank the alternatives by their change from the rules of 7.3, stream by stream (RANKING)."""
+    """Rank the alternatives by their change from the rules of 7.3, stream by stream."""
     chosen = _changes(measures).filter(pl.col("metric").is_in(list(metrics)))
     if chosen["base"].null_count() > chosen["value"].null_count():
         raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
@@ -265,7 +265,19 @@ def ranked(
         *("metric", "policy"), seed=pl.struct("stream", "seed").rank("dense"), value="change"
     )
     declared = {name: _ALL[name] for name in metrics}
-    return study.ranking(values, declared, {each.name for each in known})
+    user = pl.col("policy").is_in([each.name for each in known]).not_()
+    return pl.concat(
+        study.rank(values.filter(metric=name), metric.better).select(
+            pl.lit(name).alias("metric"),
+            pl.lit(metric.unit).alias("unit"),
+            pl.lit(metric.better).alias("better"),
+            *("rank", "policy"),
+            user.alias("user"),
+            *("median", "low", "high", "better_than", "tied_with", "lowest", "highest"),
+            runs="seeds",
+        )
+        for name, metric in declared.items()
+    )
 
 
 def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -22,7 +22,6 @@ from swapsim.slots.config import GIGABYTE_SLOTS, Device, Streams, Workload
 from swapsim.slots.events import FILE, first_free, request_streams, traced_device
 from swapsim.slots.metrics import METRICS, QUOTIENTS
 from swapsim.study import over, rank, wide
-from swapsim.study import ranking as ranking_of
 from swapsim.traces import locate
 from swapsim.traces.folder import Trace
 
@@ -283,11 +282,3 @@ def ranking(rows: pl.DataFrame, metric: str) -> pl.DataFrame:
         raise InputError(f"no run has a value of {metric!r}: measure it", field="metric")
     cases = chosen.partition_by(settings, maintain_order=True) if settings else [chosen]
     return pl.concat(rank(case, better) for case in cases)
-
-
-def ranked_metrics(rows: pl.DataFrame, metrics: Iterable[str]) -> pl.DataFrame:
-    """Return the policies of one setting, ranked by each metric that has a value (RANKING)."""
-    values = rows.select("metric", "policy", "seed", "value")
-    valued = values.drop_nulls("value")["metric"].unique().to_list()
-    known = {name: METRICS[name] for name in metrics if name in valued}
-    return ranking_of(values, known, POLICIES)

@@ -13,14 +13,23 @@ from swapsim.ffi import MAPPING_KERNELS
 from swapsim.site.trace_page import blocks
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.metrics import LEADING, METRICS
-from swapsim.slots.workbench import ranked_metrics
-from swapsim.study import RANKING, confidence_of, statistics
+from swapsim.slots.workbench import ranking
 
 _KERNEL: Final = MAPPING_KERNELS[-1]
 """Whose rules the replays of A and B follow: the newest, as the recorded kernel's are like them."""
 
 _SEEDS: Final = 20
 """Seeds of a replay of slots, those of the command."""
+
+_SUBTITLE: Final = "dots are medians, lines their 96 % intervals; ranks compare seed by seed"
+_RANKS: Final = {
+    "rank": "place, or the places that runs with the same seed allow",
+    "policy": "rule for cluster_next",
+    "median": "median over the runs",
+    "low": "lower end of the median's interval",
+    "high": "upper end of it",
+    "tied_with": "policies that are neither better nor worse",
+}
 
 
 def of_tags(folder: Path) -> blocks.Blocks:
@@ -92,34 +101,31 @@ def of_removal(folder: Path) -> blocks.Blocks:
 def of_slots(folder: Path) -> blocks.Blocks:
     """Yield how often CPUs meet in a trunk, by the rule of their scan base."""
     measured = slots.replay(folder, seeds=_SEEDS)
-    ranking = ranked_metrics(measured, LEADING)
+    valued = set(measured.drop_nulls("value")["metric"])
+    ranks = {name: ranking(measured, name) for name in LEADING if name in valued}
     yield blocks.text(
         "Each CPU scans for a free swap slot from a base. Which base keeps CPUs apart (patch D), "
         "so that the lock of a trunk, 64 MB of the swap cache, stays with one CPU?"
     )
-    moved = ranking.filter(metric=_MOVED)
-    yield from map(blocks.text, _moved(moved) if moved.height else ())
+    yield from map(blocks.text, _moved(ranks[_MOVED]) if _MOVED in ranks else ())
     try:
         yield blocks.verdict(slots.verify(folder))
     except InputError as error:  # a trace of one's own may not say how its kernel was set up
         yield blocks.text(f"Not compared with the kernel: {error}")
     yield blocks.text(
         f"The trace's requests under each scan base, as 'swapsim replay slots': medians "
-        f"over {_SEEDS} seeds, and their {confidence_of(_SEEDS)} intervals. Ranks compare rules "
+        f"over {_SEEDS} seeds, and their 96 % intervals. Ranks compare rules "
         "seed by seed, so the intervals of two that are not tied may overlap."
     )
     yield blocks.chart(
         slots_charts.moves_against_locality(
-            measured, title="Moved lines against locality", subtitle=statistics(_SEEDS)
+            measured, title="Moved lines against locality", subtitle=_SUBTITLE
         )
     )
-    shown = ["rank", "policy", "median", "low", "high", "tied_with"]
-    for metric in ranking["metric"].unique(maintain_order=True):
-        of = ranking.filter(metric=metric)
-        what = METRICS[metric].meaning
-        unit, better = of.select("unit", "better").row(0)
-        head = f"{metric}: {what} ({unit}, {better} is better)"
-        yield blocks.table(of.select(shown), RANKING, fold="" if metric == _MOVED else head)
+    for metric, of in ranks.items():
+        figure = METRICS[metric]
+        head = f"{metric}: {figure.meaning} ({figure.unit}, {figure.better} is better)"
+        yield blocks.table(of.select(*_RANKS), _RANKS, fold="" if metric == _MOVED else head)
 
 
 def _moved(ranking: pl.DataFrame) -> list[str]:
