@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swapsim.patches.writeback_tags.prediction import TAG_SHARE
-from swapsim.reclaim._native import ReclaimConfig
+from swapsim.reclaim import ReclaimConfig
 from swapsim.site import bench
 
 HERE = Path(__file__).parent / "bench"

@@ -36,7 +36,7 @@ from swapsim.mapping import (
 from swapsim.patches.cluster_next.studies import SLOT_SWEEP
 from swapsim.patches.stall_decisions.mail import printed
 from swapsim.patches.what_if import gains
-from swapsim.reclaim.parallelio import Run as ReclaimRun
+from swapsim.reclaim import Run as ReclaimRun
 from swapsim.slots.events import request_streams
 from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.slots.workbench import means, ranking

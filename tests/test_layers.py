@@ -126,7 +126,9 @@ def test_only_bindings_use_the_c_extension() -> None:
     for module in MODULES:
         if "swapsim._core" in imports(module):
             last = module.rpartition(".")[2]
-            assert last in {"ffi", "mapping", "removal"} or last.startswith("_native"), module
+            assert last in {"ffi", "mapping", "reclaim", "removal"} or last.startswith("_native"), (
+                module
+            )
 
 
 def test_only_io_decodes_files() -> None:

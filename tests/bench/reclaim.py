@@ -14,7 +14,7 @@ from typing import Any
 import harness
 
 from swapsim.errors import SwapsimError
-from swapsim.reclaim.parallelio import config_of, run_config
+from swapsim.reclaim import config_of, run_config
 
 NAMES = ("reclaim/real-time",)
 MACHINE = partial(config_of, "3.9")

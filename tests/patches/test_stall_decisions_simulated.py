@@ -12,7 +12,7 @@ from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import fitting, runs
 from swapsim.patches.stall_decisions.mail import ELAPSED
 from swapsim.patches.stall_decisions.runs import Run, mail_rows
-from swapsim.reclaim.parallelio import constants
+from swapsim.reclaim import constants
 
 SMALL: dict[str, Any] = {
     "constants": {

@@ -20,7 +20,7 @@ from swapsim.machine.constants import costs_of
 from swapsim.patches import batched_removal
 from swapsim.published import data
 from swapsim.published.data import links, mails, patch_cards, published_tables, reasons, windows
-from swapsim.reclaim.parallelio import constants
+from swapsim.reclaim import constants
 from swapsim.tables import finite
 
 READERS: tuple[Callable[[Path], Any], ...] = (costs_of, constants, batched_removal.workload)

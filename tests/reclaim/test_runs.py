@@ -12,14 +12,7 @@ import pytest
 from swapsim import published, reclaim
 from swapsim.errors import SwapsimError
 from swapsim.ffi import RECLAIM_RULES
-from swapsim.reclaim.parallelio import (
-    FILES_MIB,
-    WARM_UP,
-    change_constants,
-    config_of,
-    constants,
-    run_config,
-)
+from swapsim.reclaim import FILES_MIB, WARM_UP, change_constants, config_of, constants, run_config
 
 SMALL = config_of("mmotm", share=1 / 128)
 RUN = run_config(SMALL)

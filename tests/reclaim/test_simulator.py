@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapsim import reclaim as _native
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import (
@@ -22,9 +23,7 @@ from swapsim.ffi import (
     STALL_RULES,
     STALL_SLEEPS,
 )
-from swapsim.reclaim import _native
-from swapsim.reclaim._native import ReclaimConfig
-from swapsim.reclaim.parallelio import run_config, values
+from swapsim.reclaim import ReclaimConfig, run_config, values
 
 COSTS = {name: ns for name, ns in values(None).items() if name in RECLAIM_COSTS}
 SMALL = ReclaimConfig(

@@ -16,8 +16,7 @@ from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs
 from swapsim.machine.running import run_rows as run_machine
 from swapsim.mapping import MappingConfig
-from swapsim.reclaim._native import ReclaimConfig
-from swapsim.reclaim.parallelio import change_constants, constants, run_config
+from swapsim.reclaim import ReclaimConfig, change_constants, constants, run_config
 from swapsim.removal import PAGES, remove_lists
 from swapsim.slots.config import Churn, Device, Fill
 from swapsim.slots.workbench import measure

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from swapsim import study, traces
 from swapsim.io import data_root
 from swapsim.machine.constants import costs_of
-from swapsim.reclaim.parallelio import constants
+from swapsim.reclaim import constants
 
 TEXTS = Path(__file__).parent.parent / "data"
 

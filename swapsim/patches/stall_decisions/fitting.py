@@ -14,7 +14,7 @@ import polars as pl
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, printed_values
 from swapsim.patches.stall_decisions.runs import Run
 from swapsim.patches.stored_fits import FIT_ROWS
-from swapsim.reclaim.parallelio import WARM_UP, constants, run_config
+from swapsim.reclaim import WARM_UP, constants, run_config
 
 FITTED_KERNEL: Final = "vanilla"
 

@@ -10,10 +10,10 @@ import polars as pl
 
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
 from swapsim.published import data
-from swapsim.reclaim._native import ReclaimConfig
-from swapsim.reclaim.parallelio import (
+from swapsim.reclaim import (
     MIB_PAGES,
     SECOND_NS,
+    ReclaimConfig,
     change_constants,
     config_of,
     constants,

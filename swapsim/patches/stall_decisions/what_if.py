@@ -17,7 +17,7 @@ from swapsim.patches.stall_decisions.runs import (
     mail_rows,
     mails_constants,
 )
-from swapsim.reclaim.parallelio import MIB_PAGES, run_config
+from swapsim.reclaim import MIB_PAGES, run_config
 
 _OF_RUN: Final = {"rules": pl.String, "seed": pl.UInt64, "metric": pl.String, "value": pl.Float64}
 _OF_MACHINE: Final = {"factor": pl.String, "setting": pl.Float64, **_OF_RUN}
