@@ -81,7 +81,7 @@ A patch that was not begun lacks each part:
 The fields of a card, TOML between two lines of ``+++``; ``patch`` is its folder, and ``body`` the
 text below:
 
->>> from swapsim.published.tables import CARD
+>>> from swapsim.published.data import CARD
 >>> for column in CARD.columns:
 ...     print(f"{column.name}: {column.meaning}")
 patch: patch, by the name of its folder under patches/

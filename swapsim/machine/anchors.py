@@ -18,7 +18,7 @@ from swapsim import ffi
 from swapsim.io import data_root
 from swapsim.machine._native import TRAVELS, closed_loop_ns
 from swapsim.machine.constants import costs_by_name
-from swapsim.published.tables import HAND
+from swapsim.published.data import HAND
 from swapsim.tables import Table, read_csv
 
 PLACEMENTS: Final = ("one socket", "mixed", "all remote")

@@ -12,7 +12,7 @@ from swapsim.machine._native import run_window
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import labels, policy_of
-from swapsim.published import rounds
+from swapsim.patches import rounds
 from swapsim.published.data import Row, results
 
 _LOCKS: Final = {

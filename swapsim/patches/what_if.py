@@ -23,7 +23,7 @@ from swapsim.errors import InputError, require_some
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs
 from swapsim.machine.running import metric_values
-from swapsim.published.rounds import range_text
+from swapsim.patches.rounds import range_text
 from swapsim.tables import Metric, Metrics
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)

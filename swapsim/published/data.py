@@ -2,7 +2,7 @@
 """What the mails print, a card for each patch, RESULTS, and the experiments of data/measured."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +11,83 @@ import polars as pl
 from swapsim import io
 from swapsim.errors import InputError
 from swapsim.io import data_root, patches_root
-from swapsim.published import tables
-from swapsim.tables import Table, read_csv, read_table
+from swapsim.tables import PATCH, Column, Table, read_csv, read_table
+
+HAND: Final = pl.Enum(("first", "second"))  # copied from the source, or from notes of it
+LINK: Final = pl.Enum(("mail", "commit", "article", "source"))
+WINDOW: Final = pl.Enum(("write", "swap", "run"))
+"""Part of a run of swap-w-seq: each task up to its own last page (write), from the first page out
+to the first task's last page (swap), or all of it with the exit (run)."""
+
+BETTER: Final = pl.Enum(("higher", "lower", "neither"))
+_SOURCE: Final = pl.Enum(("published", "simulated", "measured"))
+_NAMES: Final = pl.List(pl.String)
+
+PUBLISHED: Final = Table(
+    "PUBLISHED",
+    "One row per printed cell of a mail's table (data/published).",
+    dict.fromkeys(("patch", "mail", "locator", "table", "metric", "parameters"), pl.String),
+    {"kernel": pl.String, "value": pl.Float64, "printed": pl.String, "decimals": pl.UInt8},
+    {"stddev_percent": pl.Float64, "change_percent_printed": pl.String},
+    {"change_percent": pl.Float64, "unit": pl.String, "better": BETTER},
+)
+MAILS: Final = Table(
+    "MAILS",
+    "One row per mail whose figures are in data/published.",
+    {"mail": pl.String, "patch": pl.String, "hand": HAND, "message": pl.String},
+)
+LINKS: Final = Table(
+    "LINKS",
+    "One row per source that our texts cite; target: message ID, commit, number, or address.",
+    {"name": pl.String, "kind": LINK},
+    dict.fromkeys(("target", "title", "author", "date", "merged"), pl.String),
+)
+REASONS: Final = Table(
+    "REASONS",
+    "Printed rows without a figure of a source, by regular expressions; the first that fits counts",
+    dict.fromkeys(("mail", "table", "metric", "source", "reason"), pl.String),
+)
+WINDOWS: Final = Table(
+    "WINDOWS",
+    "The part of a run that metrics of a beginning describe; fitted: to which kernel's figure.",
+    {"metric": pl.String, "window": WINDOW, "fitted": pl.String, "note": pl.String},
+)
+CARD: Final = Table(
+    "CARD",
+    "One row per card of a patch: the fields of its front matter (TOML), all needed, and its text.",
+    PATCH,
+    Column("title", pl.String, "subject of the mail, or what the card is on"),
+    Column("author", pl.String, "who posted the patch; after a semicolon, others"),
+    Column("date", pl.String, "day of the mail, as 2016-09-09; then other versions"),
+    Column("outcome", pl.String, "what became of the patch; README shows the words up to a stop"),
+    Column("before", pl.String, "kernel without the patch, as the mail names it"),
+    Column("after", pl.String, "kernel with the patch"),
+    Column("model", _NAMES, "headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'"),
+    Column("not_modelled", _NAMES, "what the model leaves out, each in words"),
+    Column("body", pl.String, "the card's text below the front matter, in markdown"),
+)
+
+ONE_RUN: Final = {"patch": pl.String, "source": _SOURCE, "kernel": pl.String, "policy": pl.String}
+RESULTS: Final = Table(
+    "RESULTS",
+    "One row per metric of one run; the seed of a measurement is the number of its round.",
+    ONE_RUN,
+    {"n_tasks": pl.UInt32, "seed": pl.UInt64},
+    {"metric": pl.String, "value": pl.Float64, "unit": pl.String},
+)
+SLOTS_IN_USE: Final = Table(
+    "SLOTS_IN_USE",
+    "One row per range of adjacent swap slots that a set has in use, in order.",
+    {"policy": pl.String, "seed": pl.UInt64, "set": pl.String},
+    {"first": pl.UInt32, "count": pl.UInt32},
+)
+REMOVED_LISTS: Final = Table(
+    "REMOVED_LISTS",
+    "One row per call of shrink_folio_list that removed folios from the swap cache, in order.",
+    {"kernel": pl.String, "policy": pl.String, "seed": pl.UInt64, "list": pl.UInt32},
+    {"pid": pl.Int32, "cpu": pl.UInt16},
+    dict.fromkeys(("folios", "slots", "clusters", "runs", "trunks"), pl.UInt32),
+)
 
 
 def published_tables() -> pl.DataFrame:
@@ -30,9 +105,9 @@ def published_tables() -> pl.DataFrame:
 
 
 def _cells(path: Path) -> pl.DataFrame:
-    """Read the cells of a mail's tables, each of which stands once."""
-    lacks = ("stddev_percent", "change_percent_printed", "change_percent")
-    frame = read_csv(path, tables.PUBLISHED, lacks)
+    frame = read_csv(
+        path, PUBLISHED, ("stddev_percent", "change_percent_printed", "change_percent")
+    )
     first = pl.struct("parameters", "locator").is_first_distinct()
     for twin in frame.select(first.not_()).to_series().arg_true()[:1]:
         why = f"{frame['locator'][twin]!r} is given twice: give each row once"
@@ -46,22 +121,22 @@ def _read(name: str, table: Table, *may_lack: str) -> pl.DataFrame:
 
 def mails() -> pl.DataFrame:
     """Read which mails the figures are from, and whether their texts were available (MAILS)."""
-    return _read("mails.csv", tables.MAILS)
+    return _read("mails.csv", MAILS)
 
 
 def links() -> pl.DataFrame:
     """Read the mails, commits and other sources that our texts cite (LINKS)."""
-    return _read("links.csv", tables.LINKS, "target", "author", "date", "merged")
+    return _read("links.csv", LINKS, "target", "author", "date", "merged")
 
 
 def reasons() -> pl.DataFrame:
     """Read why rows of the mails' tables have no figure (REASONS): patterns, and words."""
-    return _read("reasons.csv", tables.REASONS)
+    return _read("reasons.csv", REASONS)
 
 
 def windows() -> pl.DataFrame:
     """Read the part of a run that each metric describes; stored before the runs (WINDOWS)."""
-    return _read("windows.csv", tables.WINDOWS, "fitted")
+    return _read("windows.csv", WINDOWS, "fitted")
 
 
 def window_of(metric: str) -> str:
@@ -90,9 +165,9 @@ def patch_cards() -> pl.DataFrame:
             raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
         fields = io.parse_toml(front, path, "its front matter is no TOML")
         cards.append(fields | {"patch": path.parent.name, "body": body.strip()})
-        if missing := [name for name in tables.CARD.schema if name not in cards[-1]]:
+        if missing := [name for name in CARD.schema if name not in cards[-1]]:
             raise InputError("is missing in the card: write it", path=path, field=missing[0])
-    return pl.DataFrame(cards, schema=tables.CARD.schema, orient="row")
+    return pl.DataFrame(cards, schema=CARD.schema, orient="row")
 
 
 @cache
@@ -106,7 +181,7 @@ Row = tuple[str, float, str]  # metric, value, unit
 
 def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int]) -> pl.DataFrame:
     """Return rows (or a frame) as RESULTS, with ``labels`` in the columns that they lack."""
-    schema = tables.RESULTS.schema
+    schema = RESULTS.schema
     if not isinstance(rows, pl.DataFrame):
         columns = {name: schema[name] for name in ("metric", "value", "unit")}
         rows = pl.DataFrame(rows, schema=columns, orient="row")
@@ -117,15 +192,13 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
     return frame.select(pl.col(name).cast(schema[name]) for name in schema)
 
 
-def measured_results(experiment: str) -> pl.DataFrame:
-    """Read the RESULTS of an experiment of data/measured; seed is the number of the round."""
-    return read_table(_experiment(experiment) / "results.parquet", tables.RESULTS)
-
-
 def measured_table(experiment: str, name: str) -> pl.DataFrame:
-    """Read a further table that some experiments have: "slots_in_use" or "lists"."""
-    further = {"slots_in_use": tables.SLOTS_IN_USE, "lists": tables.REMOVED_LISTS}
-    return read_table(_experiment(experiment) / f"{name}.parquet", further[name])
+    """Read a table of an experiment of data/measured; some have "slots_in_use" or "lists"."""
+    known = {"results": RESULTS, "slots_in_use": SLOTS_IN_USE, "lists": REMOVED_LISTS}
+    return read_table(_experiment(experiment) / f"{name}.parquet", known[name])
+
+
+measured_results = partial(measured_table, name="results")  # seed is the number of the round
 
 
 def measured_provenance(experiment: str) -> dict[str, Any]:
@@ -147,8 +220,8 @@ SHORT: Final = 12  # digits of a commit in our texts and in its address
 
 def address(kind: str, target: str) -> str:
     """Return the address of a mail, commit, article or other source (LINK)."""
-    if kind == "mail":
-        return f"https://lore.kernel.org/all/{target}/"
-    if kind == "commit":
-        return f"https://git.kernel.org/linus/{target[:SHORT]}"
-    return f"https://lwn.net/Articles/{target}/" if kind == "article" else target
+    return {
+        "mail": f"https://lore.kernel.org/all/{target}/",
+        "commit": f"https://git.kernel.org/linus/{target[:SHORT]}",
+        "article": f"https://lwn.net/Articles/{target}/",
+    }.get(kind, target)

@@ -8,8 +8,8 @@ from lab_machines import lock_ledger
 from swapsim.errors import InputError
 from swapsim.machine.constants import costs
 from swapsim.patches import lab
+from swapsim.patches.rounds import MEDIANS
 from swapsim.published.data import results
-from swapsim.published.tables import MEDIANS
 
 METRIC = "xa_lock acquisitions"
 

@@ -13,7 +13,7 @@ from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs
 from swapsim.machine.running import run_rows
 from swapsim.policies import policy
-from swapsim.published.tables import RESULTS
+from swapsim.published.data import RESULTS
 
 SHORT = Machine(
     patch="01-writeback-tags",

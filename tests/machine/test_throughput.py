@@ -13,7 +13,7 @@ from swapsim.machine.config import Machine
 from swapsim.machine.running import PAGES_MOVED, run_policies, run_rows
 from swapsim.patches import cluster_next as patch
 from swapsim.policies import Policy
-from swapsim.published.tables import RESULTS
+from swapsim.published.data import RESULTS
 
 
 def run_on(next: int) -> int:

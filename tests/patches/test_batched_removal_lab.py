@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from oracle_slots import Config, Device
 
-from swapsim.patches import lab
+from swapsim.patches import lab, rounds
 from swapsim.patches.batched_removal import notebook, studies
 from swapsim.patches.batched_removal.lab import HOLD, machine
 from swapsim.patches.batched_removal.prediction import NODES
 from swapsim.patches.batched_removal.workload import THREADS
-from swapsim.published import data, rounds
-from swapsim.published.rounds import COUNT_TOLERANCE_PERCENT
+from swapsim.patches.rounds import COUNT_TOLERANCE_PERCENT
+from swapsim.published import data
 
 STUDIES = {
     "batched-removal": studies.lab_on_flash,

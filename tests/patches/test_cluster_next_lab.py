@@ -9,9 +9,9 @@ import pytest
 from lab_machines import lock_ledger
 
 from swapsim.machine.config import Machine
-from swapsim.patches import lab
+from swapsim.patches import lab, rounds
 from swapsim.patches.cluster_next import machines, studies
-from swapsim.published import data, rounds
+from swapsim.published import data
 
 UNDER_HALF = "scan-base-under-half"
 

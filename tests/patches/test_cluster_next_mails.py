@@ -14,7 +14,7 @@ from swapsim.machine.fitting import Fitted, Target
 from swapsim.machine.running import metric_values, run_rows
 from swapsim.patches.cluster_next import machines, mails
 from swapsim.published import data
-from swapsim.published.tables import RESULTS
+from swapsim.published.data import RESULTS
 
 
 @pytest.fixture

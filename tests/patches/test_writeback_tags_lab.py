@@ -17,11 +17,11 @@ from swapsim import io, mapping, traces
 from swapsim.errors import InputError
 from swapsim.mapping import MappingConfig, nodes_after_swap_out
 from swapsim.patches import lab
+from swapsim.patches import rounds as over_rounds
 from swapsim.patches.writeback_tags import notebook
 from swapsim.patches.writeback_tags.notebook import simulated_nodes
 from swapsim.published import data
-from swapsim.published import rounds as over_rounds
-from swapsim.published.tables import SLOTS_IN_USE
+from swapsim.published.data import SLOTS_IN_USE
 
 SLOTS = 1 << 20
 

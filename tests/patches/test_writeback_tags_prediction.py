@@ -15,7 +15,7 @@ from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.machine.fitting import Fitted, residuals
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fits, prediction
-from swapsim.published.tables import RESULTS
+from swapsim.published.data import RESULTS
 
 
 @pytest.fixture

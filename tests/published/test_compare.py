@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 
 from swapsim.errors import InputError
-from swapsim.published.data import published_tables
+from swapsim.patches.rounds import COMPARISON, MEDIANS, as_printed, compare_counts, lkp
+from swapsim.published.data import RESULTS, published_tables
 from swapsim.published.data import results as as_results
-from swapsim.published.rounds import as_printed, compare_counts, lkp
-from swapsim.published.tables import COMPARISON, MEDIANS, RESULTS
 
 TABLES = published_tables()
 A = "01-writeback-tags"

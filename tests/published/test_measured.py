@@ -8,9 +8,10 @@ import pytest
 
 from swapsim import io
 from swapsim.errors import InputError
+from swapsim.patches import rounds as over_rounds
+from swapsim.patches.rounds import MEDIANS
 from swapsim.published import data
-from swapsim.published import rounds as over_rounds
-from swapsim.published.tables import MEDIANS, RESULTS
+from swapsim.published.data import RESULTS
 
 
 def rounds(**values_of: list[float]) -> pl.DataFrame:

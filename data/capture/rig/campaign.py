@@ -41,7 +41,7 @@ from rig.kernel import Kernel
 from rig.packages import Package
 from rig.tree_nodes import Extents
 from rig.workload import HOME, Workload
-from swapsim.published.tables import RESULTS
+from swapsim.published.data import RESULTS
 from swapsim.traces.writer import toml_table
 
 KERNEL_LABEL: Final = "6.1"

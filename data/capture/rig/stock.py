@@ -9,7 +9,7 @@ from typing import Final
 from rig import reclaim_decisions, removal_lists
 from rig.collect import Captured
 from rig.counts import Metrics, Rows
-from swapsim.published.tables import REMOVED_LISTS
+from swapsim.published.data import REMOVED_LISTS
 from swapsim.tables import Table
 
 

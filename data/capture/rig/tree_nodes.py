@@ -9,7 +9,7 @@ import polars as pl
 
 from rig.counts import Metrics
 from rig.errors import GuestError
-from swapsim.published.tables import SLOTS_IN_USE
+from swapsim.published.data import SLOTS_IN_USE
 
 # Nothing of the set is there yet: what the kernel's other trees have.
 BEFORE: Final = "before"

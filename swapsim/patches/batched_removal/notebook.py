@@ -10,6 +10,7 @@ import polars as pl
 
 from swapsim.charts import general
 from swapsim.machine.constants import costs_by_name
+from swapsim.patches import rounds
 from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.lab import HOLD
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle
@@ -20,10 +21,10 @@ from swapsim.patches.batched_removal.workload import (
     spreads_percent,
 )
 from swapsim.patches.lab import LEDGER
+from swapsim.patches.rounds import agreement
 from swapsim.patches.what_if import gains, trials, values
-from swapsim.published import data, rounds
+from swapsim.published import data
 from swapsim.published import table as printed_table
-from swapsim.published.rounds import agreement
 from swapsim.study import wide
 
 _PAGE_ACQUISITIONS: Final = 4

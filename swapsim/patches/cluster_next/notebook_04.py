@@ -10,9 +10,9 @@ import polars as pl
 
 from swapsim.charts import general
 from swapsim.charts.colours import CPUS
-from swapsim.patches import what_if
+from swapsim.patches import rounds, what_if
 from swapsim.patches.cluster_next import machines, studies
-from swapsim.published import data, rounds
+from swapsim.published import data
 from swapsim.slots.events import slot_events
 from swapsim.study import over
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.machine.running import PAGES_MOVED, sweep
+from swapsim.patches import rounds
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.notebook_04 import gain_by_fill, last_gain, settled
 from swapsim.patches.cluster_next.studies import MERGED
 from swapsim.patches.what_if import gains
 from swapsim.policies import Policy
-from swapsim.published import rounds
 from swapsim.slots import Churn, Device
 from swapsim.slots.workbench import points
 from swapsim.study import against, over, run

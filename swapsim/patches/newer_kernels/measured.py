@@ -10,8 +10,8 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.patches.rounds import difference, spread
 from swapsim.published import data
-from swapsim.published.rounds import difference, spread
 from swapsim.study import over, wide
 
 REMOVALS: Final = "removal-lists-newer"

@@ -5,8 +5,8 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.patches import rounds
 from swapsim.patches.newer_kernels import global_lock, measured, meetings, studies
-from swapsim.published import rounds
 
 COLUMNS: Final = ("letter", "patch", "subject", "state", "now", "figure")
 """Letter and folder of a patch (E has none) and its subject; whether it is in force, in part,

@@ -12,9 +12,10 @@ import polars as pl
 
 from swapsim.ffi import STALL_RULES
 from swapsim.io import data_root
+from swapsim.patches import rounds
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES, STEPS
-from swapsim.published import data, rounds
-from swapsim.published.tables import RESULTS
+from swapsim.published import data
+from swapsim.published.data import RESULTS
 
 EXPERIMENT: Final = "stall-rules"
 

@@ -8,9 +8,9 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import general
+from swapsim.patches import rounds
 from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
-from swapsim.published import rounds
 from swapsim.study import over, wide
 
 WORK: Final = (

@@ -18,8 +18,7 @@ from swapsim.machine.fitting import Fitted, residuals
 from swapsim.machine.running import labels
 from swapsim.patches.what_if import picked
 from swapsim.patches.writeback_tags import prediction
-from swapsim.published.data import Row, results
-from swapsim.published.tables import RESULTS
+from swapsim.published.data import RESULTS, Row, results
 
 SWAPPED: Final = "swapped share"
 _MET: Final = "met: "

@@ -4,10 +4,11 @@
 import polars as pl
 
 from swapsim.mapping import MappingConfig, nodes_after_swap_out, totals_per_page
+from swapsim.patches import rounds
 from swapsim.patches.lab import PAGES_OF_MEBIBYTE
 from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.fits import with_tags_up_to as with_tags_up_to
-from swapsim.published import data, rounds
+from swapsim.published import data
 from swapsim.published.data import results
 from swapsim.study import against, over
 

@@ -9,9 +9,27 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.published.tables import COMPARISON, SEEN
+from swapsim.published.data import BETTER, ONE_RUN
 from swapsim.study import RANKED, interval_of, over, rank
+from swapsim.tables import Table
 from swapsim.tables import cases as first
+
+SEEN: Final = pl.Enum(("falls", "rises", "either"))
+"""How a figure changes by the rounds; either: their interval contains both signs."""
+
+COMPARISON: Final = Table(
+    "COMPARISON",
+    "One row per metric and kernel of a printed comparison, the base kernel first.",
+    {"metric": pl.String, "kernel": pl.String, "value": pl.Float64, "decimals": pl.UInt8},
+    {"stddev_percent": pl.Float64, "better": BETTER},
+)
+MEDIANS: Final = Table(
+    "MEDIANS",
+    "One row per metric and setting: RESULTS over their rounds.",
+    ONE_RUN,
+    {"n_tasks": pl.UInt32, "metric": pl.String, "unit": pl.String, "rounds": pl.UInt32},
+    dict.fromkeys(("median", "low", "high"), pl.Float64),
+)
 
 
 def medians(results: pl.DataFrame) -> pl.DataFrame:
