@@ -488,9 +488,9 @@ def rank(rows: pl.DataFrame, better: str = "lower") -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        The columns of a policy, ``seeds, mean, median, low, high`` (the median's own interval),
-        ``lowest, highest``; ``rank``, a place or the places that the differences allow, such as
-        "1-3"; ``better_than`` and ``tied_with``, lists of policies.
+        The columns of a policy, ``seeds, median, low, high`` (the median's own interval);
+        ``rank``, a place or the places that the differences allow, such as "1-3"; ``better_than``
+        and ``tied_with``, lists of policies.
 
     Examples
     --------
@@ -502,17 +502,7 @@ def rank(rows: pl.DataFrame, better: str = "lower") -> pl.DataFrame:
     >>> study.rank(frame).select("rank", "policy", "median", "better_than").rows()
     [('1', 'percpu', 5.0, ['shared']), ('2', 'shared', 9.0, [])]
     """
-    inside = over(rows, interval=True)
-    found = inside.select(
-        pl.exclude("runs", "middle", "low", "high"),
-        seeds="runs",
-        mean=over(rows, stat="mean")["middle"],
-        median="middle",
-        low="low",
-        high="high",
-        lowest=(whole := over(rows))["low"],
-        highest=whole["high"],
-    )
+    found = over(rows, interval=True).rename({"runs": "seeds", "middle": "median"})
     runs = {
         name: dict(each.select("seed", "value").iter_rows())
         for (name,), each in rows.drop_nulls("value").group_by("policy", maintain_order=True)

@@ -273,7 +273,7 @@ def ranked(
             pl.lit(metric.better).alias("better"),
             *("rank", "policy"),
             user.alias("user"),
-            *("median", "low", "high", "better_than", "tied_with", "lowest", "highest"),
+            *("median", "low", "high", "better_than", "tied_with"),
             runs="seeds",
         )
         for name, metric in declared.items()

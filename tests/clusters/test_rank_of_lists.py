@@ -112,7 +112,7 @@ def test_recordings_are_no_draws_of_the_generator() -> None:
     )
     found = with_recordings(ranked(measures, ["fallbacks"]), measures)
     (row,) = found.filter(policy="free-first").rows(named=True)
-    assert (row["median"], row["runs"], row["lowest"], row["highest"]) == (1.5, 2, 1.0, 2.0)
+    assert (row["median"], row["runs"], row["low"], row["high"]) == (1.5, 2, 1.0, 2.0)
     assert row["full-4"] == 9.0
     drawn = measures.filter(pl.col("seed") > 0)
     found = ranked(drawn, ["fallbacks"])
