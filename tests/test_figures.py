@@ -20,7 +20,7 @@ from swapsim import clusters, mapping, mglru, reclaim, removal, slots, stall
 from swapsim.machine import Machine
 from swapsim.machine import run as run_machine
 from swapsim.stall.recording import reclaim_rows
-from swapsim.stall.replay import decided_lists, requested_sleeps, summed_decisions
+from swapsim.stall.replay import decided_lists, summed_decisions
 from swapsim.traces.folder import locate
 
 DATA = Path(__file__).parents[1] / "data"
@@ -62,12 +62,6 @@ def stalls(trace: str, rules: str) -> Any:
         .drop("trace", "rules")
         .row(0, named=True)
     )
-
-
-def sleeps(trace: str) -> Any:
-    """Patch C: requests to sleep, and how many of them can sleep."""
-    rows = requested_sleeps(*_decided(trace))
-    return table(rows, ["rules", "reason"], "requests", "can_sleep", "most_us")
 
 
 @cache

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decide the lists of a recording by each set of rules.
+"""Decide the lists of a recording, or one list page by page, by each set of rules.
 
 Each set keeps its own flags from list to list: what it sets, it finds set at the next list, until
-kswapd balances the node or has shrunk it. Pages and their order are those of the recording. A
-kernel that had slept where this one did not, or had written other pages, would have met other
-lists. So the comparison shows where the rules differ on the same lists, not how a machine would
-have continued; a kernel that is switched to these rules shows that.
+kswapd balances the node or has shrunk it. Pages and their order are those of the recording.
 """
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,26 +13,16 @@ import numpy as np
 import polars as pl
 
 from swapsim import ffi
-from swapsim.errors import InputError, errors_of
+from swapsim.errors import InputError, check_choice, errors_of
 from swapsim.progress import bar
 from swapsim.stall import _native
 from swapsim.stall.recording import ReclaimRows, Recording, gather, reclaim_rows
 from swapsim.stall.sums import is_of_sums, root_stalls
-from swapsim.stall.tables import RULE_SET, THROTTLE, THROTTLES
-from swapsim.stall.verify import TICKS
+from swapsim.stall.tables import RULE_SET, THROTTLE
 from swapsim.traces.folder import Trace
 
-NOT_RECORDED: Final = (
-    "whether a device was congested, a state that 6.1 lacks, so no wait for congestion can be said "
-    "to sleep, and no page counts as congested by its device: by series-2 to series-5 none does; "
-    "3.9, mmotm and series-1 count the pages that pageout left on the list, and from series-6 on "
-    "the rules count pages that are marked for reclaim",
-    "what pageout would have done with a page that 6.1 did not write",
-    "how a page would have gone on that 6.1 stopped under writeback, where a set lets it go on",
-    "reclaim zone by zone: flags are the node's here",
-    "what a kernel that slept, or wrote other pages, would have met next",
-)
-"""What an older set of rules needs and a recording of 6.1 does not have."""
+RULES: Final = ffi.STALL_RULES
+"""The rule sets of patch C in order of age: 3.9, mmotm, its eight patches, 3.11, 6.1."""
 
 _FOLIO_SUMS: Final = (
     *("turned", "not_written", "waited", "file_written", "anon_written", "unrecorded"),
@@ -229,51 +215,126 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
     return summed.select(pl.lit(trace).alias("trace"), "rules", pl.exclude("rules").cast(pl.UInt64))
 
 
-def requested_sleeps(decided: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per rule set and reason for which it requests a throttle, at 250 ticks a second.
+# One list, page by page.
 
-    Of its ``requests`` those ``can_sleep`` whose tested flag is set; ``longest_us`` is the timeout
-    of one, and ``most_us`` the upper limit of all.
+_FLAG: Final = pl.lit(value=False)
+_UNASKED: Final = pl.lit(None, dtype=pl.Boolean)
+_USUAL: Final = {
+    "file": pl.lit(value=True),
+    **dict.fromkeys(("dirty", "writeback", "reclaim", "congested"), _FLAG),
+    **dict.fromkeys(("buffers", "fs_dirty", "fs_writeback"), _UNASKED),
+    "pages": pl.lit(1, dtype=pl.UInt32),
+    "still": pl.col("writeback"),
+    "arrives": pl.lit(value=True),
+    "dirty_late": pl.col("dirty"),
+    "kept": _FLAG,
+}
+"""The columns of a page, in order, and what each is where it is not given."""
+
+PAGES: Final = pl.Schema(
+    {name: pl.UInt32() if name == "pages" else pl.Boolean() for name in _USUAL}
+)
+
+
+def decide(
+    pages: pl.DataFrame,
+    rules: str | Iterable[str] = RULES,
+    *,
+    kswapd: bool = True,
+    priority: int = ffi.STALL_PRIORITY_MAX,
+    flags: Collection[str] = (),
+    unseen: int = 0,
+    **caller: bool,
+) -> pl.DataFrame:
+    """Decide a list of pages, met in this order, by each set of rules.
+
+    Where a pass decides, as in 6.1, it has this list alone.
+
+    Parameters
+    ----------
+    pages : polars.DataFrame
+        A row per page. All columns may be missing: ``file`` (True), ``dirty``, ``writeback``,
+        ``reclaim`` (the page's flags), ``congested`` (its device is); ``buffers``, ``fs_dirty``,
+        ``fs_writeback`` (what its filesystem answers; null: it is not asked); ``pages`` of 4 KiB
+        (1). Later events are given in advance: ``still`` under writeback after a sleep of case 1
+        (as ``writeback``), ``arrives`` at the dirty test unless a rule stops it (True),
+        ``dirty_late``, dirty there (as ``dirty``), and ``kept`` by pageout.
+    rules : str or iterable of str
+        Of RULES.
+    kswapd : bool
+        Whether kswapd reclaims, or a task.
+    priority : int
+        0 to 12; a lower one is more pressure.
+    flags : collection of str
+        Flags of the zone or node that are set before: tail_lru_dirty, writeback, congested.
+    unseen : int
+        Pages that were taken as well, but are locked, not evictable or not to be unmapped.
+    **caller : bool
+        ``memcg`` (reclaim for a cgroup), ``hibernation``; and, unless they are False: ``sane``
+        (writers of that cgroup are throttled, as in v2), ``may_throttle`` (not a task that writes
+        for others, PF_LOCAL_THROTTLE), ``io`` and ``fs`` (what the allocation allows).
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per rule set: ``rules``; the pages counted as ``dirty``, ``unqueued_dirty``,
+        ``congested``, ``writeback``, ``immediate``, and those ``taken``, ``file_taken``;
+        ``flags_set``, ``flags_after`` and ``sleeps`` at the end, as names in order; ``slept``,
+        sleeps before the end; pages ``written``, ``freed``, ``freed_under_writeback``.
+
+    Raises
+    ------
+    InputError
+        A column, a rule set or a flag is unknown, or a number is out of its range.
+
+    Source
+    ------
+    mm/vmscan.c: shrink_page_list, shrink_inactive_list (3.9, mmotm, patches 1 to 8, 3.11),
+    shrink_folio_list, shrink_node (6.1).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from swapsim import stall
+    >>> dirty = pl.DataFrame({"dirty": [True] * 32})
+    >>> found = stall.decide(dirty, ["3.9", "mmotm", "series-8"], priority=9)
+    >>> found.select("rules", "written", pl.col("sleeps").list.join(" ")).rows()
+    [('3.9', 32, ''), ('mmotm', 0, ''), ('series-8', 0, 'congestion_wait')]
     """
-    of_lists = decided.select("rules", flagged=_FLAGGED, reason="sleeps").explode("reason")
-    # A round finds the flags that the last list of its last pass left.
-    left = decided.group_by("rules", "pass").agg(flagged=_FLAGGED.last())
-    of_rounds = [
-        rounds.select(
-            "pass", rules=pl.lit(rules, RULE_SET), reason=_native.decide_rounds(rounds, rules)
+    for name in pages.columns:
+        check_choice("column of pages", name, PAGES)
+    for name in flags:
+        check_choice("flag", name, ffi.STALL_FLAGS)
+    known = pages
+    for name, usual in _USUAL.items():
+        if name not in pages.columns:
+            known = known.with_columns(usual.alias(name))
+    known = known.select(pl.col(name).cast(dtype) for name, dtype in PAGES.items())
+    bits = sum(ffi.STALL_FLAGS[name] for name in {*flags})
+    rows = []
+    for each in [rules] if isinstance(rules, str) else rules:
+        context = _native.StallContext(
+            rules=each, kswapd=kswapd, priority=priority, flags=bits, **caller
         )
-        .join(left, on=["rules", "pass"], how="left")
-        .select("rules", pl.col("flagged").fill_null(value=False), "reason")
-        for rules in decided["rules"].unique(maintain_order=True)
-    ]
-    # The longest sleep of each reason is that of a call whose tests do not skip it.
-    nothing = dict.fromkeys(THROTTLES, 0)
-    sleeps = {"write_pending": 1, "congested_devices": 1, "flags": ffi.STALL_FLAGS_ALL}
-    rows = [nothing | sleeps | {"kthread": False, "reason": each} for each in THROTTLE.categories]
-    calls = pl.DataFrame(rows, schema=THROTTLES)
-    longest = calls.select("reason", longest_us=_native.sleep_lengths(calls, hz=TICKS))
-    skipped = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
-    return (
-        pl.concat([of_lists, *of_rounds])
-        .drop_nulls("reason")
-        .group_by("rules", "reason")
-        .agg(requests=pl.len(), can_sleep=(~skipped).sum())
-        .join(longest, on="reason", how="left")
-        .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
-        .sort("rules", "reason")
-    )
+        paths, end = process(context, known, unseen=unseen)
+        named = {
+            name: [flag for flag, bit in ffi.STALL_FLAGS.items() if end[name] & bit]
+            for name in ("flags_set", "flags_after")
+        }
+        counts = {name: end[name] for name in _native.SUMS}
+        others = {"sleeps": end["sleeps"], "slept": end["slept"]}
+        freed = {name: paths[name].sum() for name in ("freed", "freed_under_writeback")}
+        written = (paths["branch"] == "write").sum()
+        rows.append({"rules": each, **counts, **named, **others, "written": written, **freed})
+    words = dict.fromkeys(("flags_set", "flags_after", "sleeps"), pl.List(pl.String))
+    return pl.DataFrame(rows, schema_overrides=words)
 
 
-def agreement(decided: pl.DataFrame) -> pl.DataFrame:
-    """Return on how many of `decided_lists` two rule sets decide alike, ``one`` the older."""
-    acts = pl.col("flags_set") + 8 * pl.col("forced") + 16 * pl.col("waits")
-    coded = {
-        str(rules): rows["acts"].to_numpy()
-        for (rules,), rows in decided.select("rules", acts=acts).group_by("rules")
-    }
-    pairs = combinations([name for name in ffi.STALL_RULES if name in coded], 2)
-    shares = [(one, other, 100 * (coded[one] == coded[other]).mean()) for one, other in pairs]
-    alike = pl.col("alike")
-    return pl.DataFrame(shares, schema=["one", "other", "alike"], orient="row").with_columns(
-        alike=pl.when(alike < 100).then(pl.min_horizontal(alike.round(1), 99.9)).otherwise(alike)
-    )
+def process(
+    context: _native.StallContext, pages: pl.DataFrame, *, unseen: int = 0
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Process pages (PAGES) as `process_pages`; where a pass decides, it has this list alone."""
+    paths, end = _native.process_pages(context, pages, unseen=unseen)
+    if _native.rules_of(context.rules).by_pass:
+        end |= _native.decide_counts(context, {name: end[name] for name in _native.SUMS}, "pass")
+    return paths, end

@@ -45,7 +45,7 @@ def test_other_rules_are_named_with_those_of_the_recording() -> None:
 
 
 def test_the_oldest_rules_count_what_pageout_left_as_congested() -> None:
-    """As NOT_RECORDED says: with them alone the flag congested can be set before series-6."""
+    """No device is: with them alone the flag congested can be set before series-6."""
     decided = decided_lists(rows_of(SHIPPED["stalls-nfs-4"]))
     counted = dict(decided.group_by("rules").agg(pl.col("congested").sum()).iter_rows())
     left = {"3.9", "mmotm", "series-1"}

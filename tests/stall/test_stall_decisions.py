@@ -8,8 +8,9 @@ from oracle_stall_recording import RULES
 from test_verify import PARTS, RATES, SEEDS, alone, kernel, rows_of
 
 from swapsim.errors import InputError
+from swapsim.patches.stall_decisions.charts import alike
 from swapsim.stall.recording import ReclaimRows
-from swapsim.stall.replay import agreement, decided_lists
+from swapsim.stall.replay import decided_lists
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -60,11 +61,11 @@ def test_the_generated_lists_stall() -> None:
 def test_each_pair_of_rule_sets_has_its_agreement() -> None:
     """The lists on which both take the same decisions, rounded; 100 only where all lists agree."""
     decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
-    pairs = agreement(decided)
+    pairs = alike(decided)
     assert pairs.height == len(RULES) * (len(RULES) - 1) // 2
-    for one, other, alike in pairs.iter_rows():
+    for one, other, both in pairs.iter_rows():
         rows = [decided.filter(rules=name) for name in (one, other)]
         acts = ("flags_set", "forced", "waits")
         equal = [a == b for a, b in zip(*(each.select(acts).rows() for each in rows), strict=True)]
         share = 100 * sum(equal) / len(equal)
-        assert alike == (100 if all(equal) else pytest.approx(min(share, 99.9), abs=0.0501))
+        assert both == (100 if all(equal) else pytest.approx(min(share, 99.9), abs=0.0501))

@@ -16,7 +16,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import STALL_CLEARS, STALL_RULES, STALL_SLEEPS, STALL_STEPS
 from swapsim.stall import _native
 from swapsim.stall._native import StallContext
-from swapsim.stall.decide import PAGES
+from swapsim.stall.replay import PAGES
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,
     RECLAIM_LISTS,

@@ -11,7 +11,7 @@ import polars as pl
 from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS, STALL_RULES
 from swapsim.stall._native import StallContext
-from swapsim.stall.decide import PAGES, process
+from swapsim.stall.replay import PAGES, process
 from swapsim.tables import cases as first
 
 _PLAIN: Final[dict[str, bool | int | None]] = {

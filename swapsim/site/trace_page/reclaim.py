@@ -9,16 +9,10 @@ import polars as pl
 from swapsim import charts, mglru, stall, traces
 from swapsim.ffi import MGLRU_RULES
 from swapsim.mglru import recording
-from swapsim.patches import stall_decisions
+from swapsim.patches.stall_decisions import charts as drawn
 from swapsim.site.trace_page import blocks
 from swapsim.stall.recording import reclaim_rows
-from swapsim.stall.replay import (
-    NOT_RECORDED,
-    agreement,
-    decided_lists,
-    requested_sleeps,
-    summed_decisions,
-)
+from swapsim.stall.replay import decided_lists, summed_decisions
 
 _MS: Final = 1000
 
@@ -98,12 +92,13 @@ def of_decisions(folder: Path) -> blocks.Blocks:
         f"{counts['6.1']}."
     )
     yield blocks.verdict(stall.verify(folder))
-    yield blocks.chart(stall_decisions.charts.agreement(agreement(decided), folder.name))
+    yield blocks.chart(drawn.agreement(drawn.alike(decided), folder.name))
     yield blocks.text("What each set of rules decides of the trace's lists:")
     yield blocks.table(summed, {})
-    requested = requested_sleeps(decided, rows.rounds)
-    yield blocks.table(requested, {}, fold="Sleeps that the rules request")
-    yield blocks.text(f"Not recorded by 6.1: {'; '.join(NOT_RECORDED)}.")
+    yield blocks.text(
+        "Not recorded by 6.1: whether a device was congested, what pageout would have done with a "
+        "page that 6.1 did not write, and what a kernel that slept would have met next."
+    )
 
 
 def of_sums(folder: Path) -> blocks.Blocks:
