@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The stall rules of the C library.
-
-A list page by page is ``stall.h``; recorded lists, passes and rounds as columns are
-``stall_replay.h``; a stock 7.3 by its sums is ``stall_sums.h``.
-"""
+"""The stall rules of ``stall.h``, ``stall_replay.h`` (columns) and ``stall_sums.h`` (7.3)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -137,14 +133,11 @@ _NO_BIT: Final = pl.lit(0, dtype=pl.UInt16)
 
 
 def _page_bits(pages: pl.DataFrame) -> Numbers:
-    """Return ``enum sws_stall_page`` for rows of RECLAIM_FOLIOS or pages of a list.
-
-    The latter have no columns for the tests after the accounting: these find what it found.
-    """
+    """Return ``enum sws_stall_page`` for rows of RECLAIM_FOLIOS or pages of a list."""
     if "marked" in pages.columns:
         # A test that the recording kernel did not make may exist by other rules.
         pages = pages.with_columns(pl.col("marked").fill_null(pl.col("reclaim")))
-    else:
+    else:  # the tests after the accounting find what it found
         pages = pages.with_columns(under_writeback="writeback", marked="reclaim")
     pages = pages.with_columns(
         nfs=pl.col("fs_dirty").is_not_null() & ~pl.col("buffers").fill_null(value=True)
@@ -358,12 +351,9 @@ def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
 
 
 def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
-    """Return ``flags_set`` of RECLAIM_PASSES, and the ``throttle`` that each requests, or null.
-
-    The counters decide the flags. The sleep depends on the flags that its test read, so that
-    counters by which a pass only sets flags are left out for it.
-    """
+    """Return ``flags_set`` of RECLAIM_PASSES, and the ``throttle`` that each requests, or null."""
     callers = _caller_columns(passes, "memcg")
+    # A sleep depends on the flags that its test read, not on counters that only set flags.
     unset = passes.drop("dirty", "unqueued_dirty", "congested")
     acts = _decide_passes(unset, rules, flags=passes["flags_after"], **callers)["acts"]
     flags_set = _decide_passes(passes, rules, flags=passes["flags_before"], **callers)["set"]

@@ -39,16 +39,10 @@ _NEVER: Final = -3
 _END: Final = (1 << 63) - 1
 
 _INTERVALS: Final = pl.Schema(
-    {
-        "row": pl.UInt64(),
-        "key": pl.UInt64(),
-        "after": pl.Int64(),
-        "seq": pl.Int64(),
-        "mask": pl.UInt8(),
-        "flags": pl.UInt8(),
-        "own": pl.UInt8(),
-        "alone": pl.Boolean(),
-    }
+    dict.fromkeys(("row", "key"), pl.UInt64())
+    | dict.fromkeys(("after", "seq"), pl.Int64())
+    | dict.fromkeys(("mask", "flags", "own"), pl.UInt8())
+    | {"alone": pl.Boolean()}
 )
 """One row per value: between ``after`` and ``seq`` a task read or wrote the ``flags`` under
 ``mask`` of the node or lruvec ``key``, as its ``row`` of this seq says. ``own`` are flags that the

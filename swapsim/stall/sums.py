@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How a stock 7.3 stalls: recordings of its lists and passes, compared with ``stall_sums.h``.
 
-Reclaim with generations counts its lists for all of memory as for a cgroup, and wakes the flushers,
-but returns before it decides by the sums. So the same rule can be asked what it would have decided
-there: `root_stalls`.
+Reclaim by MGLRU counts its lists for all of memory as for a cgroup, but returns before it decides
+by the sums. So the same rule can be asked what it would have decided there: `root_stalls`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,14 +74,9 @@ def sum_rows(trace: Path) -> SumRows:
 def verify_sums(trace: Path) -> Verdict:
     """Decide a stock 7.3's lists and passes again, and compare.
 
-    A list agrees if the flushers were woken as the rules say, and if the sums before it are those
-    of the lists before it in its pass. A pass agrees if its sums are those of its lists, if the
-    kernel reached its decisions where the rules do, requested the same throttle, and left the flags
-    that they leave; a flag that another task may have changed until then is counted apart.
-
-    It counts ``passes`` that decide, ``returns`` before a decision, ``lists`` and ``throttles``.
-    Its tables are ``lists`` and ``passes``, with the values of the rules in columns that end in
-    ``_rules``, and ``equal``.
+    A list agrees in the flushers that it wakes and in the sums before it; a pass in its sums, in
+    where it decides, in its throttle and in the flags that it leaves, unless another task may have
+    changed them. Its tables have the values of the rules in columns that end in ``_rules``.
     """
     rows = sum_rows(trace)
     with errors_of(trace):
@@ -159,9 +153,8 @@ def _compared_passes(rows: SumRows) -> pl.DataFrame:
 
 def _first(lists: pl.DataFrame, passes: pl.DataFrame) -> str:
     """Describe the first row that differs."""
-    wrong = (frame.filter(~pl.col("equal")).head(1) for frame in (lists, passes))
-    found = [row for frame in wrong for row in frame.iter_rows(named=True)]
-    row = min(found, key=lambda each: each["t_ns"])
+    wrong = [frame.filter(~pl.col("equal")).head(1).to_dicts() for frame in (lists, passes)]
+    row = min((row for rows in wrong for row in rows), key=lambda each: each["t_ns"])
     kind = "list" if "woken" in row else "pass"
     where = f"the {kind} with seq {row['seq']}, of task {row['pid']} in pass {row['pass']}"
     return mismatch(where, "another sum or decision", sides_of(row))
@@ -197,16 +190,10 @@ def in_words(values: Mapping[str, Any]) -> str:
 def root_stalls(trace: Path, rules: Sequence[str] | None = None) -> pl.DataFrame:
     """Return how often reclaim requests a throttle, or would if 7.3's rule held for all of memory.
 
-    The first rows are the kernel's own rules, with its decisions, and how many tasks
-    ``slept``. In those of other rules the states are the recorded ones, and the flags are those
-    that these rules leave: open loop, since a kernel that had slept would have met other pages. A
-    throttle for congestion is skipped where few pages are under writeback, which the counts do not
-    say: so nothing is known of sleeps.
-
     A kernel that never flags a node counts no page as immediate. On a node that is flagged by the
     other rules, those under writeback with the reclaim flag are: of files these are ``congested``,
-    and of anonymous pages nothing is known, so that a pass of kswapd with other pages under
-    writeback ``may_ask``.
+    of anonymous pages nothing is known, so that a pass of kswapd with some ``may_ask``. A throttle
+    for congestion is skipped where few pages are under writeback: nothing is known of sleeps.
     """
     for name in rules or ():
         check_choice("rules", name, SUMS_RULES)

@@ -71,9 +71,7 @@ def join(frames: Mapping[str, pl.DataFrame], _head: Mapping[str, Any]) -> dict[s
         row["seq"] = seq
     tables = {"stall_lists": (walk.lists, STALL_LISTS), "stall_passes": (passes, STALL_PASSES)}
     return {
-        name: pl.DataFrame(
-            [[row.get(column) for column in table] for row in found], table, orient="row"
-        )
+        name: pl.DataFrame([{each: row.get(each) for each in table} for row in found], table)
         for name, (found, table) in tables.items()
     }
 

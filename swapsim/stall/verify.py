@@ -167,20 +167,17 @@ def verify(
     path = Path(trace)
     if is_of_sums(path):
         if rules is not None:
-            raise InputError(
-                f"rules={rules!r}: a trace of a stock 7.3 has rules of its own: drop it"
-            )
+            raise InputError(f"rules={rules!r}: a stock 7.3 has rules of its own: drop it")
         return verify_sums(path)
     rows = reclaim_rows(path)
     with errors_of(path):
         about = provenance(path).get("kernel", {})
         recorded = about.get("reclaim_rules")
         if recorded is not None and recorded not in STALL_RULES:
-            raise InputError(
-                f"{recorded!r} in trace.toml is none of {', '.join(STALL_RULES)}: write one of "
-                "them",
-                field="kernel.reclaim_rules",
+            why = (
+                f"{recorded!r} in trace.toml is none of {', '.join(STALL_RULES)}: write one of them"
             )
+            raise InputError(why, field="kernel.reclaim_rules")
         name = rules or recorded or _DEFAULT_RULES
         verdict = verify_rows(rows, name, hz=about.get("hz", TICKS), progress=progress)
     says = "names none" if recorded is None else f"says {recorded}"
@@ -291,10 +288,8 @@ def _compare_lists(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the lists with the rules' values, and the folios with what contradicts the rules."""
     with bar(recording.folios.height, "verify", "folios", shown=progress) as counter:
-        tick = counter.update
-        decided, branches = _native.decide_lists(
-            recording.folios, recording.lists, rules.name, tick=tick
-        )
+        rows = recording.folios, recording.lists
+        decided, branches = _native.decide_lists(*rows, rules.name, tick=counter.update)
     ours = decided.drop("list").with_columns(**_outcome_counters(recording))
     lists = recording.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
     branch, step, outcome = (
@@ -364,14 +359,10 @@ def _possible(rules: _native.Rules) -> tuple[Numbers, Numbers]:
         ("writeback_1", "writeback_2", "dirty"), _ACTIVATED if rules.activates else _KEPT
     )
     steps, outcomes = {**_STEPS_BY_BRANCH, **goes_on}, {**_OUTCOMES_BY_STEP, **by_rules}
+    of_step = [outcomes.get(step, _KEPT) for step in STALL_STEPS]
     return (
         np.array([[step in steps[branch] for step in STALL_STEPS] for branch in STALL_BRANCHES]),
-        np.array(
-            [
-                [outcome in outcomes.get(step, _KEPT) for outcome in _OUTCOMES]
-                for step in STALL_STEPS
-            ]
-        ),
+        np.array([[outcome in known for outcome in _OUTCOMES] for known in of_step]),
     )
 
 
