@@ -240,13 +240,10 @@ def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.Da
     """
     printed = table(mail, name)
     *first, base, patched = printed.columns[2:-2]
-    given = printed.select(
-        *(
-            "metric",
-            "unit",
-            pl.col(first[0]).alias("first") if first else pl.lit(None).alias("first"),
-        ),
-        *(pl.col(base).alias("base"), pl.col(patched).alias("patched"), "ratio", "unchanged"),
+    columns = {"base": pl.col(base), "patched": pl.col(patched)}
+    columns = {"first": pl.col(first[0]) if first else pl.lit(None), **columns}
+    given = printed.select("metric", "unit", "ratio", "unchanged", **columns).select(
+        "metric", "unit", *columns, "ratio", "unchanged"
     )
     sides = {"simulated": simulated(mail), "measured": measured(mail)}
     if yours is not None:

@@ -268,15 +268,10 @@ def chart(compared: pl.DataFrame) -> "HConcatChart":
         else ""
         for pair in compared.select("base", "patched").iter_rows()
     ]
-    words = [
-        _column(printed, "published", 140),
-        *(
-            _column(
-                compared[f"{each}_mark"].to_list(), each, 90, compared[f"{each}_blank"].to_list()
-            )
-            for each in sources
-        ),
-    ]
+    words = [_column(printed, "published", 140)]
+    for each in sources:
+        marks, blanks = (compared[f"{each}_{kind}"].to_list() for kind in ("mark", "blank"))
+        words.append(_column(marks, each, 90, blanks))
     title = alt.Title(f"{mail}: {published.title(mail)} - {name}", subtitle=subtitle)
     plot = alt.layer(*layers).properties(width=400, height=alt.Step(_STEP))
     drawn: HConcatChart = alt.hconcat(plot, *words, spacing=8).properties(title=title)

@@ -39,7 +39,7 @@ def of_tags(folder: Path) -> blocks.Blocks:
     yield blocks.text(
         "How often is the mapping's lock taken for a page, and how much work is done under it, "
         f"with writeback tags in the swap cache and without (patch A, as 'swapsim replay "
-        f"writeback-tags --kernel {_KERNEL}'; the default there is 4.8)? Linux has patch A since "
+        f"mapping --kernel {_KERNEL}'; the default there is 4.8)? Linux has patch A since "
         "4.9, so the kernel that was recorded keeps no such tags."
     )
     out = totals.filter(flow="swap, written").sort("tags", descending=True)
