@@ -38,7 +38,7 @@ from swapsim.traces.replays import not_counted, unpaired
 if TYPE_CHECKING:
     import altair as alt
 
-    from swapsim.charts import general
+    from swapsim import charts
 
 __all__ = ["replay"]
 
@@ -513,10 +513,10 @@ _TITLES: Final = {
 
 
 def chart(
-    sites: pl.DataFrame, figure: str = "acquisitions", **look: Unpack[general.Look]
+    sites: pl.DataFrame, figure: str = "acquisitions", **look: Unpack[charts.Look]
 ) -> alt.ConcatChart:
     """Draw one figure of `replay` per page by site, with and without tags, a panel per flow."""
-    from swapsim.charts import general
+    from swapsim import charts
     from swapsim.charts.colours import SITES, TAGS
 
     frame = (
@@ -529,7 +529,7 @@ def chart(
             tags=pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
         )
     )
-    drawn: general.Look = {
+    drawn: charts.Look = {
         "title": _TITLES[figure],
         "panel": "flow",
         "columns": 1,
@@ -537,4 +537,4 @@ def chart(
         "words": {figure: f"{figure.replace('_', ' ')} per page", "site": "for a page, when"},
         "colour": {words: SITES[site] for site, words in _SITES_IN_WORDS.items()},
     }
-    return general.bars(frame, figure, "tags", "site", **(drawn | look))
+    return charts.bars(frame, figure, "tags", "site", **(drawn | look))

@@ -5,7 +5,7 @@ Lines and dots are visible on white and on dark pages; pale colours are for area
 unimportant items are transparent.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 UNPATCHED: Final = "#a6611a"
@@ -13,72 +13,62 @@ PATCHED: Final = "#018571"
 PUBLISHED: Final = "#e45756"
 FAINT: Final = "rgba(128, 128, 128, 0.16)"
 
-LAB_AND_SIMULATION: Final = {"lab": "#4c78a8", "simulation": "#f58518"}
+# fmt: off
 TAGS: Final = {"tags kept": UNPATCHED, "no tags": PATCHED}  # of the swap cache, see patch A
 SITES: Final = {  # code paths that take a mapping's lock
     "add": "#4c78a8", "dirty": "#9d755d", "start": "#e45756", "end": "#f58518", "move": "#79706e",
     "delete": "#54a24b", "clear-shadow": "#b279a2",
-}  # fmt: skip
+}
 CLUSTERS: Final = {  # lists of clusters, in the order in which they are stacked
     "free": "#80b1d3", "nonfull": "#54a24b", "frag": "#d8a13a", "full": "#a6611a",
     "discard": "#b279a2",
-}  # fmt: skip
+}
 POLICIES: Final = {  # of the scan base
     "shared": UNPATCHED, "percpu": "#d8a13a", "percpu-rerandomise": PATCHED, "spread": "#80b1d3",
     "spread-online": "#4c78a8", "avoid": "#6a51a3", "permm": "#d6604d",
-}  # fmt: skip
+}
 LOCKS: Final = (UNPATCHED, PATCHED, "#80b1d3", "#4c78a8", "#b279a2")  # the oldest kernel's first
 CPUS: Final = (
     "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
-)  # fmt: skip
+)
 PARTS: Final = {  # of a page's time; of each lock the paler colour is the wait
     "work without a lock": "#bab0ac",
-    "swap cache's lock, held": "#4c78a8",
-    "swap cache's lock, waited for": "#9ecae9",
-    "si->lock, held": "#d6604d",
-    "si->lock, waited for": "#f4a582",
-    "other locks, held": "#54a24b",
-    "other locks, waited for": "#a1d99b",
+    "swap cache's lock, held": "#4c78a8", "swap cache's lock, waited for": "#9ecae9",
+    "si->lock, held": "#d6604d", "si->lock, waited for": "#f4a582",
+    "other locks, held": "#54a24b", "other locks, waited for": "#a1d99b",
     "other CPUs' interrupts, waited for": "#d4a6c8",
 }
 KERNELS: Final = {"3.9": UNPATCHED, "mmotm": "#d8a13a", "series-8": PATCHED}  # of patch C's mail
 ERAS: Final = {  # the kernel since which reclaim decides so
     "3.9": "#dfc27d", "mmotm": "#bf9b5a", "the series": "#80cdc1", "3.11": "#9ecae1",
     "6.1": "#c7c7c7",
-}  # fmt: skip
+}
 HOLDERS: Final = {  # of memory
     "free": FAINT, "of programs, active": "#4c78a8", "of programs, inactive": "#9ecae9",
     "of files, clean": "#c7e9c0", "of files, dirty": UNPATCHED,
     "of files, being written": "#f58518",
-}  # fmt: skip
+}
 OUTCOMES: Final = {  # of a page of a reclaim list; those that must not occur are red
-    "freed": "#54a24b",
-    "freed under writeback": "#d62728",
-    "written": UNPATCHED,
-    "kept: slept for": "#f58518",
-    "kept: counted for a sleep": "#4c78a8",
-    "kept: under writeback": "#9ecae1",
-    "kept: waited for": "#72b7b2",
-    "kept: dirty": "#d9d2c0",
-    "kept: not to be written now": "#bfb59a",
-    "kept: by another test": FAINT,
-    "kept: locked": "#9a9a9a",
-    "activated: counted for a sleep": "#6a51a3",
-    "activated: under writeback": "#9e9ac8",
-    "activated: dirty": "#cbc9e2",
+    "freed": "#54a24b", "freed under writeback": "#d62728", "written": UNPATCHED,
+    "kept: slept for": "#f58518", "kept: counted for a sleep": "#4c78a8",
+    "kept: under writeback": "#9ecae1", "kept: waited for": "#72b7b2", "kept: dirty": "#d9d2c0",
+    "kept: not to be written now": "#bfb59a", "kept: by another test": FAINT,
+    "kept: locked": "#9a9a9a", "activated: counted for a sleep": "#6a51a3",
+    "activated: under writeback": "#9e9ac8", "activated: dirty": "#cbc9e2",
 }
 STALLS: Final = {  # what the end of a reclaim list decides
     "sleep, up to 100 ms": "#d94801", "wait, if a device is congested": "#fdbe85",
     "a flag, no sleep": "#9ecae1", "nothing": FAINT,
-}  # fmt: skip
+}
 PLACEMENTS: Final = {"one socket": "#4c78a8", "mixed": "#8a6fc0", "all remote": "#f58518"}
 SIGNS: Final = {"falls": "#92c5de", "either": FAINT, "rises": "#f4a582"}  # of a change, by rounds
 PAGE_TYPES: Final = {"anon": "#4c78a8", "file": "#f58518"}
 
-_KNOWN: Final[tuple[Mapping[str, str], ...]] = (
-    POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, LAB_AND_SIMULATION, OUTCOMES,
-    STALLS, SIGNS, HOLDERS, PAGE_TYPES,
-)  # fmt: skip
+_KNOWN: Final = (
+    POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, OUTCOMES, STALLS, SIGNS, HOLDERS,
+    PAGE_TYPES,
+)
+# fmt: on
 _USERS: Final = ("#7f7f7f", "#e7298a", "#66a61e", "#a6761d")
 _DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
 _RAMP: Final = ("#4c78a8", "#8a6fc0", "#c95fa8", "#e8694f", "#e39a2d")

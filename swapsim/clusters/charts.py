@@ -4,7 +4,7 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts import general
+from swapsim import charts
 from swapsim.charts.colours import CLUSTERS, PATCHED, UNPATCHED
 
 
@@ -14,7 +14,7 @@ def lists_over_time(lists: pl.DataFrame, *, title: str) -> alt.ConcatChart:
         list(CLUSTERS), index=["rules", "seq"], variable_name="list", value_name="clusters"
     )
     words = {"seq": "row of the trace", "list": "on the list"}
-    return general.areas(frame, "seq", "clusters", "list", panel="rules", title=title, words=words)
+    return charts.areas(frame, "seq", "clusters", "list", panel="rules", title=title, words=words)
 
 
 def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
@@ -31,7 +31,7 @@ def alternatives(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         "rank",
         whose=pl.when("user").then(pl.lit("yours")).otherwise(pl.lit("ours")),
     )
-    return general.dots(
+    return charts.dots(
         frame,
         "median",
         "policy",

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import altair as alt
 
-from swapsim.charts import colours
-from swapsim.charts.theme import altair, of_version
+from swapsim.charts import altair, colours, of_version
 from swapsim.live.description import ROWS
 
 WIDTH: Final = 560

@@ -59,7 +59,7 @@ def _class() -> Any:
     import traitlets
     import vl_convert
 
-    from swapsim.charts.theme import VEGA_LITE
+    from swapsim.charts import VEGA_LITE
 
     vega: str = vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)
 

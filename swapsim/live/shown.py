@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.charts.theme import plain_numbers, png
+from swapsim.charts import plain_numbers, png
 from swapsim.live import description as engine
 from swapsim.progress import WIDGET
 

@@ -6,7 +6,8 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim.charts import colours, general
+from swapsim import charts
+from swapsim.charts import colours
 
 _PUBLISHED: Final = ("#67000d", "#a50f15", colours.PUBLISHED, "#fb8d6a", "#fcbba1")
 """Anchors, in the order of their table."""
@@ -17,7 +18,7 @@ def time_per_page(
 ) -> alt.ConcatChart:
     """Draw where the CPU time of a page goes (`running.time_per_page`), a bar for each kernel."""
     order = pl.Enum(list(colours.PARTS))
-    return general.bars(
+    return charts.bars(
         parts.sort(pl.col("part").cast(order), maintain_order=True),
         "microseconds",
         "kernel",
@@ -36,7 +37,7 @@ def locks_against_anchors(rates: pl.DataFrame, compared: pl.DataFrame) -> alt.Co
         maintain_order=True
     )
     anchors = published["line"].unique(maintain_order=True).to_list()
-    return general.lines(
+    return charts.lines(
         pl.concat([simulated, published], how="vertical_relaxed").with_columns(
             kind=pl.col("kind") + " lock"
         ),

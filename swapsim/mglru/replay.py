@@ -264,7 +264,7 @@ def timeline(trace: Source, *, parts: int = 60) -> pl.DataFrame:
 
 def chart(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
     """Draw over time why pages were swapped out: a column for each lruvec."""
-    from swapsim.charts import general
+    from swapsim import charts
 
     rows = timeline
     anon = pl.min_horizontal("swappiness", pl.lit(MGLRU_SWAPPINESS_MAX))
@@ -291,7 +291,7 @@ def chart(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
         for nth, (panel, values) in enumerate(panels.items())
         for each, value in values.items()
     )
-    return general.lines(
+    return charts.lines(
         long.sort("nth", "lruvec", maintain_order=True).drop_nulls("value"),
         *("start_s", "value", "of"),
         panel="panel",

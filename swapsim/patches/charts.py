@@ -4,13 +4,14 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts import colours, general
+from swapsim import charts
+from swapsim.charts import colours
 
 
 def gains(ranges: pl.DataFrame, title: str, setting: str, by: str = "") -> alt.ConcatChart:
     """Draw the range of a gain (`what_if.gains`) along a setting; figures where it is one line."""
     words = {"setting": setting, "middle": "gain, %", "fill": "slots in use"}
-    look: general.Look = {"title": title, "words": words, "log": "x", "zero": True}
+    look: charts.Look = {"title": title, "words": words, "log": "x", "zero": True}
     if by == "fill":
         # Their gains differ by orders of magnitude.
         ends = min(ranges["low"].to_list()), max(ranges["high"].to_list())
@@ -18,7 +19,7 @@ def gains(ranges: pl.DataFrame, title: str, setting: str, by: str = "") -> alt.C
     if not by:
         look["figures"] = ".0f"
     tick = "label" if by == "latency" else ""
-    return general.lines(ranges, "setting", "middle", by, tick=tick, **look)
+    return charts.lines(ranges, "setting", "middle", by, tick=tick, **look)
 
 
 def gains_by_drive(ranges: pl.DataFrame) -> alt.ConcatChart:
@@ -35,7 +36,7 @@ def gains_at_ends(ends: pl.DataFrame, *, usual: float) -> alt.ConcatChart:
         named.select("name", "low", "high", gain=side, end=pl.lit(f"at its {side}"))
         for side in ("low", "high")
     )
-    return general.dots(
+    return charts.dots(
         drawn.drop_nulls("gain"),
         "gain",
         "name",

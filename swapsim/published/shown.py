@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from swapsim.charts.theme import altair
+from swapsim.charts import altair
 from swapsim.published import rows as published
 from swapsim.published.rows import ALIKE, CHANGED, NOTHING, SAME, UNCHANGED, short
 

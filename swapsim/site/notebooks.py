@@ -15,7 +15,7 @@ from typing import Any, Final
 import nbformat
 
 from swapsim import io
-from swapsim.charts.theme import MIME, plain_numbers
+from swapsim.charts import MIME, plain_numbers
 from swapsim.errors import InputError
 from swapsim.io import PACKAGE, laboratory_root, notebooks_root
 from swapsim.live.shown import MIME as LIVE

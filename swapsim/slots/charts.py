@@ -4,7 +4,7 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts import general
+from swapsim import charts
 from swapsim.slots.workbench import ranking
 
 
@@ -32,7 +32,7 @@ def moves_against_locality(
         "moves": "share of additions that transfer the lock's cache line from another CPU",
         "locality": "adjacent slots in sequence",
     }
-    return general.points(
+    return charts.points(
         frame.with_columns(label=pl.when(first).then(names)),
         *("moves", "locality", "policy"),
         label="label",

@@ -18,7 +18,7 @@ sys.path.insert(0, str(harness.HERE.parent / "site"))
 
 import chromium
 
-from swapsim.charts.theme import png
+from swapsim.charts import png
 from swapsim.live import NAMES as PANELS
 from swapsim.live import panel, script
 from swapsim.live.description import ROWS

@@ -14,11 +14,11 @@ import altair as alt
 import polars as pl
 import pytest
 import test_machine_charts as machine
+from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
 from swapsim import charts, mapping, mglru
-from swapsim.charts import colours, general, theme
-from swapsim.charts.theme import MIME
+from swapsim.charts import MIME, colours
 from swapsim.clusters import charts as clusters_charts
 from swapsim.errors import InputError
 from swapsim.mapping import LOCK_SITES
@@ -179,7 +179,7 @@ def test_a_picture_is_packed_with_a_palette() -> None:
     frame = pl.DataFrame({"x": range(99), "y": range(99), "who": ["one"] + ["others"] * 98})
     colour = {"one": "#d62728", "others": "#4c78a8"}
     picture = Image.open(
-        io.BytesIO(theme.png(charts.points(frame, "x", "y", "who", colour=colour).to_dict()))
+        io.BytesIO(charts.png(charts.points(frame, "x", "y", "who", colour=colour).to_dict()))
     )
     assert picture.mode == "P"
     found = {each for _, each in picture.convert("RGB").getcolors()}
@@ -208,9 +208,25 @@ def test_altair_is_imported_by_the_first_chart() -> None:
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.parametrize("height", [0, general.MOST_ROWS + 1])
+@pytest.mark.parametrize("height", [0, charts.MOST_ROWS + 1])
 def test_too_few_or_too_many_rows_are_refused(height: int) -> None:
     """A chart has at least one row, and at most as many as fit."""
     frame = pl.DataFrame({"x": range(height), "y": range(height)})
     with pytest.raises(InputError, match="rows"):
         charts.lines(frame, "x", "y")
+
+
+def test_a_notebook_shows_figures_with_the_digits_worth_reading() -> None:
+    """Four digits of a small figure, whole large ones: `charts.use` says so to IPython."""
+    shell = InteractiveShell.instance()
+    try:
+        shell.run_cell("from swapsim import charts; charts.use(); import polars as pl")
+        frame = pl.DataFrame({"ns": [48_520.0, 1 / 3], "pages": [1_234_567, None]})
+        shown, _ = shell.display_formatter.format(frame)
+        for text in (shown["text/html"], shown["text/plain"]):
+            assert all(each in text for each in ("48,520", "0.3333", "1,234,567", "null"))
+            assert "0.33333" not in text
+            assert "48,520.0" not in text
+    finally:
+        InteractiveShell.clear_instance()
+        pl.Config.restore_defaults()

@@ -6,7 +6,7 @@ from functools import partial
 import polars as pl
 import pytest
 
-from swapsim.charts import theme
+from swapsim import charts
 from swapsim.charts.colours import PARTS
 from swapsim.machine import charts as machine_charts
 from swapsim.patches import charts as patches_charts
@@ -64,4 +64,4 @@ def test_each_chart_draws_its_rows_in_order(name: str, column: str, order: list[
     spec = MADE[name]().to_dict()
     (rows,) = spec["datasets"].values()
     assert [row[column] for row in rows] == order
-    assert len(theme.png(spec)) > 6_000
+    assert len(charts.png(spec)) > 6_000

@@ -13,8 +13,7 @@ import pytest
 from chromium import Page
 from reports import of_stored_outputs, one_notebook, small
 
-from swapsim import live
-from swapsim.charts import theme
+from swapsim import charts, live
 from swapsim.io import notebooks_root
 from swapsim.site import report
 
@@ -173,7 +172,7 @@ def test_the_file_of_a_chart_draws_it_without_a_warning(tmp_path: Path, browser:
     """A chart that is written as .html has a schema that its own Vega-Lite knows."""
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A file").mark_bar().encode(x="x:Q")
     file = tmp_path / "chart.html"
-    file.write_bytes(theme.rendered(drawn, ".html"))
+    file.write_bytes(charts.rendered(drawn, ".html"))
     browser.open(file.as_uri())
     browser.wait_for("document.querySelector('svg .role-mark path') != null")
     assert browser.complaints == []

@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from swapsim.charts.theme import plain_numbers
+from swapsim.charts import plain_numbers
 from swapsim.errors import InputError
 from swapsim.io import notebooks_root, repository_root
 from swapsim.site.notebooks import normal_form

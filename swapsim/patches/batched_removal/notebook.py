@@ -8,7 +8,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim.charts import general
+from swapsim import charts
 from swapsim.machine.constants import costs_by_name
 from swapsim.patches import rounds
 from swapsim.patches.batched_removal import studies
@@ -114,7 +114,7 @@ def draw_null(null: pl.DataFrame, noise: pl.DataFrame) -> alt.ConcatChart:
         )
     )
     half = _DEVIATIONS * error_of_change(0)
-    return general.dots(
+    return charts.dots(
         rows,
         "change",
         "threads",
@@ -193,7 +193,7 @@ def rewrite() -> pl.DataFrame:
 def draw_gain_by_list() -> alt.ConcatChart:
     """Draw the gain by length of lists and cost of a further removal, for each number of tasks."""
     gained = gains(studies.gain_by_list(), over=["seed"])
-    return general.heat(
+    return charts.heat(
         gained.select(pl.col("setting").cast(pl.Int64), "label", "fit", "middle", "low", "high"),
         "setting",
         "fit",
@@ -242,7 +242,7 @@ def describe_searches() -> str:
 
 def draw_holds(holds: pl.DataFrame) -> alt.ConcatChart:
     """Draw how long holds and waits are by the length of lists and cost of a further removal."""
-    return general.lines(
+    return charts.lines(
         holds.with_columns(pl.col("next_share").cast(pl.String)),
         "list_pages",
         "value",
@@ -264,7 +264,7 @@ def draw_holds(holds: pl.DataFrame) -> alt.ConcatChart:
 def draw_counts(medians: pl.DataFrame) -> alt.ConcatChart:
     """Draw what a real kernel counts per page that reclaim frees, without the patch and with it."""
     shown = ("pages a batched hold", "si->lock acquisitions", "xa_lock acquisitions")
-    return general.lines(
+    return charts.lines(
         medians.filter(pl.col("metric").is_in(shown)).sort("metric", "n_tasks", "policy"),
         *("n_tasks", "median", "policy"),
         title="Linux 6.1 without the patch and with it",

@@ -8,7 +8,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim.charts import general
+from swapsim import charts
 from swapsim.charts.colours import CPUS
 from swapsim.patches import rounds, what_if
 from swapsim.patches.cluster_next import machines, studies
@@ -101,7 +101,7 @@ def draw_slots(folders: Mapping[str, Path]) -> alt.ConcatChart:
         .gather_every(max(events.height // _POINTS, 1))
         for name, events in given.items()
     )
-    return general.points(
+    return charts.points(
         *(rows, "nth", "mebibytes", "cpu"),
         panel="run",
         size=9,
@@ -124,7 +124,7 @@ def draw_ranking(
     drawn = ranking.drop("better_than", "tied_with")
     rows = drawn.with_columns(pl.col("setting").cast(pl.Int64))
     words = {"setting": setting, "median": f"{figure}, median"}
-    return general.lines(rows, "setting", "median", "policy", log="x", title=title, words=words)
+    return charts.lines(rows, "setting", "median", "policy", log="x", title=title, words=words)
 
 
 # The verdict, and what the pages on all patches call.

@@ -6,8 +6,8 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim import mglru
-from swapsim.charts import colours, general
+from swapsim import charts, mglru
+from swapsim.charts import colours
 from swapsim.ffi import GENERATIONS_MAX, MGLRU_RULES, MGLRU_SWAPPINESS_MAX, MGLRU_TERMS
 from swapsim.mglru.recording import TYPES, recording
 from swapsim.mglru.replay import chosen
@@ -263,7 +263,7 @@ def ages(rows: pl.DataFrame) -> alt.ConcatChart:
     """Draw where the anonymous pages are before each new generation (`by_age`)."""
     held = rows.with_columns(held=pl.format("{} pages", "pages"))
     names = held.sort("pages")["held"].unique(maintain_order=True).to_list()
-    return general.heat(
+    return charts.heat(
         held,
         *("aging", "age", "held"),
         text="pages",

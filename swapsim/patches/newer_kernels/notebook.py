@@ -4,14 +4,14 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts import general
+from swapsim import charts
 from swapsim.charts.colours import LOCKS
 
 
 def meetings_by_cpus(shares: pl.DataFrame) -> alt.ConcatChart:
     """Draw how often a lock meets another CPU, a line per kernel and lock (`meetings.shares`)."""
     lines = shares.with_columns(which=pl.concat_str("kernel", "lock", separator=": "))
-    return general.lines(
+    return charts.lines(
         lines,
         "cpus",
         "share",
@@ -30,7 +30,7 @@ def meetings_by_cpus(shares: pl.DataFrame) -> alt.ConcatChart:
 
 def global_lock_by_tasks(changes: pl.DataFrame) -> alt.ConcatChart:
     """Draw what one global lock changes of throughput, with its range (`global_lock.changes`)."""
-    return general.lines(
+    return charts.lines(
         changes,
         "tasks",
         "change",

@@ -6,7 +6,8 @@ from itertools import combinations
 import altair as alt
 import polars as pl
 
-from swapsim.charts import colours, general
+from swapsim import charts
+from swapsim.charts import colours
 from swapsim.ffi import STALL_RULES
 
 
@@ -27,7 +28,7 @@ def alike(decided: pl.DataFrame) -> pl.DataFrame:
 
 def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
     """Draw on how many lists two rule sets take the same decisions (`alike`)."""
-    return general.heat(
+    return charts.heat(
         *(pairs, "one", "other", "alike"),
         title=f"Lists of {trace} that two rule sets decide alike, %",
         subtitle="the same flags, sleeps and waits; naps are left out",
@@ -39,7 +40,7 @@ def agreement(pairs: pl.DataFrame, trace: str) -> alt.ConcatChart:
 
 def by_patch(steps: pl.DataFrame, subtitle: str) -> alt.ConcatChart:
     """Draw what each patch changes (`lab.steps`), coloured where the sign is sure."""
-    return general.heat(
+    return charts.heat(
         *(steps, "policy", "metric", "seen"),
         text="text",
         title="What each patch changes against the state before it",

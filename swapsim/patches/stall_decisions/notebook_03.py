@@ -7,7 +7,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from swapsim.charts import general
+from swapsim import charts
 from swapsim.patches import rounds
 from swapsim.patches.stall_decisions.lab import OF_SIZE, as_mailed, in_order_of_rules
 from swapsim.patches.stall_decisions.mail import RULES, STEPS, change_by_series, printed
@@ -44,7 +44,7 @@ def along_rules(measured: pl.DataFrame) -> pl.DataFrame:
 
 def draw_along(along: pl.DataFrame) -> alt.ConcatChart:
     """Draw the medians along the rule sets, with their intervals: a panel per figure."""
-    return general.lines(
+    return charts.lines(
         *(along, "policy", "median", "size"),
         title="Linux 6.1 run by each rule set",
         subtitle="medians, intervals; one CPU, one disk; files of 0 to 2.84 times the memory left",
@@ -77,7 +77,7 @@ def memory_over_time(by_time: pl.DataFrame) -> alt.ConcatChart:
     """Draw who holds memory in each sixth second of a simulated round, a panel per rule set."""
     each = by_time.filter(pl.col("t_s").cast(pl.Int64) % 6 == 1)
     gigabytes = each.select("rules", "t_s", (pl.col(*_HOLDERS) / 2**18).round_sig_figs(3))
-    return general.areas(
+    return charts.areas(
         gigabytes.rename(_HOLDERS).unpivot(
             [*_HOLDERS.values()], index=["rules", "t_s"], variable_name="part", value_name="memory"
         ),

@@ -26,7 +26,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from swapsim import live
-from swapsim.charts.theme import MIME, altair, of_version, png
+from swapsim.charts import MIME, altair, of_version, png
 from swapsim.errors import SwapsimError
 from swapsim.live.script import packed
 from swapsim.live.shown import MIME as LIVE

@@ -27,7 +27,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from swapsim.charts.theme import VEGA_LITE
+from swapsim.charts import VEGA_LITE
 from swapsim.live import script
 from swapsim.published.data import SHORT, address
 from swapsim.site import links

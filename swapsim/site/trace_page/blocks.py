@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from swapsim.charts.theme import MIME, png
+from swapsim.charts import MIME, png
 from swapsim.site.report.cells import figure
 from swapsim.tables import Table
 

@@ -173,7 +173,7 @@ def of_stalls(folder: Path) -> blocks.Blocks:
             charts.points(
                 named.with_columns(time_s=(pl.col("t_ns") - first) / 1e9)
                 .select("time_s", "delayed_ms", "reason")
-                .head(charts.general.MOST_ROWS),
+                .head(charts.MOST_ROWS),
                 "time_s",
                 "delayed_ms",
                 "reason",
