@@ -28,9 +28,8 @@ from swapsim import (
 )
 from swapsim.errors import InputError, SwapsimError
 from swapsim.policies import list_policy, policy, type_policy
-from swapsim.traces.folder import Trace, open_trace
+from swapsim.traces.folder import Trace, open_trace, shipped
 from swapsim.traces.importing import import_text
-from swapsim.traces.replays import shipped
 
 open = open_trace  # noqa: A001 # swapsim.open(...), as wave.open
 

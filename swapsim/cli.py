@@ -34,7 +34,7 @@ from swapsim import (  # but swapsim.site and charts of altair, which take a sec
     stall,
     study,
 )
-from swapsim.charts.theme import rendered
+from swapsim.charts import rendered
 from swapsim.errors import InputError, SwapsimError
 from swapsim.io import read_bytes, shipped_traces, write_atomically
 from swapsim.mglru.replay import chart as mglru_chart
@@ -90,6 +90,7 @@ def _table_text(frame: pl.DataFrame) -> str:
         fmt_str_lengths=1000,
         fmt_table_cell_list_len=-1,
         tbl_cell_numeric_alignment="RIGHT",
+        fmt_float="mixed",
         float_precision=None,
         thousands_separator=False,
     ):
@@ -294,7 +295,7 @@ def import_(text: str, output: Path, keep_going: bool, head: Path | None) -> Non
 def info(trace: Path | None, output: Path | None) -> None:
     if output:
         _writable(output, [".json"], [trace])
-        about = replays.shipped_traces().to_dicts() if trace is None else replays.described(trace)
+        about = traces.shipped_traces().to_dicts() if trace is None else traces.described(trace)
         write_atomically(output, f"{json.dumps(about, indent=2)}\n".encode())
     else:
         click.echo(_table_text(replays.shipped_traces()) if trace is None else replays.info(trace))

@@ -15,6 +15,10 @@ from typing import Final
 class SwapsimError(Exception):
     """A failure that swapsim foresees; its text is one line for a terminal."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class InputError(SwapsimError, ValueError):
     """A file (path, line from 1), a field, a table or a setting that does not fit."""

@@ -25,15 +25,17 @@ from swapsim.ffi import KERNELS, MAPPING_KERNELS, MAPPING_SITES, MAPPING_SLOTS_M
 from swapsim.progress import bar
 from swapsim.tables import Column, Table, Vocabulary
 from swapsim.traces import require_events
-from swapsim.traces.event_fields import (
+from swapsim.traces.folder import (
     PAGE_BYTES,
     SWAP_TYPE_SHIFT,
+    Trace,
+    event_names,
+    not_counted,
     one_device,
     read_fields,
     swap_offset,
+    unpaired,
 )
-from swapsim.traces.folder import Trace, event_names
-from swapsim.traces.replays import not_counted, unpaired
 
 if TYPE_CHECKING:
     import altair as alt

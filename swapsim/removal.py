@@ -30,8 +30,7 @@ from swapsim.mapping import MappingConfig, settings
 from swapsim.progress import bar
 from swapsim.tables import Column, Table
 from swapsim.traces import locate, read_event, require_events
-from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
-from swapsim.traces.folder import Trace
+from swapsim.traces.folder import PAGE_BYTES, Trace, one_device, read_fields, swap_offset
 
 __all__ = ["replay"]
 

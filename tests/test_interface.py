@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 import swapsim
 from swapsim import charts, machine, mapping, published, slots, study
@@ -118,3 +119,17 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout == "2\n"
+
+
+def test_a_cell_with_a_mistake_shows_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """IPython asks the class of an error for its traceback."""
+    shell = InteractiveShell.instance()
+    try:
+        assert not shell.run_cell(
+            "import swapsim; swapsim.open('swap-w-seq', feeds='slots')"
+        ).success
+    finally:
+        InteractiveShell.clear_instance()
+    assert re.fullmatch(
+        r"InputError: \S*swap-w-seq: slots needs slot_events, and .*\n", capsys.readouterr().out
+    )

@@ -16,7 +16,7 @@ from swapsim.clusters.events import CLUSTER_DEVICES, CLUSTER_EVENTS, FIELDS
 from swapsim.clusters.layout import IN_USE, OTHER_PROBES, Layout, layout_of, refuse
 from swapsim.errors import InputError
 from swapsim.traces import CLOCK, JoinedEvents
-from swapsim.traces.event_fields import SWAP_TYPE_SHIFT
+from swapsim.traces.folder import SWAP_TYPE_SHIFT
 
 Frames = Mapping[str, pl.DataFrame]
 

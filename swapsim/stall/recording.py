@@ -17,8 +17,7 @@ import polars as pl
 from swapsim.errors import errors_of
 from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
 from swapsim.stall import tables
-from swapsim.traces.folder import event_names, read_event
-from swapsim.traces.replays import require_events
+from swapsim.traces.folder import event_names, read_event, require_events
 from swapsim.traces.verification import check_tables, refuse
 
 TABLES: Final[Mapping[str, pl.Schema]] = {

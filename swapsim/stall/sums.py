@@ -15,8 +15,7 @@ from swapsim.errors import InputError, check_choice, errors_of
 from swapsim.ffi import SUMS_FLAGS, SUMS_RULES
 from swapsim.stall._native import CONGESTED_FLAGS, WRITEBACK_FLAG, decide_sums
 from swapsim.stall.tables import STALL_LISTS, STALL_PASSES, SUMMED
-from swapsim.traces.folder import event_names
-from swapsim.traces.replays import SUMS_TABLES
+from swapsim.traces.folder import SUMS_TABLES, event_names
 from swapsim.traces.verification import AGAIN, Verdict, check_tables, mismatch, read_tables, refuse
 
 _ROOT_STALLS: Final = (

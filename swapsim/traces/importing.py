@@ -16,9 +16,8 @@ from swapsim.errors import InputError, errors_of
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
 from swapsim.traces._native import NO_TRACE, PARSER_VERSION, Counts, read_ftrace
-from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
+from swapsim.traces.folder import FILES, PROVENANCE, absent, digests, event_table
 from swapsim.traces.formats import FTRACE_TEXT, recording_of
-from swapsim.traces.replays import absent
 from swapsim.traces.writer import TableWriter, toml_table
 
 _JOINING: Final = (

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from swapsim.errors import InputError
 from swapsim.io import data_root, read_bytes, read_text, read_toml, translate_errors
-from swapsim.traces.folder import REPLAYS, missing_events
-from swapsim.traces.replays import no_such_replay
+from swapsim.traces.folder import REPLAYS, missing_events, no_such_replay
 
 _MAGIC: Final = 0xEB9F
 _ELF: Final = b"\x7fELF"

@@ -10,7 +10,7 @@ from rig.collect import Captured, events, moved
 from rig.counts import Metrics, Rows
 from rig.errors import GuestError
 from rig.kernel import CLUSTER_SLOTS
-from swapsim.traces.event_fields import SWAP_TYPE_SHIFT
+from swapsim.traces.folder import SWAP_TYPE_SHIFT
 
 TRUNK_SHIFT: Final = 14
 """Log2 of the slots of 64 MiB, which one space of 6.12's swap cache serves."""
