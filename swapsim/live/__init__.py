@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "panel"]
 
 NAMES: Final = ("tags", "locks", "stalls", "trunks", "bases", "mglru")
-"""The panels, in the order of their questions: each is a module of `swapsim.live.panels`."""
+"""The panels, in the order of their questions: each is a function of `swapsim.live.panels`."""
 
 
 def panel(name: str, **turned: object) -> "LivePanel":

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
-from importlib import import_module
 from textwrap import wrap
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ import polars as pl
 
 from swapsim.charts import plain_numbers, png
 from swapsim.live import description as engine
+from swapsim.live import panels
 from swapsim.progress import WIDGET
 
 MIME: Final = "application/vnd.swapsim.live+json"
@@ -34,7 +34,7 @@ class LivePanel:
     """A panel of this notebook: turn its controls, or read its setting and its rows in Python."""
 
     def __init__(self, name: str, turned: Mapping[str, object]) -> None:
-        self.panel: engine.Panel = import_module(f"swapsim.live.panels.{name}").panel()
+        self.panel: engine.Panel = getattr(panels, name)()
         self.setting = engine.setting_of(self.panel, turned)
 
     def __repr__(self) -> str:

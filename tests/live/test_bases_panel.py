@@ -3,8 +3,8 @@
 
 import pytest
 
+from swapsim.live import panels
 from swapsim.live.description import run
-from swapsim.live.panels import bases
 from swapsim.patches.cluster_next import studies
 
 OLD = {"age": str(studies.RACE_AGES_MS[-1])}
@@ -20,7 +20,7 @@ CASES = {
 def test_gains_over_the_seeds_have_the_signs_of_the_notebooks(case: str) -> None:
     """V1 gains while it is young, and loses on an aged device that is more than half full."""
     turned, *signs = CASES[case]
-    panel = bases.panel()
+    panel = panels.bases()
     rows = run(panel, panel.first | turned).filter(metric="swap_out")
     by_policy = rows.pivot("policy", index="seed", values="value")
     for policy, sign in zip(studies.POSTED[1:], signs, strict=True):
@@ -31,7 +31,7 @@ def test_gains_over_the_seeds_have_the_signs_of_the_notebooks(case: str) -> None
 
 def test_more_tasks_do_not_fill_the_device_above_one_half() -> None:
     """Slots that CPUs keep are counted: under half full the shared base keeps its rate."""
-    panel = bases.panel()
+    panel = panels.bases()
     aged = [
         run(panel, panel.first | OLD | {"walkers": tasks}).filter(
             metric="swap_out", policy="shared"

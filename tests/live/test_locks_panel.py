@@ -4,15 +4,15 @@
 import polars as pl
 import pytest
 
+from swapsim.live import panels
 from swapsim.live.description import run
-from swapsim.live.panels import locks
 from swapsim.machine import anchors
 
 
 @pytest.mark.parametrize("kind", anchors.FAIR)
 def test_first_state_is_that_of_the_notebook(kind: str) -> None:
     """Over the notebook's seeds, its first state has the times of `lock_rates`."""
-    panel = locks.panel()
+    panel = panels.locks()
     rows = run(panel, panel.first | {"kind": f"{kind} lock"}, anchors.SEEDS)
     drawn = rows.group_by("placement", "threads", maintain_order=True).agg(
         low=1000 / pl.max("value"), high=1000 / pl.min("value")
@@ -29,7 +29,7 @@ def test_published_points_are_those_with_a_rate() -> None:
     known = anchors.published_anchors().filter(
         pl.col("loops").is_not_null() | (pl.col("unit") == "operations/s")
     )
-    (points,) = locks.panel().chart["datasets"].values()
+    (points,) = panels.locks().chart["datasets"].values()
     rates = dict(known.filter(unit="operations/s").select("anchor", "value").rows())
     assert [point["threads"] for point in points] == known["threads"].to_list()
     for name, last in rates.items():

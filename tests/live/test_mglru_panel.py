@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from swapsim.ffi import MGLRU_RULES
+from swapsim.live import panels
 from swapsim.live.description import figures, run
-from swapsim.live.panels import mglru as panels
 from swapsim.mglru.recording import recording
 from swapsim.mglru.replay import chosen as chosen_by_rules
 
@@ -18,7 +18,7 @@ REFAULTED = ("avg_refaulted", "refaulted")
 
 def chosen(**turned: object) -> dict[str, bool]:
     """Return for each rule set whether file pages are taken."""
-    panel = panels.panel()
+    panel = panels.mglru()
     rows = run(panel, panel.first | {name: str(value) for name, value in turned.items()})
     found = rows.filter(metric="takes file")
     return {rules: bool(value) for rules, value in found.select("rules", "value").rows()}
@@ -56,7 +56,7 @@ def test_swappiness_at_its_ends_leaves_the_rates_out() -> None:
 
 def test_a_kernel_has_no_result_at_a_swappiness_that_it_refuses() -> None:
     """201 is new in 7.3: the side of 6.12 is empty, and its figures are none."""
-    panel = panels.panel()
+    panel = panels.mglru()
     rows = run(panel, panel.first | {"swappiness": "201"})
     assert rows.filter(rules="6.12").select("metric", "value").rows() == [("takes file", None)]
     assert set(rows.filter(rules="7.3", metric="takes file")["value"]) == {0}
@@ -66,7 +66,7 @@ def test_a_kernel_has_no_result_at_a_swappiness_that_it_refuses() -> None:
 
 def test_the_margin_says_where_the_choice_turns() -> None:
     """One point below the turn file pages are taken, above it anonymous ones."""
-    panel = panels.panel()
+    panel = panels.mglru()
     rows = run(panel, panel.first | {"upper": "0", "swappiness": "60", "anon": "8"})
     turns = dict(rows.filter(metric="turn at the setting").select("rules", "value").rows())
     for rules, turn in turns.items():

@@ -6,9 +6,9 @@ from itertools import product
 import polars as pl
 import pytest
 
+from swapsim.live import panels
 from swapsim.live.description import configs, run
 from swapsim.live.models import stall as rows_of
-from swapsim.live.panels import stalls
 from swapsim.patches.stall_decisions.lists import make_list, process_list
 
 DIRTY = ("4 dirty", "2 anonymous dirty", "2 writing marked", "4 writing")
@@ -17,7 +17,7 @@ OTHERS = ("1 dirty clean-buffers", "1 clean committing", "2 clean")
 
 def test_first_state_is_the_list_of_the_notebook() -> None:
     """Its first state has the counts of the notebook's list at the second meeting."""
-    panel = stalls.panel()
+    panel = panels.stalls()
     found = run(panel, panel.first).pivot("metric", index="rules", values="value")
     pages = make_list(*DIRTY, *OTHERS)
     ends = process_list(pages, priority=10, flags=["writeback"], meetings=2).ends
@@ -30,7 +30,7 @@ def test_first_state_is_the_list_of_the_notebook() -> None:
 
 def test_its_words_name_each_sleep_after_a_list() -> None:
     """No rules but those of the figures sleep there, in any setting of caller and counts."""
-    panel = stalls.panel()
+    panel = panels.stalls()
     named = {(each.where["rules"], each.where["metric"]) for each in panel.figures}
     callers = next(control.sets for control in panel.controls if control.name == "caller")
     for turned, caller in product(COUNTS, callers):
@@ -50,7 +50,7 @@ COUNTS = ({}, {"dirty": "0", "writing_marked": "8"}, {"dirty": "8", "writing": "
 @pytest.mark.parametrize("turned", COUNTS, ids=str)
 def test_no_decision_is_left_out(turned: dict[str, str]) -> None:
     """Each metric that is not zero in some place has a column in the table."""
-    panel = stalls.panel()
+    panel = panels.stalls()
     names = ("others", "caller")
     values = {control.name: control.sets for control in panel.controls}
     for chosen in product(*(values[name] for name in names)):

@@ -6,16 +6,16 @@ from statistics import median
 
 import polars as pl
 
+from swapsim.live import panels
 from swapsim.live.description import configs as configs_of
 from swapsim.live.description import run
 from swapsim.live.models import slots_configs
-from swapsim.live.panels import trunks
 from swapsim.patches.cluster_next import studies
 
 
 def test_first_state_is_the_device_of_the_notebook_but_smaller() -> None:
     """It has as many trunks, CPUs and turns as the study of ages, and its last age."""
-    panel = trunks.panel()
+    panel = panels.trunks()
     ((_, values),) = configs_of(panel, panel.first, 1)
     device, churn = slots_configs(values)
     ratio = studies.DEVICE.slots // device.slots
@@ -33,7 +33,7 @@ def test_first_state_is_the_device_of_the_notebook_but_smaller() -> None:
 def test_policies_have_the_order_of_the_notebook() -> None:
     """At the age of its first state, CPUs meet under the policies under which they meet there."""
     where = {"metric": "lock.moved.add"}
-    panel = trunks.panel()
+    panel = panels.trunks()
     aged = studies.counts("ages").filter(setting=panel.first["age"], **where)
     medians = aged.group_by("policy").agg(pl.col("value").median()).sort("value")
     found = {

@@ -7,8 +7,8 @@ import pytest
 
 from swapsim import machine
 from swapsim.errors import InputError
+from swapsim.live import panels
 from swapsim.live.models import machine as rows
-from swapsim.live.panels import tags as panel_of_tags
 from swapsim.machine.constants import costs_by_name
 from swapsim.patches import batched_removal, cluster_next, what_if, writeback_tags
 from swapsim.patches.batched_removal.prediction import MIDDLE, constants_at
@@ -48,13 +48,13 @@ def test_a_gain_is_that_of_the_stored_study() -> None:
 
 def test_a_gain_is_that_of_the_panel() -> None:
     """The same machine in the panel's window has the same rates."""
-    panel = panel_of_tags.panel()
+    panel = panels.tags()
     window = {name: panel.base[name] for name in ("warmup_ns", "duration_ns", "slots")}
-    short = machine.preset("A-2016").replace(**window, frames=panel_of_tags._frames(8))
+    short = machine.preset("A-2016").replace(**window, frames=panels.frames_of(8))
     for case, fields in panel.cases:
         setting = {**panel.base, **fields, "frames": short.frames, "costs": short.costs}
         rate = rows(setting).filter(metric="swap_out")["value"].item()
-        tags = case["tags"] == panel_of_tags._KEPT
+        tags = case["tags"] == panels.KEPT
         assert machine.run(short.replace(tags=tags)).swap_out == rate
 
 

@@ -5,6 +5,7 @@ A setting is a dictionary of values that JSON can hold, with the names of the mo
 above 2**53 are text, because JSON rounds numbers in JavaScript.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from itertools import product
@@ -13,14 +14,15 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import slots
-from swapsim.ffi import MGLRU_RULES, STALL_FLAGS, STALL_RULES, STALL_SLEEPS
-from swapsim.live._native import churn_frames
+from swapsim._core import ffi, lib
+from swapsim.ffi import MGLRU_RULES, STALL_FLAGS, STALL_RULES, STALL_SLEEPS, check
 from swapsim.machine import Machine, anchors
 from swapsim.machine._native import TRAVELS, closed_loop_ns
 from swapsim.machine.constants import costs, costs_by_name
 from swapsim.machine.running import run_rows
 from swapsim.mglru._native import chooses_file
 from swapsim.patches.stall_decisions.lists import make_list, process_list
+from swapsim.slots._native import Bench
 from swapsim.slots.metrics import QUOTIENTS
 from swapsim.slots.workbench import measure
 
@@ -185,6 +187,41 @@ def slots_rows(setting: Setting) -> pl.DataFrame:
     pages = pl.lit(frames["pages"][-1], pl.Int64).alias("pages")
     task = pl.lit(None, pl.Int64).alias("task")
     return pl.concat([frames, at_end.select("metric", pages, task, "value")])
+
+
+_STEP_EFFORT: Final = 256
+"""The least effort of a task in a round, of which a page out takes two: WORKBENCH_STEP_EFFORT."""
+
+
+def churn_frames(device: slots.Device, churn: slots.Churn, frames: int) -> list[dict[str, Any]]:
+    """Run a churn as `slots.run`; return each task's last slot and what is shared, by frame."""
+    n_tasks = device.online if churn.tasks is None else churn.tasks
+    spaces = -(-n_tasks // churn.threads_per_address_space)
+    bench = Bench(device, churn, n_tasks=n_tasks)
+    bench.fragment(churn)
+    effort = math.ceil(2 * (churn.pages + churn.warm_up_pages) * _STEP_EFFORT / frames)
+    rows, base = [], 0
+    measures, over = ffi.new("struct sws_workbench_measures *"), ffi.new("bool *")
+    for pages in (churn.warm_up_pages, churn.pages):
+        lib.sws_workbench_begin_measures(bench.handle)
+        check(lib.sws_workbench_churn(bench.handle, 2 * -(-pages // n_tasks)))
+        before, over[0] = (0, 0), False
+        while not over[0]:
+            check(lib.sws_workbench_run(bench.handle, effort, over))
+            lib.sws_workbench_measures(bench.handle, measures)
+            now = measures.pages_out, measures.pages_met
+            out, met = (new - old for new, old in zip(now, before, strict=True))
+            slot_of = (lib.sws_workbench_last_slot(bench.handle, task) for task in range(spaces))
+            found: list[tuple[str, int | None, Any]]
+            found = [("slot", task, slot) for task, slot in enumerate(slot_of)]
+            found.append(("shared", None, met / out if out else None))
+            rows += [
+                {"pages": base + now[0], "metric": metric, "task": task, "value": value}
+                for metric, task, value in found
+            ]
+            before = now
+        base += before[0]
+    return rows
 
 
 def stall_setting(*kinds: str) -> dict[str, Any]:
