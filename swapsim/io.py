@@ -17,7 +17,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final
@@ -163,27 +163,31 @@ def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, An
         return tomllib.loads(text)
 
 
+def _decoding(path: Path | str) -> AbstractContextManager[None]:
+    return translate_errors(path, _NO_TABLE, _MAKE_AGAIN)
+
+
 def decode(data: bytes, path: Path | str, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the table of a Parquet file's bytes; `path` is the file that an error names."""
-    with translate_errors(path, _NO_TABLE, _MAKE_AGAIN):
+    with _decoding(path):
         return pl.read_parquet(io.BytesIO(data), columns=None if columns is None else [*columns])
 
 
 def decode_schema(data: bytes, path: Path | str) -> pl.Schema:
     """Return the columns of a table."""
-    with translate_errors(path, _NO_TABLE, _MAKE_AGAIN):
+    with _decoding(path):
         return pl.Schema(pl.read_parquet_schema(io.BytesIO(data)))
 
 
 def decode_height(data: bytes, path: Path | str) -> int:
     """Return the number of rows of a table, as its footer states."""
-    with translate_errors(path, _NO_TABLE, _MAKE_AGAIN):
+    with _decoding(path):
         return int(pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item())
 
 
 def decode_metadata(data: bytes, path: Path | str) -> dict[str, str]:
     """Return the metadata that the writer of a table stored in it."""
-    with translate_errors(path, _NO_TABLE, _MAKE_AGAIN):
+    with _decoding(path):
         return pl.read_parquet_metadata(io.BytesIO(data))
 
 

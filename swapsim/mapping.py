@@ -87,7 +87,7 @@ LOCK_SITES_PER_PAGE: Final = Table(
     "One row per flow and site: LOCK_SITES divided by the pages whose writeback started in the "
     "flow. Flows without such a page are left out.",
     *LOCK_SITES.columns[:5],
-    *(Column(name, pl.Float64, LOCK_SITES[name].meaning, "1/page") for name in _FIGURES),
+    *(Column(name, pl.Float64, LOCK_SITES[name].meaning) for name in _FIGURES),
 )
 
 

@@ -57,14 +57,12 @@ BATCHED_REMOVAL: Final = Table(
         pl.UInt64,
         "pages that could not be removed; null where the trace does not show failures",
     ),
-    Column("pages_a_list", pl.Float64, "mean number of pages on a list", "1/list"),
-    Column("mappings_a_list", pl.Float64, "mean number of distinct mappings of a list", "1/list"),
+    Column("pages_a_list", pl.Float64, "mean number of pages on a list"),
+    Column("mappings_a_list", pl.Float64, "mean number of distinct mappings of a list"),
     Column("page_by_page", pl.UInt64, "acquisitions of a mapping's lock with one hold per page"),
     Column("batched", pl.UInt64, "acquisitions of a mapping's lock with one hold per mapping"),
-    Column("saved_a_page", pl.Float64, "acquisitions that batching saves", "1/page"),
-    Column(
-        "pages_a_hold", pl.Float64, "mean number of pages that a batched hold removes", "1/hold"
-    ),
+    Column("saved_a_page", pl.Float64, "acquisitions that batching saves"),
+    Column("pages_a_hold", pl.Float64, "mean number of pages that a batched hold removes"),
     Column("longest", pl.UInt32, "pages removed in the longest batched hold"),
 )
 

@@ -35,12 +35,11 @@ _QUOTED: Final = 80  # characters of a file's own words in a message
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its meaning in a few words, and its unit if the name lacks it."""
+    """A column of a table, with its meaning in a few words if its name lacks one."""
 
     name: str
     dtype: pl.DataType | type[pl.DataType]
     meaning: str = ""
-    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -301,5 +300,4 @@ TRACE: Final = Column("trace", pl.String, "trace, by the name of its folder unde
 SEQ: Final = Column("seq", pl.UInt64, "position of the row in the complete trace")
 CPU: Final = Column("cpu", pl.UInt16, "number of the CPU on which the row was written")
 PID: Final = Column("pid", pl.Int32, "process ID of the task that the row is about")
-LAZYFREE: Final = Column("lazyfree", pl.Boolean, "whether it was freed lazily, so needs no swap")
 PAGES: Final = Column("pages", pl.UInt32, "number of pages of 4 KiB")

@@ -20,10 +20,11 @@ import chromium
 
 from swapsim.charts import png
 from swapsim.live import NAMES as PANELS
-from swapsim.live import panel, script
+from swapsim.live import panel
 from swapsim.live.description import ROWS
 from swapsim.live.description import run as engine_run
 from swapsim.live.shown import LivePanel
+from swapsim.live.shown import page as live_page
 from swapsim.site.report import cells, shell
 
 TURNS = {"fastest": 0, "middle": 0.5, "95 of 100": 0.95, "slowest": 1}
@@ -85,7 +86,7 @@ def run() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as made, chromium.browser(Path(made) / "profile") as page:
         folder = Path(made)
         (folder / shell.SCRIPT).write_text(shell.bundle(), encoding="utf-8")
-        (folder / shell.LIVE).write_text(script.page(), encoding="utf-8")
+        (folder / shell.LIVE).write_text(live_page(), encoding="utf-8")
         for name in PANELS:
             shown = panel(name)
             times, peer = turned(shown, page, folder), in_python(shown)

@@ -14,10 +14,10 @@ import pytest
 
 from swapsim import live
 from swapsim.errors import InputError
-from swapsim.live import NAMES, script
+from swapsim.live import NAMES
 from swapsim.live.description import figures as figures_of
 from swapsim.live.description import run, setting_of
-from swapsim.live.shown import MIME, LivePanel
+from swapsim.live.shown import MIME, LivePanel, text
 
 DRAWN = 12
 """Settings of each panel that are drawn, next to its first one."""
@@ -68,7 +68,7 @@ def test_a_page_says_what_python_says(name: str) -> None:
     """
     shown = live.panel(name)
     chosen = list(settings(shown))
-    parts = [script.text(part) for part in ("configs.js", "panel.js")]
+    parts = [text(part) for part in ("configs.js", "panel.js")]
     parts.append(f"const panel = {json.dumps(shown.for_page())};")
     found = engines.in_node(chosen, "\n".join(parts), PAGE)
     expected = [natively(shown, setting) for setting in chosen]

@@ -28,9 +28,8 @@ from traitlets.config import Config
 from swapsim import live
 from swapsim.charts import MIME, altair, of_version, png
 from swapsim.errors import SwapsimError
-from swapsim.live.script import packed
 from swapsim.live.shown import MIME as LIVE
-from swapsim.live.shown import LivePanel
+from swapsim.live.shown import LivePanel, packed
 from swapsim.progress import TextBar, check_interrupted
 from swapsim.site.notebooks import pictures, results_of, specification
 from swapsim.site.report.shell import TEMPLATES, Lead, as_html, fill

@@ -28,7 +28,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from swapsim.charts import VEGA_LITE
-from swapsim.live import script
+from swapsim.live import shown
 from swapsim.published.data import SHORT, address
 from swapsim.site import links
 from swapsim.site.report.current import git
@@ -262,7 +262,7 @@ def write(folder: Path, pages: Sequence[Page], provenance: Mapping[str, Any]) ->
         (folder / f"{page.name}.html").write_text(page.first_line + text, encoding="utf-8")
     (folder / STYLE).write_text(style(), encoding="utf-8")
     (folder / SCRIPT).write_text(bundle(), encoding="utf-8")
-    (folder / LIVE).write_text(script.page(), encoding="utf-8")
+    (folder / LIVE).write_text(shown.page(), encoding="utf-8")
 
 
 def style() -> str:
@@ -272,7 +272,7 @@ def style() -> str:
         for scheme, style in _CODE_BY_SCHEME
     )
     own = (TEMPLATES / STYLE).read_text(encoding="utf-8")
-    return "\n".join([own, script.text("panel.css"), *code])
+    return "\n".join([own, shown.text("panel.css"), *code])
 
 
 def _colours(style: str) -> str:
@@ -284,5 +284,5 @@ def _colours(style: str) -> str:
 def bundle() -> str:
     """Return the script that draws charts, fits tables and opens code, with its libraries."""
     own = ((TEMPLATES / name).read_text(encoding="utf-8") for name in _SNIPPETS)
-    snippet = "\n".join((script.EMBED, *own))
+    snippet = "\n".join((shown.EMBED, *own))
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)
