@@ -42,7 +42,7 @@ from swapsim.policies import ListPolicy, Policy, TypePolicy, policies_in
 from swapsim.progress import check_interrupted, exit_status
 from swapsim.slots.metrics import LEADING, METRICS
 from swapsim.slots.workbench import means
-from swapsim.traces import replays
+from swapsim.traces import folder as traces
 from swapsim.traces.folder import losses
 from swapsim.traces.probes import RUNNING_KERNEL, recording_script
 from swapsim.traces.text import head_of
@@ -206,7 +206,7 @@ _TRACE: Final = _Trace(path_type=Path)
 def _fed(ctx: click.Context, _: click.Parameter, trace: Path) -> Path:
     """Refuse a trace that cannot feed the command; say what it lacks of its recording."""
     verifies = "verify" in ctx.command_path.split()
-    replays.require_feeds(trace, str(ctx.command.name), verifies=verifies)
+    traces.require_feeds(trace, str(ctx.command.name), verifies=verifies)
     with suppress(SwapsimError):  # what is no trace is refused by the command
         if found := losses(trace):
             what = f"{trace} is not complete or not in order, which changes figures"
@@ -298,7 +298,7 @@ def info(trace: Path | None, output: Path | None) -> None:
         about = traces.shipped_traces().to_dicts() if trace is None else traces.described(trace)
         write_atomically(output, f"{json.dumps(about, indent=2)}\n".encode())
     else:
-        click.echo(_table_text(replays.shipped_traces()) if trace is None else replays.info(trace))
+        click.echo(_table_text(traces.shipped_traces()) if trace is None else traces.info(trace))
 
 
 @cli.command(help="Print a script that records, on your own kernel, what replays need.")
@@ -640,7 +640,7 @@ def _other_command(
     said = usage.message.rstrip(".")
     if swapped := [each for each in typed if each in group.commands]:
         return f"{said}: write '{ctx.command_path} {swapped[0]} {name}'"
-    above, names = f"{ctx.command_path} ".removeprefix("swapsim "), replays.also_called(name)
+    above, names = f"{ctx.command_path} ".removeprefix("swapsim "), traces.also_called(name)
     known = [path for path in _PATHS if path.startswith(above)]
     if same := sorted(path for path in known if path.split()[-1] in names):
         return f"{said}: its name here is {' or '.join(map(repr, same))}"

@@ -127,9 +127,7 @@ def test_only_bindings_use_the_c_extension() -> None:
         if "swapsim._core" in imports(module):
             last = module.rpartition(".")[2]
             bindings = {"ffi", "mapping", "models", "reclaim", "removal"}
-            assert last in bindings or last.startswith("_native"), (
-                module
-            )
+            assert last in bindings or last.startswith("_native"), module
 
 
 def test_only_io_decodes_files() -> None:

@@ -62,7 +62,7 @@ In ``data/published``, and what happens without a row of the new patch; step 1 n
 - ``swapsim/site/patches.py``, PATCHES: an error at import,
 - ``swapsim/patches/__init__.py``, ``swapsim/__init__.py``: the package is not exported, has no
   page, and a test fails,
-- ``swapsim/cli.py``, ``swapsim/traces/replays.py`` and ``folder.py``: the replay has no
+- ``swapsim/cli.py`` and ``swapsim/traces/folder.py``: the replay has no
   command, and ``swapsim info`` does not list it,
 - ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
 - ``tests/data/mails.toml`` (1): a test fails, and prints the digest of each table; copy it once its
