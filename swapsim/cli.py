@@ -38,6 +38,7 @@ from swapsim.charts import rendered
 from swapsim.errors import InputError, SwapsimError
 from swapsim.io import read_bytes, shipped_traces, write_atomically
 from swapsim.mglru.replay import chart as mglru_chart
+from swapsim.mglru.replay import flipped
 from swapsim.policies import ListPolicy, Policy, TypePolicy, policies_in
 from swapsim.progress import check_interrupted, exit_status
 from swapsim.slots.metrics import LEADING, METRICS
@@ -384,10 +385,14 @@ def _replay_clusters(trace: Path, rules: tuple[str, ...]) -> _Found:
 _MGLRU_TABLES: Final = ("flips", "when", "switches", "timeline")
 
 
-@_on(replay, "mglru", "6.12, 7.3: which choices of page types flip by other rules, by which term.")
+@_on(replay, "mglru", "6.12, 7.3: which choices of page types flip by other rules or swappiness.")
 @_rules(ffi.MGLRU_RULES)
 @_file("--policy", "Your own rules, by @swapsim.type_policy(); it runs as you.", "POLICY.py")
-@click.option("--swappiness", type=click.IntRange(0, 201), help="In place of the recorded one.")
+@click.option(
+    "--swappiness",
+    type=click.IntRange(0, ffi.MGLRU_SWAPPINESS_MAX),
+    help="In place of the recorded one; without --rules by those of the recorded kernel.",
+)
 @_shows(*_CHARTS, only=_MGLRU_TABLES)
 def _replay_mglru(
     trace: Path, rules: tuple[str, ...], policy: Path | None, swappiness: int | None
@@ -398,10 +403,11 @@ def _replay_mglru(
         if each not in own:
             why = f"has the policy {each.name}, which is of another kind: decorate functions with "
             raise InputError(f"{why}@swapsim.type_policy only", path=policy)
-    found = mglru.replay(trace, [*(rules or ffi.MGLRU_RULES), *own], swappiness=swappiness)
+    found = mglru.replay(trace, [*rules, *own] or None, swappiness=swappiness)
     return _Found(
         {name: getattr(found, name) for name in _MGLRU_TABLES},
         _drawn(lambda: mglru_chart(found.timeline, title=f"Why did it swap? {trace.name}")),
+        flipped(found.flips, swappiness),
     )
 
 

@@ -112,9 +112,19 @@ def cluster_work(trace: str) -> Any:
 
 def mglru_flips(trace: str) -> Any:
     """MGLRU: choices by the base's term and other rules' type and term."""
-    rows = mglru.replay(trace).flips
     keys = ["rules", "base_type", "base_term", "type", "term"]
-    return table(rows, keys, "choices")
+    rows = mglru.replay(trace).flips.group_by(keys, maintain_order=True)
+    return table(rows.agg(pl.col("choices").sum()), keys, "choices")
+
+
+def mglru_swappiness(trace: str, *values: int) -> Any:
+    """MGLRU: at another swappiness, choices that flip, by the recorded one and the new type."""
+    found = {}
+    for value in values:
+        rows = mglru.replay(trace, swappiness=value).flips.filter("flips")
+        some = rows.group_by("swappiness", "type", maintain_order=True).agg(pl.col("choices").sum())
+        found[value] = table(some, ["swappiness", "type"], "choices") if some.height else {}
+    return found
 
 
 def mglru_switches(trace: str) -> Any:

@@ -93,6 +93,7 @@ COMMANDS = (
     ("replay clusters clusters-7.3-zram-1 --rules 8.0", "8.0"),
     ("replay clusters clusters-7.3-zram-1 --switch x=yes", "switches={...}"),
     ("replay mglru generations-7.3-mixed-1 --policy two.py", "two.py"),
+    ("replay mglru generations-7.3-mixed-1 --swappiness 201", "a whole number from 0 to 200"),
     ("replay mapping swap-w-seq -o x.xls", "does not end in one of"),
     ("replay mapping swap-w-seq -o no/x.csv", "does not exist"),
     ("replay mapping swap-w-seq --explain", "help(swapsim"),
@@ -192,6 +193,7 @@ CALLS: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: clusters.replay("clusters-7.3-zram-1", ["8.0"]), "8.0"),
     (lambda: mglru.verify("swap-w-seq"), "generation_choices"),
     (lambda: mglru.replay("generations-7.3-mixed-1", ["8.0"]), "8.0"),
+    (lambda: mglru.replay("generations-7.3-mixed-1", swappiness=201), "from 0 to 200"),
     # a policy
     (lambda: swapsim.policy(base_of="task"), "base_of='task'"),
     (lambda: swapsim.policy(base_of="cpu")(lambda nxt: nxt), "nxt"),

@@ -89,7 +89,18 @@ real kernel would it turn, and what decided these?
 >>> flipped.select("base_type", "base_term", "type", "choices").rows()
 [('file', 'few refaults', 'anon', 77), ('file', 'refault rates', 'anon', 44)]
 
-``swapsim replay mglru DIR --policy mine.py`` does the same with the functions of a file.
+``swapsim replay mglru DIR --policy mine.py`` does the same with the functions of a file. And what
+would another swappiness take first? Recorded was 60. Up to 199 refault rates decide; at 200 the
+kernel always begins with anonymous pages:
+
+>>> for swappiness in 100, 199, 200:
+...     flips = mglru.replay("generations-7.3-mixed-1", swappiness=swappiness).flips
+...     print(swappiness, flips.filter("flips").select("base_type", "type", "choices").rows())
+100 [('file', 'anon', 44)]
+199 [('file', 'anon', 44)]
+200 [('file', 'anon', 3732), ('file', 'anon', 44)]
+
+On the command line it is ``swapsim replay mglru DIR --swappiness N``.
 
 ## What is refused
 

@@ -70,15 +70,16 @@ class Replay:
     Attributes
     ----------
     flips : polars.DataFrame
-        Choices by the rules of the recorded kernel (``base``) and by others: ``base_type, type``
-        that is scanned first, or neither; the terms that decide it; whether the types differ.
+        Choices by the rules of the recorded kernel (``base``), at the recorded ``swappiness``, and
+        by others: ``base_type, type`` that is scanned first, or neither; the terms that decide it;
+        whether the types differ.
     when : polars.DataFrame
         The flips of each part of the recording: ``start_s, rules, base_term, term, type, choices``.
     switches : polars.DataFrame
-        What each switch turns, in which the rules differ from those of the recorded kernel, set
-        alone in these; ``all`` of them; and each rule of `UNUSED` (``rules`` is none). Of
-        ``choices`` those that scan another type (``flips``), anonymous pages among them
-        (``to_anon``), or have another tier index.
+        What each switch turns at the recorded swappiness, in which the rules differ from those of
+        the recorded kernel, set alone in these; ``all`` of them; and each rule of `UNUSED`
+        (``rules`` is none). Of ``choices`` those that scan another type (``flips``), anonymous
+        pages among them (``to_anon``), or have another tier index.
     timeline : polars.DataFrame
         As of `timeline`.
     """
@@ -91,22 +92,27 @@ class Replay:
 
 def replay(
     trace: Source,
-    rules: Sequence[str | TypePolicy] = RULES,
+    rules: Sequence[str | TypePolicy] | None = None,
     *,
     swappiness: int | None = None,
     switches: Switches | None = None,
     parts: int = 20,
 ) -> Replay:
-    """Decide the states of a recording by other rules: which choices flip, when, by which term.
+    """Decide the states of a recording by other rules, or at another swappiness: what flips.
+
+    Each choice is compared with that of the recorded kernel at the swappiness of its own pass,
+    which may change during a recording.
 
     Parameters
     ----------
     trace : Trace, Path or str
         A trace that feeds mglru.
     rules : sequence of str or TypePolicy
-        Of RULES, and rules of your own (`swapsim.type_policy`); default: those of both kernels.
+        Of RULES, and rules of your own (`swapsim.type_policy`); default: those of both kernels, or
+        with a swappiness those of the recorded kernel alone.
     swappiness : int, optional
-        Another swappiness for the same states, 0 to 200.
+        Another swappiness in each state, 0 to 200. A recorded 0, which the kernel also takes where
+        no swap space is left, is replaced as well. Agings and scan sizes are not replayed.
     switches : mapping of str to bool or int, optional
         Switches of ``mglru.h`` to change in each of the rules.
     parts : int
@@ -135,11 +141,17 @@ def replay(
     >>> replayed.flips.filter("flips").select("base_type", "type", "term", "choices").rows()
     [('file', 'anon', 'older generation', 2286), ('file', 'anon', 'older generation', 348), \
 ('file', 'anon', 'refault rates', 74)]
+    >>> replayed = mglru.replay("generations-7.3-mixed-1", swappiness=200)
+    >>> replayed.flips.filter("flips").select("swappiness", "base_term", "type", "choices").rows()
+    [(60, 'few refaults', 'anon', 3732), (60, 'refault rates', 'anon', 44)]
     """
-    rows, wanted = recording(trace), tuple(dict.fromkeys(rules))
+    rows = recording(trace)
+    if rules is None:
+        rules = RULES if swappiness is None else (rows.rules,)
+    wanted = tuple(dict.fromkeys(rules))
     part = _part_ns(rows, parts) / _NANOSECONDS
     first = pl.col("first").cast(pl.String)
-    kernel = chosen(rows, rows.rules).select(base_type=first, base_term="term")
+    kernel = chosen(rows, rows.rules).select("swappiness", base_type=first, base_term="term")
     decided = pl.concat(
         chosen(rows, each, switches=switches, swappiness=swappiness)
         .select("term", type=first, start_s=part)
@@ -153,7 +165,10 @@ def replay(
     )
     others = [each for each in wanted if isinstance(each, str) and each != rows.rules]
     return Replay(
-        flips=_counted(decided, "rules", "base", "base_type", "base_term", "type", "term", "flips"),
+        flips=_counted(
+            decided,
+            *("rules", "base", "swappiness", "base_type", "base_term", "type", "term", "flips"),
+        ),
         when=_counted(decided.filter("flips"), "start_s", "rules", "base_term", "term", "type"),
         switches=_by_switch(rows, others),
         timeline=timeline(rows, parts=parts),
@@ -163,6 +178,19 @@ def replay(
 def _counted(decided: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """Return the number of ``choices`` for each value of the columns."""
     return decided.group_by(columns).agg(choices=pl.len().cast(pl.UInt64)).sort(*columns)
+
+
+def flipped(flips: pl.DataFrame, swappiness: int | None) -> list[str]:
+    """Return a line for each of the rules: how many choices flip, and to which type."""
+    lines = []
+    recorded = ", ".join(map(str, flips["swappiness"].unique().sort()))
+    now = recorded if swappiness is None else f"{swappiness} instead of {recorded}"
+    for (rules,), of in flips.group_by("rules", maintain_order=True):
+        turned = of.filter("flips").group_by("type").agg(pl.col("choices").sum()).sort("type")
+        to = ", ".join(f"{n} to {each}" for each, n in turned.iter_rows())
+        count = f"{turned['choices'].sum()} of {of['choices'].sum()} choices flip"
+        lines.append(f"by {rules} at swappiness {now}: {count}{to and ', '}{to}")
+    return lines
 
 
 def _by_switch(rows: Recording, rules: Sequence[str]) -> pl.DataFrame:

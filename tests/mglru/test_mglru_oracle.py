@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle_mglru import choice
+from oracle_mglru import choice, isolate
 from recorded import (
     KINDS,
     call_rows,
@@ -19,6 +19,7 @@ from recorded import (
     tiered,
 )
 
+from swapsim import mglru
 from swapsim.ffi import MGLRU_RULES
 from swapsim.mglru import _native
 from swapsim.mglru import recording as tables
@@ -52,6 +53,28 @@ def test_choices_are_those_of_the_oracle(
     if alone:
         wrong = _native.choices(table_of([other], tables.MGLRU_CHOICES), kernel)
         assert wrong["type_equal"].to_list() == ["differs"]
+
+
+@kernels
+@given(state=states(), recorded=st.integers(0, 200), others=st.sets(st.integers(0, 200)))
+def test_another_swappiness_is_that_of_the_oracle(
+    kernel: str, state: dict[str, Any], recorded: int, others: set[int]
+) -> None:
+    """Each choice is that of the same state at the other value, compared with the recorded one."""
+    state = limited(kernel, state) | {"swappiness": recorded}
+    rows = tables.Recording(
+        choices=table_of([chosen_row(kernel, state, [(8, 8), (8, 8)])], tables.MGLRU_CHOICES),
+        steps=tables.recording(f"generations-{kernel}-held-1").steps.head(1),
+    )
+    for value in {0, 1, 199, 200, *others}:
+        flips = mglru.replay(rows, swappiness=value).flips.row(0, named=True)
+        then = state | {"swappiness": value}
+        kind, term, _ = choice(kernel, summed(then))
+        scans, _ = isolate(kernel, then, kind, [(8, 8), (8, 8)], exhausted=False)
+        first = KINDS[scans[0][0]] if scans else "neither"
+        assert (flips["rules"], flips["swappiness"]) == (kernel, recorded)
+        assert (flips["type"], flips["term"]) == (first, term)
+        assert flips["flips"] == (flips["type"] != flips["base_type"])
 
 
 @kernels

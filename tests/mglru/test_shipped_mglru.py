@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The shipped traces of generations: every decision is that of their kernel's rules."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from swapsim import mglru
 from swapsim.mglru.recording import recording
+from swapsim.mglru.replay import chosen
 from swapsim.traces import shipped_folders
 
 SHIPPED = shipped_folders("mglru")
@@ -23,6 +25,17 @@ def test_each_decision_is_that_of_the_rules(folder: Path) -> None:
     # Set before the recordings that were not looked at were opened.
     assert found.figures["ambiguous"] <= 0.005 * (rows.choices.height + rows.steps.height)
     assert not mglru.replay(rows).flips.filter("flips", rules=rows.rules).height
+
+
+@TRACES
+def test_a_higher_swappiness_never_takes_fewer_anonymous_pages(folder: Path) -> None:
+    """A choice that begins with them does so at each higher one, and none flips at its own."""
+    rows = recording(folder)
+    by = [chosen(rows, rows.rules, swappiness=value)["first"] == "anon" for value in range(201)]
+    assert all((low <= high).all() for low, high in pairwise(by))
+    for value in rows.choices["swappiness"].unique():
+        flips = mglru.replay(rows, swappiness=value).flips
+        assert not flips.filter("flips", swappiness=value).height
 
 
 def test_the_traces_cover_what_they_should() -> None:
