@@ -37,8 +37,7 @@ from swapsim.patches.cluster_next.studies import SLOT_SWEEP
 from swapsim.patches.stall_decisions.mail import printed
 from swapsim.patches.what_if import gains
 from swapsim.reclaim import Run as ReclaimRun
-from swapsim.slots.events import request_streams
-from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.slots.events import SLOT_EVENTS, request_streams
 from swapsim.slots.workbench import means, ranking
 from swapsim.study import against, over, wide
 
@@ -191,7 +190,7 @@ def test_slot_events_become_streams_of_pages_with_their_owners(steps: list[tuple
         else:
             rows.append({**head, "op": "reuse", "offset": slot, "n": 0})
     with_memory = {tasks[row["pid"]] for row in rows if row["mm"]}
-    found = request_streams(pl.DataFrame(rows, schema=SLOT_EVENTS.schema))
+    found = request_streams(pl.DataFrame(rows, schema=SLOT_EVENTS))
     assert found.select("task", "op", "owner", "ordinal", "mm").rows() == [
         (task, op, tasks[owner], ordinal, 0 if task in with_memory else -1)
         for task, op, owner, ordinal in expected

@@ -16,7 +16,7 @@ from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, check
 from swapsim.policies import Policy
 from swapsim.progress import check_interrupted
 from swapsim.slots.config import SWAP_IN, Churn, Device, Fill, Streams, Workload
-from swapsim.slots.tables import SLOT_CALLS, SLOT_FAULT
+from swapsim.slots.events import SLOT_CALLS
 
 
 def settings(config: Device) -> Any:
@@ -110,10 +110,10 @@ def _feed(handle: Any, rows: pl.DataFrame) -> pl.DataFrame:
         raise InputError(f"the row with seq {seq[0]} cannot be replayed: {wrong}")
     check(code)
     calls = core.frame_of(judged[: n_judged[0]])
-    faults = pl.Series(SLOT_FAULT.dtype.categories).gather(calls["fault"].cast(pl.UInt32))
+    faults = pl.Series(core.SLOT_FAULTS).gather(calls["fault"].cast(pl.UInt32))
     matched = pl.col("exact") + pl.col("raced")
     complete = calls.with_columns(mismatched=pl.col("slots") - matched, fault=faults)
-    return complete.select(pl.col(name).cast(kind) for name, kind in SLOT_CALLS.schema.items())
+    return complete.select(pl.col(name).cast(kind) for name, kind in SLOT_CALLS.items())
 
 
 def _mismatch(handle: Any) -> Mismatch | None:
@@ -122,7 +122,7 @@ def _mismatch(handle: Any) -> Mismatch | None:
         return None
     slots = {side: list(getattr(found, side)[0 : getattr(found, f"n_{side}")])
              for side in ("ours", "theirs")}  # fmt: skip
-    fault = SLOT_FAULT.words[found.call.fault]
+    fault = core.SLOT_FAULTS[found.call.fault]
     return core.values(found[0]) | core.values(found.call) | slots | {"fault": fault}
 
 

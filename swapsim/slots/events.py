@@ -9,14 +9,39 @@ from typing import Final, TypeVar
 import polars as pl
 
 from swapsim.errors import InputError, errors_of
+from swapsim.ffi import SLOT_FAULTS, SLOT_OPS
 from swapsim.slots.config import REQUESTS, Device
-from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.tables import require
 from swapsim.traces.folder import PROVENANCE, locate, provenance, read_event, require_order
 from swapsim.traces.verification import refuse, require_ops
 
 _Value = TypeVar("_Value", str, int)
 
 FILE: Final = "slot_events.parquet"
+
+SLOT_EVENTS: Final = pl.Schema(
+    {"seq": pl.UInt64(), "cpu": pl.UInt16(), "pid": pl.Int32(), "mm": pl.UInt64()}
+    | {"op": pl.Enum(SLOT_OPS)}
+    | dict.fromkeys(("n", "offset", "base", "next", "lowest", "highest"), pl.UInt32())
+)
+"""A row per event of the slot allocator under si->lock, in lock order; null where an op has no such
+field. ``call``: a task asks for slots; ``alloc``: a slot is handed out; ``done``: the call ends and
+stores a base; ``fail``: it ends without a slot and stores none; ``free``: slots are freed;
+``reuse``: a slot that only the swap cache holds is tried (``slot_replay.h``).
+
+``mm`` is the caller's address space, 0 for a kernel thread; ``n`` are slots asked for, given or
+freed, or 1 if a tried slot was freed; ``offset`` is a slot, or the first of several; ``base`` is
+that before the call and ``next`` that after it; ``lowest`` and ``highest`` are the slots that the
+call may use."""
+
+SLOT_CALLS: Final = pl.Schema(
+    {"seq": pl.UInt64(), "cpu": pl.UInt16(), "pid": pl.Int32()}
+    | dict.fromkeys(("wanted", "slots", "exact", "raced", "mismatched"), pl.UInt32())
+    | {"fault": pl.Enum(SLOT_FAULTS)}
+)
+"""A row per call that ended, in the order of their ends: ``seq`` of its first row; slots ``wanted``
+and handed out, of which the model hands out as well (``exact``), or which a concurrent change
+during an unlocked scan explains (``raced``); ``fault``: where the call first differs."""
 
 _HEAD: Final = ("seq", "cpu", "pid", "mm", "op")
 
@@ -33,8 +58,8 @@ _NEEDS: Final = {
 
 def slot_events(trace: Path | str) -> pl.DataFrame:
     """Read the slot events of a trace, in lock order (SLOT_EVENTS)."""
-    fields = [name for name in SLOT_EVENTS.schema if name not in _HEAD]
-    return read_event(trace, "slot_events", SLOT_EVENTS.schema, may_be_null=fields)
+    fields = [name for name in SLOT_EVENTS if name not in _HEAD]
+    return read_event(trace, "slot_events", SLOT_EVENTS, may_be_null=fields)
 
 
 def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) -> None:
@@ -42,7 +67,7 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
 
     An ``InputError`` names the row, by its seq, and the field.
     """
-    SLOT_EVENTS.check(rows)
+    require(rows, SLOT_EVENTS, "SLOT_EVENTS")
     require_ops(rows, _HEAD, {op: _NEEDS[op] for op in ops})
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import polars as pl
 from oracle_slots import BATCH, CACHED, IDLE, RATION, Call, Config, Device, Kernel, Step
 
-from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.slots.events import SLOT_EVENTS
 
 
 class Pause(Enum):
@@ -76,7 +76,7 @@ class Machine:
 
     def frame(self) -> pl.DataFrame:
         """Return the rows."""
-        return pl.DataFrame(self.rows, schema=SLOT_EVENTS.schema)
+        return pl.DataFrame(self.rows, schema=SLOT_EVENTS)
 
     def write(self, task: Task, op: str, **values: int) -> None:
         """Write a row; seq has gaps, because other events have numbers too."""

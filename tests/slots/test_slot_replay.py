@@ -18,7 +18,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOTS_MAX
 from swapsim.io import shipped_traces
 from swapsim.slots import _native as native_slots
-from swapsim.slots.tables import SLOT_CALLS, SLOT_EVENTS
+from swapsim.slots.events import SLOT_CALLS, SLOT_EVENTS
 from swapsim.slots.verify import OPEN_CALLS_MAX, verify
 from swapsim.traces.verification import Verdict
 
@@ -96,7 +96,7 @@ def require_holds(found: Verdict) -> None:
 def spoil(rows: pl.DataFrame, where: pl.Expr, column: str, value: int) -> pl.DataFrame:
     """Return the rows with another value in some rows of a column."""
     changed = pl.when(where).then(value).otherwise(column)
-    return rows.with_columns(changed.cast(SLOT_EVENTS.schema[column]).alias(column))
+    return rows.with_columns(changed.cast(SLOT_EVENTS[column]).alias(column))
 
 
 @settings(max_examples=15, suppress_health_check=RELAXED)
@@ -108,7 +108,7 @@ def test_what_a_kernel_wrote_verifies_in_full(seed: int, cpus: int) -> None:
     assume(usual(rows))
     found = verdict(made, rows)
     require_holds(found)
-    assert found.tables["calls"].schema == SLOT_CALLS.schema
+    assert found.tables["calls"].schema == SLOT_CALLS
     assert found.tables["calls"].height == rows["op"].is_in(["done", "fail"]).sum()
     assert found.tables["calls"]["slots"].sum() == rows.filter(pl.col("op") == "done")["n"].sum()
     assert found.tables["calls"]["mismatched"].sum() == 0
@@ -228,7 +228,7 @@ def test_spoilt_rows_are_refused_or_judged(seed: int, data: st.DataObject) -> No
         refused = str(error)
     else:
         refused = "seq"
-        assert found.tables["calls"].schema == SLOT_CALLS.schema
+        assert found.tables["calls"].schema == SLOT_CALLS
     assert "seq" in refused
     assert "\n" not in refused
 
@@ -260,7 +260,7 @@ def table(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Return rows of task 7 on CPU 0, with seq 10, 11 and so on, as SLOT_EVENTS."""
     head = dict.fromkeys(SLOT_EVENTS.names()) | {"cpu": 0, "pid": 7, "mm": 0}
     return pl.DataFrame(
-        [head | {"seq": 10 + at} | row for at, row in enumerate(rows)], schema=SLOT_EVENTS.schema
+        [head | {"seq": 10 + at} | row for at, row in enumerate(rows)], schema=SLOT_EVENTS
     )
 
 

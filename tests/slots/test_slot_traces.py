@@ -8,8 +8,7 @@ import pytest
 
 from swapsim import slots, traces
 from swapsim.errors import InputError
-from swapsim.slots.events import request_streams, set_up, slot_events
-from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.slots.events import SLOT_EVENTS, request_streams, set_up, slot_events
 
 PROVENANCE = """
 [kernel]
@@ -24,7 +23,7 @@ cpus = 2
 def write(folder: Path, rows: list[dict[str, object]], provenance: str = PROVENANCE) -> Path:
     """Write a trace folder of these slot events."""
     folder.mkdir()
-    frame = pl.DataFrame(rows, schema=SLOT_EVENTS.schema)
+    frame = pl.DataFrame(rows, schema=SLOT_EVENTS)
     frame.write_parquet(folder / "slot_events.parquet")
     (folder / "trace.toml").write_text(provenance, encoding="utf-8")
     return folder

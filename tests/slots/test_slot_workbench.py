@@ -23,9 +23,8 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.slots._native import _flat
 from swapsim.slots.config import REQUESTS, Churn, Device, Streams
-from swapsim.slots.events import request_streams, slot_events, traced_device
+from swapsim.slots.events import SLOT_EVENTS, request_streams, slot_events, traced_device
 from swapsim.slots.metrics import METRICS
-from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.slots.workbench import means, measure, points, ranking, run_point
 
 METER = ("overlap_calls", "lock_window", "span_window")
@@ -373,7 +372,7 @@ def events_of(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
             (seq, 0, pid, mm, op, n, offset, None, None, None, None)
             for seq, (pid, mm, op, n, offset) in enumerate(rows)
         ],
-        schema=SLOT_EVENTS.schema,
+        schema=SLOT_EVENTS,
         orient="row",
     )
 

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from rig.errors import GuestError
-from swapsim.slots.tables import SLOT_EVENTS
+from swapsim.slots.events import SLOT_EVENTS
 
 EVENT: Final = "slot_events"
 # The kernel's event has all fields; which of them an op means, null elsewhere.
@@ -39,7 +39,7 @@ def tabulate(folder: Path) -> None:
         table = events.with_columns(
             pl.when(pl.col("op").is_in(ops)).then(pl.col(field)).alias(field)
             for field, ops in FIELDS.items()
-        ).select(pl.col(name).cast(kind) for name, kind in SLOT_EVENTS.schema.items())
+        ).select(pl.col(name).cast(kind) for name, kind in SLOT_EVENTS.items())
     except pl.exceptions.PolarsError as error:
         raise GuestError(f"the kernel's slot events are not as expected: {error}") from error
     table.write_parquet(path, compression="zstd", compression_level=ZSTD_LEVEL)
