@@ -126,7 +126,7 @@ def test_only_bindings_use_the_c_extension() -> None:
     for module in MODULES:
         if "swapsim._core" in imports(module):
             last = module.rpartition(".")[2]
-            bindings = {"ffi", "mapping", "models", "reclaim", "removal"}
+            bindings = {"ffi", "mapping", "models", "policies", "reclaim", "removal"}
             assert last in bindings or last.startswith("_native"), module
 
 

@@ -18,8 +18,7 @@ from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
 from swapsim.clusters.replay import figures_of
 from swapsim.errors import InputError, check_number
-from swapsim.policies import ListPolicy
-from swapsim.policies._native import Observation
+from swapsim.policies import ListPolicy, Observation
 from swapsim.progress import bar
 from swapsim.tables import Metric, Metrics
 

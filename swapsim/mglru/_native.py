@@ -10,8 +10,7 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi import MGLRU_RULES, MGLRU_SWITCHES, MGLRU_TYPES, check, frame_of, pointers, records
 from swapsim.mglru.recording import COUNTERS, EQUAL, GENERATIONS, MORE, TERM, TIERS, TYPES
-from swapsim.policies import TypePolicy
-from swapsim.policies._native import Observation
+from swapsim.policies import Observation, TypePolicy
 from swapsim.traces.verification import AGAIN
 
 _TIERED: Final = tuple(f"{each}_{tier}" for each in TYPES for tier in TIERS)

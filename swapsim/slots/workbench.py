@@ -14,9 +14,7 @@ import polars as pl
 from swapsim import study
 from swapsim.errors import InputError, check_number, require_some, suggestion
 from swapsim.ffi import POLICIES
-from swapsim.policies import Policy
-from swapsim.policies._native import Observation
-from swapsim.policies.compiler import fault
+from swapsim.policies import Observation, Policy, fault
 from swapsim.slots._native import count
 from swapsim.slots.config import GIGABYTE_SLOTS, Device, Streams, Workload
 from swapsim.slots.events import FILE, first_free, request_streams, traced_device

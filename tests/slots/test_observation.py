@@ -13,8 +13,7 @@ import pytest
 import swapsim
 from swapsim import progress
 from swapsim.errors import InputError
-from swapsim.policies import Policy
-from swapsim.policies._native import Observation
+from swapsim.policies import Observation, Policy
 from swapsim.slots.config import Churn, Device
 from swapsim.slots.workbench import measure, require_sound
 
