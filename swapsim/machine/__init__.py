@@ -5,10 +5,9 @@
 worth, `sweep` runs many, and `fit` finds costs that no source gives. `machine.charts` draws.
 """
 
-from swapsim.machine.config import Machine
+from swapsim.machine.config import PRESETS, Machine, preset
 from swapsim.machine.constants import costs
 from swapsim.machine.fitting import fit
-from swapsim.machine.presets import PRESETS, preset
 from swapsim.machine.running import Run, gain, run, sweep
 
 __all__ = ["PRESETS", "Machine", "Run", "costs", "fit", "gain", "preset", "run", "sweep"]

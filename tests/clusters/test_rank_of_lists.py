@@ -11,8 +11,15 @@ import swapsim
 from swapsim import clusters
 from swapsim.cli import main
 from swapsim.clusters import ranking
-from swapsim.clusters.churn import GROUPS, churn
-from swapsim.clusters.ranking import Stream, measure, ranked, stream, with_recordings
+from swapsim.clusters.ranking import (
+    CHURN_GROUPS,
+    Stream,
+    churn,
+    measure,
+    ranked,
+    stream,
+    with_recordings,
+)
 from swapsim.errors import InputError
 from swapsim.patches.newer_kernels.studies import PER_DEVICE, tiered_stream
 from swapsim.policies import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
@@ -124,7 +131,7 @@ def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
     rows, groups = churn(5, requests=3000)
     again, _ = churn(5, requests=3000)
     assert rows.events.equals(again.events)
-    assert set(groups.values()) == set(range(GROUPS))
+    assert set(groups.values()) == set(range(CHURN_GROUPS))
     assert rows.events["pid"].n_unique() > 12
     made = stream(rows, "generated", groups=groups)
     assert made.groups == {pid: groups[pid] for pid in made.groups}

@@ -7,8 +7,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.clusters import ranking
-from swapsim.clusters.churn import churn
 from swapsim.clusters.events import ClusterRows
+from swapsim.clusters.ranking import churn
 from swapsim.patches.newer_kernels import global_lock as one_lock
 from swapsim.patches.newer_kernels import meetings
 from swapsim.study import Study
