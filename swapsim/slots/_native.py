@@ -140,19 +140,18 @@ LOCK_SITES: Final = {
 """Why a trunk's lock is acquired, and the number in the path of a count: ``locks.0.moved``."""
 
 
-def count(device: Device, workload: Workload, lock_window: int | None = None) -> dict[str, Any]:
+def count(device: Device, workload: Workload) -> dict[str, Any]:
     """Run a workload; return the fields of ``struct sws_workbench_measures`` by their paths.
 
-    ``tested`` and ``pages`` have, for each online CPU, slots tested, and pages that got a slot. Two
-    acquisitions of a lock are close within a window of so many.
+    ``tested`` and ``pages`` have, for each online CPU, slots tested, and pages that got a slot.
     """
     if isinstance(workload, Streams):
-        return _count_streams(device, workload, lock_window)
+        return _count_streams(device, workload)
     n_tasks = device.online
     if isinstance(workload, Churn) and workload.tasks is not None:
         check_number("tasks", workload.tasks, 1, n_tasks, f" (online CPUs: {n_tasks})")
         n_tasks = workload.tasks
-    bench = Bench(device, workload, n_tasks=n_tasks, lock_window=lock_window)
+    bench = Bench(device, workload, n_tasks=n_tasks)
     if isinstance(workload, Fill):
         bench.go(lib.sws_workbench_fill, device.slots - 1, False)
     else:
@@ -164,7 +163,7 @@ def count(device: Device, workload: Workload, lock_window: int | None = None) ->
     return bench.counts(device.online)
 
 
-def _count_streams(device: Device, workload: Streams, lock_window: int | None) -> dict[str, Any]:
+def _count_streams(device: Device, workload: Streams) -> dict[str, Any]:
     rows = workload.requests.sort("task", maintain_order=True)
     known = dict(rows.group_by("task").agg(pl.col("mm").first()).iter_rows())
     last = max(*rows.select(pl.col("task", "owner").max()).row(0))
@@ -172,7 +171,7 @@ def _count_streams(device: Device, workload: Streams, lock_window: int | None) -
     tasks = ffi.new("struct sws_workbench_task[]", last + 1)
     for number, task in enumerate(tasks):
         task.cpu, task.mm = number % device.online, known.get(number, -1)
-    bench = Bench(device, workload, tasks=tasks, n_tasks=len(tasks), lock_window=lock_window)
+    bench = Bench(device, workload, tasks=tasks, n_tasks=len(tasks))
     first = np.searchsorted(rows["task"].to_numpy(), np.arange(len(tasks) + 1)).astype(np.uint64)
     owner = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
     arrays = rows.select("ordinal", owner=owner).to_dict() | {"first": first}
@@ -195,13 +194,7 @@ class Bench:
     """A ``struct sws_workbench`` that is freed with this object."""
 
     def __init__(
-        self,
-        device: Device,
-        workload: Workload,
-        *,
-        n_tasks: int,
-        tasks: Any = None,
-        lock_window: int | None = None,
+        self, device: Device, workload: Workload, *, n_tasks: int, tasks: Any = None
     ) -> None:
         if tasks is None:
             spaces = -(-n_tasks // getattr(workload, "threads_per_address_space", 1))
@@ -213,7 +206,7 @@ class Bench:
             lib.sws_workbench_config_init,
             None,
             asynchronous=getattr(workload, "swap_in", SWAP_IN[0]) == "asynchronous",
-            lock_window=device.online if lock_window is None else lock_window,
+            lock_window=device.online,
             pages_a_cpu=getattr(workload, "pages_a_cpu", 0),
             tasks=tasks,
             n_tasks=n_tasks,

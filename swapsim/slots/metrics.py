@@ -32,6 +32,13 @@ _TESTED: Final = (*_UNLOCKED, *_QUICK, *_CLUSTER)
 _GIVEN: Final = _device("given")
 _PAGES: Final = ("pages_out",)
 _ROUNDS: Final = ("rounds",)
+_PAIRS: Final = ("pair_rounds",)
+_AGAIN: Final = ("tested_again",)
+_RUNS: Final = ("runs",)
+_MET: Final = ("rounds_met",)
+_HELD: Final = (*_QUICK, *_CLUSTER, *_device("looked_at"))
+_FULL: Final = ("without_slot",)
+_ALL_PAGES: Final = (*_PAGES, *_FULL)
 
 _SITES: Final = {
     "": (tuple(LOCK_SITES), "acquisitions of a trunk's lock"),
@@ -49,44 +56,23 @@ def _q(
 
 QUOTIENTS: Final[dict[str, Quotient]] = {
     "scanned": _q("slots/slot", "slots tested per slot handed out", _TESTED, _GIVEN),
-    "scanned.unlocked": _q(
-        "slots/slot", "of these, by the scan with no lock held", _UNLOCKED, _GIVEN
-    ),
+    "scanned.unlocked": _q("slots/slot", "of these, by the scan without a lock", _UNLOCKED, _GIVEN),
     "scanned.quick": _q("slots/slot", "of these, by the quick scan under si->lock", _QUICK, _GIVEN),
     "scanned.cluster": _q("slots/slot", "of these, in the CPU's own cluster", _CLUSTER, _GIVEN),
     "scanned.again": _q(
-        "share",
-        "scanned slots that another CPU had just scanned, of all",
-        ("tested_again",),
-        ("on_trails",),
+        "share", "scanned slots that another CPU had just scanned, of all", _AGAIN, ("on_trails",)
     ),
-    "trunk.met": _q(
-        "share",
-        "of the rounds, those after which the last slots of two CPUs are in one trunk",
-        ("rounds_met",),
-        _ROUNDS,
-    ),
-    "trunk.pairs": _q(
-        "pairs", "pairs of CPUs whose last slots are in one trunk", ("pair_rounds",), _ROUNDS
-    ),
-    "trunk.stay": _q(
-        "rounds", "how long such a pair stays in one trunk", ("pair_rounds",), ("meetings",)
-    ),
+    "trunk.met": _q("share", "rounds after which two CPUs are in one trunk", _MET, _ROUNDS),
+    "trunk.pairs": _q("pairs", "pairs of CPUs whose last slots are in one trunk", _PAIRS, _ROUNDS),
+    "trunk.stay": _q("rounds", "how long such a pair stays in one trunk", _PAIRS, ("meetings",)),
     "trunk.shared": _q(
-        "share",
-        "of the pages, those whose slot is in the trunk of another CPU's last slot",
-        ("pages_met",),
-        _PAGES,
+        "share", "pages in the trunk of another CPU's last slot, of all", ("pages_met",), _PAGES
     ),
     "changes": _q(
-        "1/page", "times that a task changes CPU, per page", ("changes",), _PAGES, better="neither"
+        "1/page", "times that a task changes CPU, per page", ("changes",), _PAGES, "neither"
     ),
     "lock": _q(
-        "1/page",
-        "acquisitions of trunks' locks per page swapped out",
-        _locks("acquisitions"),
-        _PAGES,
-        better="neither",
+        "1/page", "acquisitions of trunks' locks", _locks("acquisitions"), _PAGES, "neither"
     ),
     **{
         f"lock.{count}{site}": _q(
@@ -99,54 +85,25 @@ QUOTIENTS: Final[dict[str, Quotient]] = {
         for site, (numbers, which) in _SITES.items()
     },
     "run": _q(
-        "slots",
-        "adjacent slots that an address space gets in sequence",
-        _PAGES,
-        ("runs",),
-        better="higher",
+        "slots", "adjacent slots that an address space gets in sequence", _PAGES, _RUNS, "higher"
     ),
     "call": _q(
-        "slots/call",
-        "slots that a call of the device gets",
-        _GIVEN,
-        _device("calls"),
-        better="higher",
+        "slots/call", "slots that a call of the device gets", _GIVEN, _device("calls"), "higher"
     ),
     "si_lock": _q("1/slot", "acquisitions of si->lock per slot", _device("si_lock"), _GIVEN),
-    "si_lock.work": _q(
-        "steps/slot",
-        "slots tested and bases read under si->lock, per slot",
-        (*_QUICK, *_CLUSTER, *_device("looked_at")),
-        _GIVEN,
-    ),
+    "si_lock.work": _q("steps/slot", "slots tested and bases read under si->lock", _HELD, _GIVEN),
     "reclaims": _q(
-        "1/slot",
-        "slots that only the swap cache held and that were tried, per slot",
-        _device("reclaims"),
-        _GIVEN,
+        "1/slot", "slots tried that only the swap cache held", _device("reclaims"), _GIVEN
     ),
-    "seeks": _q(
-        "1/page", "writes that are not adjacent to the last one, per page", ("seeks",), _PAGES
-    ),
+    "seeks": _q("1/page", "writes not adjacent to the last one, per page", ("seeks",), _PAGES),
     "seeks.distance": _q("slots", "distance of a seek", ("seek_slots",), ("seeks",)),
     "span": _q(
-        "slots",
-        "from the lowest to the highest slot written in a window",
-        ("span_slots",),
-        ("spans",),
+        "slots", "from the lowest to the highest slot of a window", ("span_slots",), ("spans",)
     ),
     "nonsense": _q(
-        "share",
-        "of the answers of a user's policy, those that are invalid",
-        _device("nonsense"),
-        _device("stores"),
+        "share", "invalid answers of a user's policy", _device("nonsense"), _device("stores")
     ),
-    "without_slot": _q(
-        "share",
-        "of the pages, those that found the device full",
-        ("without_slot",),
-        ("pages_out", "without_slot"),
-    ),
+    "without_slot": _q("share", "pages that found the device full, of all", _FULL, _ALL_PAGES),
 }
 
 METRICS: Final = Metrics(

@@ -111,21 +111,9 @@ def rank(
     >>> slots.rank(stay, seeds=1).filter("user")["rule"].item()
     'percpu, permm, stay'
     """
-    chosen = [policies] if isinstance(policies, Policy) else [*policies]
-    values = runs(chosen, seeds=seeds, executor=executor, progress=progress)
-    return rank_table(values, RANKED_BY, POLICIES)
-
-
-def runs(
-    policies: Sequence[Policy],
-    *,
-    seeds: int,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Return RANKED_BY of each run of a ranking: ``metric, policy, seed, value``."""
     from swapsim.machine.running import PAGES_MOVED, run_policies
 
+    policies = [policies] if isinstance(policies, Policy) else [*policies]
     names = [policy.name for policy in policies]
     for name in names:
         if names.count(name) > 1:
@@ -143,4 +131,4 @@ def runs(
     columns = ["metric", "policy", "seed", "value"]
     rows = pl.concat([moved.select(columns), counted.select(columns)])
     words = {PAGES_MOVED: "throughput", "lock.moved.add": "transfers", "run": "locality"}
-    return rows.with_columns(pl.col("metric").replace(words))
+    return rank_table(rows.with_columns(pl.col("metric").replace(words)), RANKED_BY, POLICIES)

@@ -31,7 +31,6 @@ _FAULTS: Final = {
     "base after": "the base that it stores differs",
 }
 
-
 _SHOWN: Final = 8  # slots of a call that a mismatch shows, from where they differ on
 
 

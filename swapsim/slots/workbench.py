@@ -220,11 +220,9 @@ def run_point(point: Point) -> pl.DataFrame:
     )
 
 
-def measure(
-    device: Device, workload: Workload, *, lock_window: int | None = None
-) -> dict[str, float | None]:
+def measure(device: Device, workload: Workload) -> dict[str, float | None]:
     """Return each of METRICS of a run, with the device's policy and seed."""
-    counts = count(device, workload, lock_window)
+    counts = count(device, workload)
     values: dict[str, float | None] = {}
     for name, metric in QUOTIENTS.items():
         under = sum(counts[each] for each in metric.under)

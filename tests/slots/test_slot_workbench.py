@@ -199,7 +199,7 @@ def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
     """Two CPUs in one trunk fill it and leave it sooner, so they share it less than by chance."""
     cpus, trunks = 16, 768
     found = [
-        values(
+        measure(
             # Trunks of 256 slots, as many as on 48 GB.
             Device(slots=trunks << 8, trunk_shift=8, possible_cpus=cpus, seed=seed),
             Churn(used_share=0.6, pages=2**16, warm_up_pages=2**15),
@@ -216,14 +216,9 @@ def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
 SMALL = Churn(pages=3000, warm_up_pages=1000)
 
 
-def values(device: Device, workload: Any, **more: Any) -> dict[str, Any]:
-    """Return a run's metrics by name."""
-    return measure(device, workload, **more)
-
-
 def test_each_metric_is_there_once() -> None:
     """A run has every metric once; shares lie between 0 and 1."""
-    found = values(Device(slots=1 << 15, possible_cpus=4), SMALL)
+    found = measure(Device(slots=1 << 15, possible_cpus=4), SMALL)
     assert list(found) == list(METRICS)
     for name, metric in METRICS.items():
         if metric.unit == "share" and found[name] is not None:
@@ -234,15 +229,15 @@ def test_each_metric_is_there_once() -> None:
 def test_a_page_out_and_in_takes_three_acquisitions_in_6_1_and_two_before() -> None:
     """Add, delete and, in 6.1, the freed slot's shadow; slots in return caches are missing."""
     for kernel, expected in (("6.1", 3), ("5.8", 2)):
-        found = values(Device(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
+        found = measure(Device(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
         assert found["lock"] == pytest.approx(expected, abs=0.05)
 
 
 def test_threads_of_an_address_space_share_its_base() -> None:
     """With one address space for all CPUs permm has one base, else one per CPU."""
     device = Device(slots=1 << 18, possible_cpus=4, policy="permm")
-    alone = values(device, SMALL)
-    shared = values(device, replace(SMALL, threads_per_address_space=4))
+    alone = measure(device, SMALL)
+    shared = measure(device, replace(SMALL, threads_per_address_space=4))
     assert shared["lock.moved.add"] > alone["lock.moved.add"]
     assert shared["run"] < alone["run"]
 
@@ -271,15 +266,6 @@ def test_a_user_policy_that_copies_a_built_in_one_measures_the_same() -> None:
     )
     assert ours.equals(built_in)
     assert ours.filter(metric="lock.moved")["value"].min() > 0
-
-
-def test_the_window_is_as_wide_as_configured() -> None:
-    """A wider window finds more locks close."""
-    device = Device(slots=1 << 16, possible_cpus=8, policy="percpu")
-    narrow = values(device, SMALL, lock_window=0)
-    wide = values(device, SMALL, lock_window=10**6)
-    assert narrow["lock.close"] == 0
-    assert wide["lock.close"] == wide["lock.moved"] == narrow["lock.moved"]
 
 
 GRID = {"cpus": [2, 4], "used_share": [0.5, 1]}
@@ -447,11 +433,11 @@ def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     assert requests.filter(op="put").select("owner", "ordinal").is_unique().all()
     device = traced_device(folder)
     for policy in ("shared", "percpu-rerandomise"):
-        found = values(replace(device, policy=policy), Streams(requests=requests))
+        found = measure(replace(device, policy=policy), Streams(requests=requests))
         assert found["without_slot"] == 0
         # What is not freed waits in return caches, or stays to the end.
         assert 2 < found["lock"] <= 2 + puts / gets
-    late = values(device, Streams(requests=requests, skipped_share=0.8))
+    late = measure(device, Streams(requests=requests, skipped_share=0.8))
     assert late["scanned"] != found["scanned"]
 
 
@@ -507,7 +493,7 @@ def test_more_address_spaces_than_can_own_pages_are_refused() -> None:
 def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: int) -> None:
     """A device smaller than its CPUs' clusters, or full, still gives every metric."""
     for used_share in (0.5, 1.0):
-        found = values(
+        found = measure(
             Device(slots=n_slots, possible_cpus=8),
             Churn(used_share=used_share, pages=50, warm_up_pages=10),
         )
