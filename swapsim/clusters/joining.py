@@ -31,11 +31,8 @@ from swapsim.traces.folder import SWAP_TYPE_SHIFT
 
 Frames = Mapping[str, pl.DataFrame]
 
-_LARGE: Final = 1 << 6
-"""The flag of a folio of several pages: PG_head."""
-
-_SECTORS: Final = 8
-"""Sectors of a slot."""
+_LARGE: Final = 1 << 6  # the flag of a folio of several pages: PG_head
+_SECTORS: Final = 8  # of a slot
 
 _DEVICE: Final = ("device", "si", "slots", "used", "flags", "prio", "nonfull", "frag")
 _LISTS: Final = ("list", "free", "full", "discarding")
@@ -81,14 +78,10 @@ _EVENTS_OF_BOTH: Final[Mapping[str, tuple[str, ...]]] = {
     "disk_discard": ("sector",),
 }
 
+_LOCKED: Final = ("cluster_move_locked", "cluster_pick_locked")
 _OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
     "6.12": frozenset({"swap_call_end", "cluster_visit_end", "slot_free"}),
-    "7.3": frozenset(
-        {
-            *("slot_free", "swap_request_end", "cluster_move_locked", "cluster_pick_locked"),
-            "swap_device",
-        }
-    ),
+    "7.3": frozenset({*("slot_free", "swap_request_end", "swap_device"), *_LOCKED}),
 }
 """Events without which a recording can be replayed, or which may not have occurred. On 7.3, where
 swap-in grants, too, the end of a visit is needed."""
@@ -96,12 +89,8 @@ swap-in grants, too, the end of a visit is needed."""
 _SOLIDSTATE, _BLKDEV, _PAGE_DISCARD = 1 << 4, 1 << 6, 1 << 10
 """Flags of a swap device: include/linux/swap.h, 6.12 and 7.3."""
 
-_HEAD_BYTES: Final = 16
-"""Bytes of the head of a list."""
-
-_HEADING: Final = 1
-"""In place of a device's address: the heading of /proc/swaps."""
-
+_HEAD_BYTES: Final = 16  # of the head of a list
+_HEADING: Final = 1  # in place of a device's address: the heading of /proc/swaps
 _HEADS: Final = {1: 256, CLUSTER_ORDERS: 512}
 """Number of nonfull lists -> slots of a cluster: one list if only single pages swap, or one for
 each order."""
@@ -164,21 +153,12 @@ def _numbered(rows: pl.DataFrame, devices: pl.DataFrame) -> dict[str, pl.DataFra
     both = pl.concat([switched, rows], how="diagonal").sort(CLOCK, "line", maintain_order=True)
     both = both.with_row_index("seq")
     seq = both.filter("on").select("seq", "device")
-    unnamed = (
-        ("cluster_events", CLUSTER_EVENTS, both.filter(pl.col("on").is_null())),
-        (
-            "cluster_devices",
-            CLUSTER_DEVICES,
-            devices.drop(_PLACE).join(seq, on="device", maintain_order="left"),
-        ),
-    )
+    events = both.filter(pl.col("on").is_null())
+    devices = devices.drop(_PLACE).join(seq, on="device", maintain_order="left")
     return {
-        name: frame.select(pl.col(c).cast(t) for c, t in table.items())
-        for name, table, frame in unnamed
+        "cluster_events": events.select(pl.col(c).cast(t) for c, t in CLUSTER_EVENTS.items()),
+        "cluster_devices": devices.select(pl.col(c).cast(t) for c, t in CLUSTER_DEVICES.items()),
     }
-
-
-# What the complete recording must have.
 
 
 def _require_events(frames: Frames, rules: str) -> None:
@@ -231,9 +211,6 @@ def _require_counter(rows: pl.DataFrame, head: Mapping[str, Any]) -> None:
             f"its clock is no counter, for event {line} shares its time with one of another CPU: "
             f"{choose}"
         )
-
-
-# Rows of one op.
 
 
 def _rows(frame: pl.DataFrame | None, op: str, **fields: pl.Expr | str) -> Iterator[pl.DataFrame]:
@@ -418,11 +395,10 @@ def _devices(events: pl.DataFrame, rules: str) -> tuple[pl.DataFrame, int]:
 
 def _list_offsets(fields: Mapping[str, str], cluster_size: int) -> Iterator[tuple[str, pl.Expr]]:
     """Yield the name of each list that such a kernel has, and its offset in a device."""
-    heads = {size: heads for heads, size in _HEADS.items()}[cluster_size]
     for name in CLUSTER_LISTS:
         word = name.rstrip("0123456789")
         order = int(name.removeprefix(word) or 0)
-        if word in fields and order < heads:
+        if word in fields and (order == 0 or cluster_size == _HEADS[CLUSTER_ORDERS]):
             yield name, pl.col(fields[word]) + _HEAD_BYTES * order
 
 
@@ -469,10 +445,8 @@ def _discards(frames: Frames, layout: Layout) -> Iterator[pl.DataFrame]:
         yield from _rows(rows.filter(pl.col("of") == name), op, device="device", slot="slot")
 
 
-# 6.12: one lock.
-
-
 def _of_6_12(frames: Frames) -> Iterator[pl.DataFrame]:
+    """Yield the rows of 6.12, which has one lock."""
     get = frames.get
     yield from _rows(get("swap_call"), "call", n="n", order="order")
     yield from _rows(get("cluster_visit"), "visit", device="device", slot="offset", order="order")
@@ -482,10 +456,8 @@ def _of_6_12(frames: Frames) -> Iterator[pl.DataFrame]:
     yield from _rows(get("slot_free"), "free", device=_DEVICE_OF_ENTRY, slot=_SLOT_OF_ENTRY, n="nr")
 
 
-# 7.3: a lock for each cluster, and one for the lists of a device.
-
-
 def _of_7_3(frames: Frames, layout: Layout) -> Iterator[pl.DataFrame]:
+    """Yield the rows of 7.3, which has a lock for each cluster, and one for a device's lists."""
     get = frames.get
     order = _ORDER_OF_FOLIO
     of_list = {"device": "device", "list": "named_list"}

@@ -14,7 +14,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import io, study
-from swapsim.clusters._native import Served, serve
+from swapsim.clusters._native import LOOKS, Served, serve
 from swapsim.clusters.events import (
     CLUSTER_DEVICES,
     CLUSTER_EVENTS,
@@ -29,11 +29,8 @@ from swapsim.policies import ListPolicy, Observation
 from swapsim.progress import bar
 from swapsim.tables import Metric, Metrics
 
-BASE: Final = "7.3"
-"""The rules that the alternatives change."""
-
-FILL: Final = 0.9
-"""Share of a device's slots that a stream uses at its peak; fixed before the first run."""
+BASE: Final = "7.3"  # the rules that the alternatives change
+FILL: Final = 0.9  # share of a device that a stream uses at its peak; fixed before the first run
 
 TRACES: Final = (
     "clusters-7.3-full-4",
@@ -43,17 +40,9 @@ TRACES: Final = (
 )
 """Shipped traces of 7.3, in which each request names its task; on disks without seeks."""
 
-_RECORDED: Final = "clusters-7.3-"
-"""How the names of shipped traces of 7.3 begin."""
-
-GROUPS: Final = 2
-"""Groups of tasks that stand in for memory cgroups where a trace does not say them."""
-
-SEEDS: Final = 8
-"""Generated streams, unless a caller wants another number."""
-
-LOOKS: Final = 24
-"""Samples of the lists along a stream."""
+_RECORDED: Final = "clusters-7.3-"  # how the names of shipped traces of 7.3 begin
+GROUPS: Final = 2  # groups of tasks in place of memory cgroups, where a trace does not say them
+SEEDS: Final = 8  # generated streams, unless a caller wants another number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +102,6 @@ METRICS: Final = Metrics(
     },
 )
 
-
 OF_DEVICES: Final = Metrics(
     "a ranking on devices of several priorities",
     {
@@ -122,7 +110,6 @@ OF_DEVICES: Final = Metrics(
         "inversions": Metric("%", "runs granted below a device with free slots", "lower"),
     },
 )
-
 
 _ALL: Final = Metrics(METRICS.subject, {**METRICS, **OF_DEVICES})
 _COLUMNS: Final = {
@@ -138,14 +125,6 @@ _COLUMNS: Final = {
     "inversions": "inversions_percent",
 }
 """A metric -> its name in `replay.figures_of`."""
-
-_MEASURES: Final = {
-    "stream": pl.String(),
-    "seed": pl.UInt64(),
-    **dict.fromkeys(("policy", "metric", "unit"), pl.String()),
-    "value": pl.Float64(),
-}
-"""A row for each stream of requests, seed, alternative and metric; null without such a request."""
 
 
 def stream(
@@ -204,7 +183,12 @@ def measure(
     *,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Serve streams under alternatives; count ``stream, seed, policy, metric, unit, value``."""
+    """Serve streams under alternatives; count ``stream, seed, policy, metric, unit, value``.
+
+    A value is null where a stream has no such request.
+    """
+    schema = {"stream": pl.String(), "seed": pl.UInt64()}
+    schema |= dict.fromkeys(("policy", "metric", "unit"), pl.String()) | {"value": pl.Float64()}
     streams, rows = list(streams), []
     with bar(len(streams) * len(alternatives), "rank", "runs", shown=progress) as counted:
         for each in streams:
@@ -213,7 +197,7 @@ def measure(
                 found = _metrics(_served(each, alternative), of_tiers)
                 rows += [(each.name, each.seed, alternative.name, *row) for row in found]
                 counted.update()
-    return pl.DataFrame(rows, schema=_MEASURES, orient="row", strict=False)
+    return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
 
 
 def _served(of: Stream, alternative: Alternative | ListPolicy) -> Served:
@@ -364,7 +348,13 @@ def rank(
     ('free_or_larger', 37.1)
     """
     chosen = [policies] if isinstance(policies, ListPolicy) else [*policies]
-    changes = _changes(compared(chosen, seeds=seeds, progress=progress))
+    check_number("seeds", seeds, 1)
+    every: list[Alternative | ListPolicy] = [*ALTERNATIVES, *chosen]
+    named = [each.name for each in every]
+    for name in named:
+        if named.count(name) > 1:
+            raise InputError(f"two policies are called {name}: rename one", field="policies")
+    changes = _changes(measure(default_streams(seeds), every, progress=progress))
     names = {name: name.replace("->", "_").replace(" ", "_") for name in METRICS}
     values = changes.filter(pl.col("seed") > 0).select(
         pl.col("metric").replace(names), "policy", "seed", value="change"
@@ -382,21 +372,10 @@ def rank(
     )
 
 
-def compared(policies: Sequence[ListPolicy], *, seeds: int, progress: bool = False) -> pl.DataFrame:
-    """Serve `default_streams` under the alternatives and one's own policies (`measure`)."""
-    check_number("seeds", seeds, 1)
-    every: list[Alternative | ListPolicy] = [*ALTERNATIVES, *policies]
-    names = [each.name for each in every]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two policies are called {name}: rename one", field="policies")
-    return measure(default_streams(seeds), every, progress=progress)
-
-
-# A generated stream, in which the group of each task is known.
+# A generated stream, in which the group of each task is known. Fixed before the first run:
 
 _CPUS, _TASKS, CHURN_GROUPS = 8, 12, 3
-"""CPUs, tasks at a time, and their groups; the parameters were fixed before the first run."""
+"""CPUs, tasks at a time, and their groups."""
 
 _ORDERS: Final = (0,) * 24 + (2,) * 4 + (4,) * 8 + (9,)
 """Orders of requests, each as often as it occurs here."""

@@ -183,16 +183,12 @@ def _grants(rules: str, served: Served) -> pl.DataFrame:
 def figures_of(served: Served) -> dict[str, int | float | None]:
     """Return the counts of what was served, their sums per grant, and percentages."""
     counts = {**served.counts, "grants": sum(served.runs)}
-    quotients = {
-        **{f"{name}_a_grant": (1, sum(counts[part] for part in parts), counts["grants"])
-           for name, parts in _A_GRANT.items()},
-        **{f"{name}_percent": (100, counts[part], counts[whole])
-           for name, (part, whole) in _PERCENT.items()},
-    }  # fmt: skip
-    shares = {
-        name: factor * part / whole if whole else None
-        for name, (factor, part, whole) in quotients.items()
-    }
+    shares: dict[str, float | None] = {}
+    for name, parts in _A_GRANT.items():
+        work, grants = sum(counts[part] for part in parts), counts["grants"]
+        shares[f"{name}_a_grant"] = work / grants if grants else None
+    for name, (part, whole) in _PERCENT.items():
+        shares[f"{name}_percent"] = 100 * counts[part] / counts[whole] if counts[whole] else None
     return counts | shares
 
 

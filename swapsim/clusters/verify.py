@@ -93,18 +93,14 @@ def verify(trace: ClusterRows | Trace | Path | str, *, progress: bool = False) -
     True
     """
     with opened(trace) as rows:
-        return _judged(rows, progress=progress)
-
-
-def _judged(rows: ClusterRows, *, progress: bool) -> Verdict:
-    if not serves(rows.rules, rows.devices):
-        raise InputError(
-            f"a device is a hard disk, for which {rows.rules} has no clusters: choose a trace of "
-            "other devices",
-            field="rotational",
-        )
-    with bar(rows.events.height, "verify", "rows", shown=progress) as counted:
-        totals, open_calls, found = verify_rows(rows, counted.update)
+        if not serves(rows.rules, rows.devices):
+            raise InputError(
+                f"a device is a hard disk, for which {rows.rules} has no clusters: choose a trace "
+                "of other devices",
+                field="rotational",
+            )
+        with bar(rows.events.height, "verify", "rows", shown=progress) as counted:
+            totals, open_calls, found = verify_rows(rows, counted.update)
     counts = {
         name: (totals[f"{name}_equal"], n)
         for name, n in totals.items()

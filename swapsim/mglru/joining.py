@@ -47,19 +47,14 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The events, and their fields."""
 
-_SELDOM: Final = frozenset({"gen_age", "gen_age_end", "gen_abort", "gen_abort_end"})
-"""Events that may not have occurred."""
-
-_BATCH: Final = dict.fromkeys(("gen_choice", "gen_evict"), ("nr",))
-"""Fields that 6.12 does not have."""
+_SELDOM: Final = ("gen_age", "gen_age_end", "gen_abort", "gen_abort_end")  # may not have occurred
+_BATCH: Final = dict.fromkeys(("gen_choice", "gen_evict"), ("nr",))  # fields that 6.12 lacks
 
 _RULES: Final = {38: "6.12", 40: "7.3"}
 """Numbers of a controller's array: 6.12 has no protected pages of the first tier."""
 
-_ONLINE: Final = 1 << 1
-"""CSS_ONLINE (include/linux/cgroup-defs.h)."""
-_GFP_IO: Final = 1 << 6
-"""__GFP_IO (include/linux/gfp_types.h)."""
+_ONLINE: Final = 1 << 1  # CSS_ONLINE (include/linux/cgroup-defs.h)
+_GFP_IO: Final = 1 << 6  # __GFP_IO (include/linux/gfp_types.h)
 _MOST: Final = 2**32 - 1
 
 

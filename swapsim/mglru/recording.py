@@ -14,7 +14,6 @@ from swapsim.errors import InputError, errors_of
 from swapsim.traces.folder import Trace
 from swapsim.traces.verification import AGAIN, check_tables, read_tables
 
-_RULES: Final = pl.Enum(ffi.MGLRU_RULES)
 TERM: Final = pl.Enum(ffi.MGLRU_TERMS)
 EQUAL: Final = pl.Enum(ffi.MGLRU_EQUALS)
 """``ambiguous``: a change within the recorded bounds could turn the decision; ``not-compared``: no
@@ -49,7 +48,11 @@ _HEAD: Final[dict[str, pl.DataType]] = {
     "t_ns": pl.Int64(),
     "cpu": pl.UInt16(),
     "pid": pl.Int32(),
-} | {"lruvec": pl.UInt32(), "rules": _RULES, "swappiness": pl.Int32(), "priority": pl.UInt8()}
+    "lruvec": pl.UInt32(),
+    "rules": pl.Enum(ffi.MGLRU_RULES),
+    "swappiness": pl.Int32(),
+    "priority": pl.UInt8(),
+}
 
 MGLRU_CHOICES: Final = pl.Schema(
     _HEAD
@@ -127,11 +130,6 @@ class Recording:
     def rules(self) -> str:
         """The rules of the kernel that was recorded."""
         return str(self.choices["rules"][0])
-
-    @property
-    def cpus(self) -> int:
-        """Number of CPUs, by the highest one that occurs."""
-        return 1 + int(pl.concat([self.choices["cpu"], self.steps["cpu"]]).to_numpy().max())
 
 
 Source = Recording | Trace | Path | str

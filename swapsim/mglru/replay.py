@@ -76,10 +76,9 @@ class Replay:
     when : polars.DataFrame
         The flips of each part of the recording: ``start_s, rules, base_term, term, type, choices``.
     switches : polars.DataFrame
-        What each switch turns at the recorded swappiness, in which the rules differ from those of
-        the recorded kernel, set alone in these; ``all`` of them; and each rule of `UNUSED`
-        (``rules`` is none). Of ``choices`` those that scan another type (``flips``), anonymous
-        pages among them (``to_anon``), or have another tier index.
+        What a switch turns at the recorded swappiness: one in which the rules differ from those of
+        the recorded kernel, ``all`` of these, or one of `UNUSED` (``rules`` is none). Of
+        ``choices`` those that flip, to anonymous pages (``to_anon``), or have another tier index.
     timeline : polars.DataFrame
         As of `timeline`.
     """
@@ -294,36 +293,34 @@ def chart(timeline: pl.DataFrame, *, title: str) -> alt.ConcatChart:
     """Draw over time why pages were swapped out: a column for each lruvec."""
     from swapsim import charts
 
-    rows = timeline
     anon = pl.min_horizontal("swappiness", pl.lit(MGLRU_SWAPPINESS_MAX))
-    gains = {"anon": anon, "file": MGLRU_SWAPPINESS_MAX - anon}
-    share = pl.col("anon_percent")
-    panels: dict[str, dict[str, pl.Expr]] = {
-        "chosen first, % of choices": {"anon": share, "file": 100 - share},
-        "refault rate, %": {each: pl.col(f"rate_{each}_percent") for each in TYPES},
-        "rate over gain": {
-            each: pl.when(gain > 0).then(pl.col(f"rate_{each}_percent") / gain)
-            for each, gain in gains.items()
-        },
-        "generations left": {each: pl.col(f"generations_{each}") for each in TYPES},
-    }
+    panels: list[tuple[str, str, pl.Expr]] = []
+    for each, gain, share in (
+        ("anon", anon, pl.col("anon_percent")),
+        ("file", MGLRU_SWAPPINESS_MAX - anon, 100 - pl.col("anon_percent")),
+    ):
+        rate = pl.col(f"rate_{each}_percent")
+        panels += [
+            ("chosen first, % of choices", each, share),
+            ("refault rate, %", each, rate),
+            ("rate over gain", each, pl.when(gain > 0).then(rate / gain)),
+            ("generations left", each, pl.col(f"generations_{each}")),
+        ]
     long = pl.concat(
-        rows.select(
-            "start_s",
-            pl.format("lruvec {}: {}", "lruvec", pl.lit(panel)).alias("panel"),
-            pl.lit(each).alias("of"),
-            value.alias("value"),
-            pl.lit(nth).alias("nth"),
-            "lruvec",
+        timeline.select(
+            *("start_s", "lruvec"),
+            panel=pl.format("lruvec {}: {}", "lruvec", pl.lit(panel)),
+            of=pl.lit(each),
+            value=value,
+            nth=pl.lit(nth % 4),
         )
-        for nth, (panel, values) in enumerate(panels.items())
-        for each, value in values.items()
+        for nth, (panel, each, value) in enumerate(panels)
     )
     return charts.lines(
         long.sort("nth", "lruvec", maintain_order=True).drop_nulls("value"),
         *("start_s", "value", "of"),
         panel="panel",
-        columns=rows["lruvec"].n_unique(),
+        columns=timeline["lruvec"].n_unique(),
         own_axes=True,
         width=330,
         height=90,
