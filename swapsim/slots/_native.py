@@ -69,9 +69,7 @@ def _initial_base(policy: Policy, owner: int, owners: int, highest: int) -> int:
     return int(found)
 
 
-CHUNK_ROWS: Final = 1 << 15
-"""Rows per call of C. A row may scan the complete map; Ctrl-C takes effect between calls."""
-
+CHUNK_ROWS: Final = 1 << 15  # of a call of C: a row may scan the complete map
 
 Mismatch = Mapping[str, Any]
 """The first call that differs: the fields of ``struct sws_slot_replay_mismatch`` and of its call,
@@ -126,11 +124,8 @@ def _mismatch(handle: Any) -> Mismatch | None:
     return core.values(found[0]) | core.values(found.call) | slots | {"fault": fault}
 
 
-EFFORT: Final = 1 << 24
-"""Work of one call of C, in the unit of slot_workbench.h; Ctrl-C takes effect between calls."""
-
+EFFORT: Final = 1 << 24  # of a call of C, in the unit of slot_workbench.h
 _ALL: Final = 2**64 - 1
-
 
 LOCK_SITES: Final = {
     "add": lib.SWS_WORKBENCH_ADD,

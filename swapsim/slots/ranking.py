@@ -4,17 +4,17 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 import polars as pl
 
+from swapsim import study
 from swapsim.errors import InputError
 from swapsim.ffi import POLICIES
 from swapsim.policies import Policy
 from swapsim.slots.config import GIGABYTE_SLOTS, Churn, Device
 from swapsim.slots.metrics import METRICS
 from swapsim.slots.workbench import require_sound, run
-from swapsim.study import rank_table
 from swapsim.tables import Metric
 
 if TYPE_CHECKING:
@@ -111,9 +111,15 @@ def rank(
     >>> slots.rank(stay, seeds=1).filter("user")["rule"].item()
     'percpu, permm, stay'
     """
+    chosen = [policies] if isinstance(policies, Policy) else [*policies]
+    how = study.How(executor=executor, progress=progress)
+    return study.rank_table(runs(chosen, seeds, **how), RANKED_BY, POLICIES)
+
+
+def runs(policies: Sequence[Policy], seeds: int, **how: Unpack[study.How]) -> pl.DataFrame:
+    """Return RANKED_BY of each run of a ranking: ``metric, policy, seed, value``."""
     from swapsim.machine.running import PAGES_MOVED, run_policies
 
-    policies = [policies] if isinstance(policies, Policy) else [*policies]
     names = [policy.name for policy in policies]
     for name in names:
         if names.count(name) > 1:
@@ -121,14 +127,14 @@ def rank(
     for policy in policies:
         require_sound(policy, DEVICE, CHURN)
     both: list[str | Policy] = [*POLICIES, *policies]
-    counted = run(DEVICE, CHURN, both, seeds=seeds, executor=executor, progress=progress)
+    counted = run(DEVICE, CHURN, both, seeds=seeds, **how)
     # A policy is observed under each seed with which it returned an invalid answer.
     invalid = counted.filter(pl.col("metric") == "nonsense", pl.col("value") > 0)
     for policy in policies:
         for seed in invalid.filter(policy=policy.name)["seed"]:
             require_sound(policy, replace(DEVICE, seed=seed), CHURN)
-    moved = run_policies(aged_device, both, seeds=seeds, executor=executor, progress=progress)
+    moved = run_policies(aged_device, both, seeds=seeds, **how)
     columns = ["metric", "policy", "seed", "value"]
     rows = pl.concat([moved.select(columns), counted.select(columns)])
     words = {PAGES_MOVED: "throughput", "lock.moved.add": "transfers", "run": "locality"}
-    return rank_table(rows.with_columns(pl.col("metric").replace(words)), RANKED_BY, POLICIES)
+    return rows.with_columns(pl.col("metric").replace(words))
