@@ -33,7 +33,6 @@ from swapsim.mapping import (
     totals_per_page,
     writeback_rows,
 )
-from swapsim.patches.cluster_next.studies import SLOT_SWEEP
 from swapsim.patches.stall_decisions.mail import printed
 from swapsim.patches.what_if import gains
 from swapsim.reclaim import Run as ReclaimRun
@@ -149,7 +148,8 @@ def test_a_gain_is_over_the_first_policy_and_each_side_has_its_own_waits(
 def test_the_workbench_shows_means_and_ranks_medians(rows: list[tuple], metric: str) -> None:
     """A cell is the mean of the runs that have a value; the best is lower, or higher for a run."""
     full = [("cpus", *row[:2], 8, row[2], metric, row[3], "slots") for row in rows]
-    sweep = pl.DataFrame(full, schema=SLOT_SWEEP.schema, orient="row")
+    names = ["factor", "setting", "policy", "n_cpus", "seed", "metric", "value", "unit"]
+    sweep = pl.DataFrame(full, schema=names, schema_overrides={"value": pl.Float64}, orient="row")
     groups = grouped(rows)
     assert {row[1:3]: row[3] for row in means(sweep, [metric]).iter_rows()} == {
         at: pytest.approx(fmean(groups[at]), rel=6e-4) if at in groups else None

@@ -17,14 +17,14 @@ from swapsim.live import models
 from swapsim.live.description import ROWS, Figure, Panel, choice, slider
 from swapsim.machine import anchors
 from swapsim.machine.constants import costs_by_name
+from swapsim.machine.presets import preset
 from swapsim.machine.running import lock_of
-from swapsim.patches import what_if
-from swapsim.patches.cluster_next import machines, mails
-from swapsim.patches.cluster_next import studies as cluster_next
+from swapsim.patches import cluster_next, what_if
 from swapsim.patches.writeback_tags import fits, prediction
 from swapsim.patches.writeback_tags import studies as writeback_tags
 from swapsim.published import table
 from swapsim.slots.config import GIGABYTE_SLOTS
+from swapsim.slots.ranking import CHURN, DEVICE, aged_device
 
 _WIDTH: Final = 560
 _LINE: Final = 48  # characters of a line of an axis' title, so that it fits a narrow page
@@ -457,12 +457,9 @@ def _table_of_rules() -> alt.LayerChart:
 _SMALLER: Final = 16
 """Ratio of the slots of the notebooks' devices, and of ages, to those of the panels."""
 
-_SHIFT: Final = cluster_next.DEVICE.trunk_shift - (_SMALLER.bit_length() - 1)
+_SHIFT: Final = DEVICE.trunk_shift - (_SMALLER.bit_length() - 1)
 _DEVICE: Final = replace(
-    cluster_next.DEVICE,
-    slots=cluster_next.DEVICE.slots // _SMALLER,
-    trunk_shift=_SHIFT,
-    cluster_size=256,
+    DEVICE, slots=DEVICE.slots // _SMALLER, trunk_shift=_SHIFT, cluster_size=256
 )
 _MIB: Final = GIGABYTE_SLOTS // 1024
 
@@ -470,7 +467,7 @@ _MIB: Final = GIGABYTE_SLOTS // 1024
 def trunks() -> Panel:
     """Return the panel of notebook 04's section on the age of V1."""
     metrics = ("trunk.shared", "lock.moved.add", "scanned")
-    churn = replace(cluster_next.CHURN, pages=cluster_next.CHURN.pages // _SMALLER)
+    churn = replace(CHURN, pages=CHURN.pages // _SMALLER)
     most = churn.pages // _DEVICE.possible_cpus
     cpus = {
         n: {"possible_cpus": n, "pages": max(churn.pages, most * n)}
@@ -568,13 +565,13 @@ them are in the same trunk, as in the mails."""
 
 _POLICIES: Final = (*cluster_next.POSTED, "avoid")
 _MACHINE: Final = replace(
-    machines.machine(policy="shared", kernel=mails.VERSIONS["V3"].machine),
+    cluster_next.machine("V3", gigabytes=cluster_next.DEVICE_GIGABYTES),
     nodes=1,
     devices=1,
     walkers=8,
     pages=1,
     inactive_ratio=1,
-    slots=machines.aged_device(policy="shared").slots // _SMALLER,
+    slots=aged_device(policy="shared").slots // _SMALLER,
     trunk_shift=_TRUNK_SHIFT,
     cluster_size=256,
     warmup_ns=0,
@@ -592,7 +589,7 @@ def bases() -> Panel:
         used = _MACHINE.slots * fill // 100 - SLOTS_KEPT // 2 * (walkers + 1)
         return {"walkers": walkers, "frames": frames, "pages": (used + frames) // walkers}
 
-    half, above = cluster_next.UNDER_HALF, cluster_next.ABOVE_HALF
+    half, above = 48, 70
     walkers, fills = (4, 8, 12, 16), (30, half, 55, 60, above, 80)
     both = {f"{n}|{fill}": memory(n, fill) for n, fill in product(walkers, fills)}
     ages = {
@@ -612,7 +609,7 @@ def bases() -> Panel:
         f"05's, so ages are multiplied by {_SMALLER}. Above half full si->lock is taken too often. "
         "Its memory, trunks and first age were chosen in sight of the gain.",
         model="machine",
-        base=models.machine_setting(_MACHINE, cluster_next.constants()["V3"]),
+        base=models.machine_setting(replace(_MACHINE, costs=preset("D-V3").costs)),
         cases=tuple(({"policy": name}, {"policy": name}) for name in _POLICIES),
         controls=(
             slider("walkers", "tasks of one node (mails: 8)", walkers, _MACHINE.walkers),

@@ -38,7 +38,7 @@ _TITLES: Final = {
     "C": ("stall decisions in one place", "stall_decisions"),
     "D": ("a cluster_next for each CPU", "cluster_next"),
 }
-"""Title of a mail, and the patch whose module ``columns`` has its simulated and measured rows."""
+"""Title of a mail, and the module in patches that has its simulated and measured rows."""
 
 _D: Final = "D-percpu-cluster-next"
 _TABLES: Final = {
@@ -211,7 +211,8 @@ def by_hand(mail: str) -> dict[tuple[str, str], float]:
 
 
 def _columns(mail: str) -> Any:
-    return import_module(f"swapsim.patches.{_TITLES[mail][1]}.columns")
+    module = import_module(f"swapsim.patches.{_TITLES[mail][1]}")
+    return module if hasattr(module, "by_hand") else import_module(f"{module.__name__}.columns")
 
 
 def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.DataFrame:

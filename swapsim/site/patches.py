@@ -1,50 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The packages of all patches, each of them complete, and the files that make up a patch."""
+"""The modules of all patches, and the files that make up a patch."""
 
-from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Final
 
 import polars as pl
 
-from swapsim import patches
-from swapsim.errors import SwapsimError
 from swapsim.io import PACKAGE, laboratory_root
-from swapsim.patches import Patch, batched_removal, cluster_next, stall_decisions, writeback_tags
+from swapsim.patches import batched_removal, cluster_next, stall_decisions, writeback_tags
 from swapsim.published import data
 
-PARTS: Final = tuple(name for name in vars(Patch) if not name.startswith("_"))
-"""Names of the parts of `swapsim.patches.Patch`."""
-
-PATCHES: Final[tuple[Patch, ...]] = (writeback_tags, batched_removal, stall_decisions, cluster_next)
+PATCHES: Final = (writeback_tags, batched_removal, stall_decisions, cluster_next)
 """All patches, in the order of their numbers."""
-
-
-def require_complete(found: Iterable[Patch], packages: Iterable[str]) -> None:
-    """Check that each package is a patch of `found`, and that each patch has all PARTS."""
-    names = {str(vars(patch)["__name__"]).rpartition(".")[2]: patch for patch in found}
-    for package in packages:
-        if package not in names:
-            raise SwapsimError(f"swapsim.patches.{package}: add it to swapsim.site.patches.PATCHES")
-    for name, patch in names.items():
-        for part in PARTS:
-            if not hasattr(patch, part):
-                raise SwapsimError(
-                    f"swapsim.patches.{name}: {part} is missing; a patch has all parts of "
-                    "swapsim.patches.Patch"
-                )
-
-
-_OF_ALL: Final = "newer_kernels"
-"""The package on what became of all patches, which is none."""
-
-require_complete(
-    PATCHES,
-    [each.name for each in iter_modules(patches.__path__) if each.ispkg and each.name != _OF_ALL],
-)
 
 
 def parts_of(patch: str) -> pl.DataFrame:
@@ -88,7 +57,7 @@ def parts_of(patch: str) -> pl.DataFrame:
             for header in headers
         ),
         ("replay", "a trace to counts", f"{module.replace('.', '/')}.py"),
-        ("package", "its machine, fit, prediction, columns", f"swapsim/patches/{name}/__init__.py"),
+        ("module", "its machine, fit, studies, columns", f"swapsim/patches/{name}.py"),
         ("notebook", "the essay", f"notebooks/{patch}.ipynb"),
     ]
     columns = {"part": pl.String, "holds": pl.String, "file": pl.String}

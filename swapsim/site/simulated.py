@@ -10,7 +10,7 @@ from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
-_MODULES: Final = (*(patch.studies for patch in PATCHES), newer_kernels.studies)
+_MODULES: Final = [getattr(each, "studies", each) for each in (*PATCHES, newer_kernels)]
 """The modules whose values, or values of dictionaries, are studies."""
 
 

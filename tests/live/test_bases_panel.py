@@ -5,13 +5,13 @@ import pytest
 
 from swapsim.live import panels
 from swapsim.live.description import run
-from swapsim.patches.cluster_next import studies
+from swapsim.patches import cluster_next as patch
 
-OLD = {"age": str(studies.RACE_AGES_MS[-1])}
+OLD = {"age": str(patch.RACE_AGES_MS[-1])}
 CASES = {
     "young": ({}, "rises", "rises"),
     "aged, just under half full": (OLD, "either", "rises"),
-    "aged, above half full": ({**OLD, "fill": str(studies.ABOVE_HALF)}, "falls", "rises"),
+    "aged, above half full": ({**OLD, "fill": "70"}, "falls", "rises"),
 }
 """Where -> what is turned, and the signs of the gains of V1 and of the merged rule."""
 
@@ -23,7 +23,7 @@ def test_gains_over_the_seeds_have_the_signs_of_the_notebooks(case: str) -> None
     panel = panels.bases()
     rows = run(panel, panel.first | turned).filter(metric="swap_out")
     by_policy = rows.pivot("policy", index="seed", values="value")
-    for policy, sign in zip(studies.POSTED[1:], signs, strict=True):
+    for policy, sign in zip(patch.POSTED[1:], signs, strict=True):
         gains = (by_policy[policy] - by_policy["shared"]).to_list()
         found = "rises" if min(gains) > 0 else "falls" if max(gains) < 0 else "either"
         assert found == sign, policy

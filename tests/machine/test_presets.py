@@ -9,8 +9,8 @@ from swapsim import machine
 from swapsim.errors import InputError
 from swapsim.live import panels
 from swapsim.live.models import machine as rows
-from swapsim.machine.constants import costs_by_name
-from swapsim.patches import batched_removal, cluster_next, what_if, writeback_tags
+from swapsim.machine.constants import change_costs, costs_by_name, costs_of
+from swapsim.patches import batched_removal, cluster_next, common, what_if, writeback_tags
 from swapsim.patches.batched_removal.prediction import MIDDLE, constants_at
 
 
@@ -21,8 +21,8 @@ def of_patch(name: str) -> tuple[machine.Machine, object]:
     if name == "B-2016":
         own = batched_removal.prediction.machine(threads=8, batched=False)
         return replace(own, pages=16384, read_percent=80), constants_at(MIDDLE)
-    version = name[2:]
-    return cluster_next.studies.small(version), cluster_next.studies.constants()[version]
+    costs = common.fitted_costs(cluster_next.fits.load())[name[2:]]
+    return cluster_next.machine(name[2:]), change_costs(costs_of(), costs)
 
 
 @pytest.mark.parametrize("name", machine.PRESETS)

@@ -20,8 +20,10 @@ def machine(kernel: str) -> Machine:
     if kernel == "4.8":
         config = writeback_tags.machine(tags=True)
         return replace(config, frames=2**13, slots=2**17, duration_ns=10_000_000)
-    config = cluster_next.machine(policy="shared", kernel=kernel)
-    return replace(config, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000)
+    config = cluster_next.machine()
+    return replace(
+        config, kernel=kernel, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000
+    )
 
 
 @pytest.mark.parametrize("kernel", ["4.8", "5.7", "6.1"])

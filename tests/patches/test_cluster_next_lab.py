@@ -6,11 +6,10 @@ from itertools import product
 
 import polars as pl
 import pytest
-from lab_machines import lock_ledger
+from lab_machines import BASES, LEDGER, lock_ledger, pairs, run_as_lab, scan_bases
 
 from swapsim.machine.config import Machine
-from swapsim.patches import lab, rounds
-from swapsim.patches.cluster_next import machines, studies
+from swapsim.patches import rounds
 from swapsim.published import data
 
 UNDER_HALF = "scan-base-under-half"
@@ -34,7 +33,7 @@ PAGE_SITES = (
 def simulated(configs: list[Machine], seeds: range) -> pl.DataFrame:
     """Return what the machines of an experiment counted."""
     points = product(configs, seeds)
-    return pl.concat(lab.run_as_lab(replace(config, seed=seed)) for config, seed in points)
+    return pl.concat(run_as_lab(replace(config, seed=seed)) for config, seed in points)
 
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
@@ -44,10 +43,12 @@ def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def under_half() -> pl.DataFrame:
-    """Return the six bases on a device under half full, as stored, and more seeds of two."""
-    bases = sorted({base for base, _ in MISSED})
-    more = [machines.scan_bases(policy=base, drop_percent=60) for base in bases]
-    return pl.concat([studies.lab_under_half.load(), simulated(more, range(11, 25))])
+    """Return the six bases on a device under half full, with more seeds of two."""
+    more = sorted({base for base, _ in MISSED})
+    return pl.concat(
+        simulated([scan_bases(policy=base, drop_percent=60)], range(1, 25 if base in more else 11))
+        for base in BASES
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,8 +60,7 @@ def test_a_page_of_either_device_takes_its_locks_as_often_as_measured(
     """All locks but the two that a call takes once are within the tolerance; for brd, all sites."""
     table = held(experiment, simulated([lock_ledger(channels=channels)], range(1, 13)))
     locks = table.filter(
-        pl.col("metric").is_in(lab.LEDGER),
-        ~pl.col("metric").str.contains("si->lock|swap_avail_lock"),
+        pl.col("metric").is_in(LEDGER), ~pl.col("metric").str.contains("si->lock|swap_avail_lock")
     )
     assert locks.height == 4
     assert locks["verdict"].eq("reproduced").all(), locks
@@ -78,7 +78,7 @@ def test_each_lock_of_the_walkers_is_taken_as_often_as_in_the_kernel(
     under_half: pl.DataFrame,
 ) -> None:
     """Six locks under each of six bases are within the tolerance, except for two."""
-    table = held(UNDER_HALF, under_half).filter(pl.col("metric").is_in(lab.LEDGER))
+    table = held(UNDER_HALF, under_half).filter(pl.col("metric").is_in(LEDGER))
     assert table.height == 36
     assert (
         set(table.filter(pl.col("verdict") != "reproduced").select("policy", "metric").iter_rows())
@@ -99,13 +99,13 @@ LINEAR = {"percpu", "spread", "permm"}
         "slots in a trunk with another CPU",
     ],
 )
-def test_bases_are_in_the_order_of_the_kernel(metric: str) -> None:
+def test_bases_are_in_the_order_of_the_kernel(under_half: pl.DataFrame, metric: str) -> None:
     """Two bases that differ in the kernel differ in the same direction in the machine.
 
     Linear ones count the same there: of these the kernel's rounds distinguish one pair at most.
     """
     measured = data.measured_results(UNDER_HALF)
-    table = lab.pairs(studies.lab_under_half.load(), measured, metric)
+    table = pairs(under_half.filter(pl.col("seed") <= 10), measured, metric)
     same = table.filter(pl.col("simulated_less") == pl.col("simulated_more"))
     assert same.height <= 1
     assert {*same["less"], *same["more"]} <= LINEAR

@@ -13,7 +13,6 @@ from oracle_meetings import meetings
 from swapsim import traces
 from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.errors import InputError
-from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.patches.newer_kernels._native import accesses, allocator
 from swapsim.patches.newer_kernels.meetings import (
     ALLOCATORS,
@@ -31,6 +30,7 @@ from swapsim.patches.newer_kernels.page_requests import (
     device_life,
     trace_requests,
 )
+from swapsim.slots.ranking import CHURN, DEVICE
 from swapsim.slots.workbench import measure
 
 SMALL = 2**15

@@ -51,9 +51,9 @@ def next_output(client: BlockingKernelClient) -> dict[str, Any]:
     ("scenario", "pause"),
     [
         ("writeback_tags.machine(tags=True)", 0.5),
-        ('cluster_next.machine(policy="shared")', 0.05),
-        ('cluster_next.machine(policy="shared")', 3),
-        ('cluster_next.machine(policy="shared", gigabytes=384)', 0.05),
+        ("cluster_next.machine(gigabytes=48)", 0.05),
+        ("cluster_next.machine(gigabytes=48)", 3),
+        ("cluster_next.machine(gigabytes=384)", 0.05),
     ],
 )
 def test_a_notebook_interrupts_a_run(

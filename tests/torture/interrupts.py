@@ -154,9 +154,9 @@ study.run(run, [Machine(kernel="6.1", walkers=2, seed=n + 1) for n in range(9999
 
 CELLS: Final[Mapping[str, str]] = {
     "rank": f"""
-from swapsim.patches import cluster_next as patch
+from swapsim import slots
 from swapsim.policies import policies_in
-_ = patch.rank(policies_in({str(_POLICY)!r}), seeds=99)
+_ = slots.rank(policies_in({str(_POLICY)!r}), seeds=99)
 """,
     "policy": """
 import swapsim
