@@ -100,7 +100,7 @@ build/wasm.stamp: build/setup.stamp corelib/web/requirements.lock
 lab: setup ## open JupyterLab at the map; LAB_ARGS= passes options on
 	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" \
 	    --FileContentsManager.pre_save_hook=swapsim.site.notebooks.before_saving \
-	    $(LAB_ARGS) notebooks/00-map.ipynb
+	    $(LAB_ARGS) notebooks/00-start.ipynb
 
 bench: setup ## run the benchmarks next to their peers, one JSON object a line
 	$(BIN)/swapsim bench

@@ -10,6 +10,7 @@ side and 10 % off; else it *differs*. It is *unclear* if its range comes within 
 fewer than five rounds. These thresholds were chosen in sight of the data.
 """
 
+from swapsim.published.data import measured_results as experiment
 from swapsim.published.rows import (
     by_hand,
     compare,
@@ -27,6 +28,7 @@ __all__ = [
     "by_hand",
     "chart",
     "compare",
+    "experiment",
     "mails",
     "mark",
     "measured",

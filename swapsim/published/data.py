@@ -2,7 +2,7 @@
 """What the mails print, a card for each patch, RESULTS, and the experiments of data/measured."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -192,13 +192,29 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
     return frame.select(pl.col(name).cast(schema[name]) for name in schema)
 
 
+def measured_results(experiment: str) -> pl.DataFrame:
+    """Return the rounds of an experiment on a real kernel, a folder of data/measured.
+
+    Returns
+    -------
+    polars.DataFrame
+        RESULTS: ``patch, source, kernel, policy`` (the value of the switch), ``n_tasks, seed`` (the
+        round), ``metric, value, unit``. `study.over` and `study.against` take it.
+
+    Examples
+    --------
+    >>> from swapsim import published, study
+    >>> rows = published.experiment("tasks-that-change-cpu").filter(metric="changes of CPU")
+    >>> study.over(rows.select("policy", "seed", "value")).columns
+    ['policy', 'runs', 'middle', 'low', 'high']
+    """
+    return measured_table(experiment, "results")
+
+
 def measured_table(experiment: str, name: str) -> pl.DataFrame:
     """Read a table of an experiment of data/measured; some have "slots_in_use" or "lists"."""
     known = {"results": RESULTS, "slots_in_use": SLOTS_IN_USE, "lists": REMOVED_LISTS}
     return read_table(_experiment(experiment) / f"{name}.parquet", known[name])
-
-
-measured_results = partial(measured_table, name="results")  # seed is the number of the round
 
 
 def measured_provenance(experiment: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def lay_out(folder: Path) -> Path:
         for name in _LINKED:
             shutil.copytree(laboratory_root() / name, made / name, ignore=_LEFT_BEHIND)
         shutil.copytree(PACKAGE / "guide", made / "swapsim" / "guide", ignore=_LEFT_BEHIND)
-    return folder / "notebooks" / "00-map.ipynb"
+    return folder / "notebooks" / "00-start.ipynb"
 
 
 def normalise() -> list[Path]:
@@ -84,14 +84,9 @@ def normal_form(text: str, committed: str | None, path: Path) -> str:
 
 
 def lead_of(notebook: nbformat.NotebookNode) -> str:
-    """Return the lead of a notebook's first cell without its marks: a sentence and bullets.
-
-    It begins with the first line in bold type, and ends with the last bullet that has a bold head.
-    """
-    lines = str(notebook.cells[0].source).splitlines()
-    marked = [at for at, line in enumerate(lines) if line.startswith(("**", "- **"))]
-    chosen = lines[marked[0] : marked[-1] + 1] if marked else []
-    return "\n".join(line.replace("**", "") for line in chosen)
+    """Return the lead of a notebook: the paragraphs of its first cell after the title."""
+    _, _, lead = str(notebook.cells[0].source).partition("\n")
+    return lead.strip()
 
 
 def _parsed(text: str, path: Path) -> nbformat.NotebookNode:

@@ -20,7 +20,7 @@ from swapsim.io import notebooks_root, repository_root
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 
-MAP = "00-map.ipynb"
+MAP = "00-start.ipynb"
 ONE_PANEL = "one-panel.ipynb"
 LONG = ("live.panel(", "fits", "simulated", "headlines", "texts", "three", "compared")
 OWN = (

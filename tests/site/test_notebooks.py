@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The notebooks were run, and their figures are those that they compute."""
 
+import ast
 import bisect
 import json
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import swapsim
 from swapsim.io import notebooks_root
 from swapsim.site.notebooks import lead_of
 
@@ -50,8 +52,43 @@ def test_outputs_are_committed_from_one_run_top_to_bottom(notebook: Path) -> Non
 
 
 def test_the_first_cell_has_a_lead(notebook: Path) -> None:
-    """A bold sentence and bullets, whose first line is shown on the report's front page."""
+    """Its first paragraph is shown on the report's front page."""
     assert lead_of(read(notebook))
+
+
+def test_cells_call_names_of_the_list_alone(notebook: Path) -> None:
+    """What a cell takes of swapsim is in swapsim/README.md, so that a reader can write the like."""
+    text = (Path(swapsim.__file__).parent / "README.md").read_text(encoding="utf-8")
+    public = set(re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE))
+    rooms: dict[str, str] = {}
+    strange = set()
+    for cell in code_cells(notebook):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Import):
+                rooms |= {each.name: each.name for each in node.names if each.name == "swapsim"}
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("swapsim"):
+                rooms |= {each.asname or each.name: each.name for each in node.names}
+                strange |= {node.module} - {"swapsim"}
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                name = f"{rooms.get(node.value.id)}.{node.attr}"
+                strange |= {name} - public if node.value.id in rooms else set()
+    assert strange == set()
+
+
+def test_the_change_that_a_notebook_names_works(notebook: Path) -> None:
+    """The block under "Try", after the first cell alone: another trace, rule, kernel or number."""
+    last = next(cell.source for cell in reversed(read(notebook).cells) if "**Try:**" in cell.source)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", last, re.M | re.S)
+    names: dict[str, object] = {"__name__": "notebook", "display": lambda *_: None}
+    for source in (code_cells(notebook)[0].source, block):
+        exec(source, names)
+
+
+LEADS = {
+    "04-percpu-cluster-next": {
+        "from 71 to 22 %": ("slot_policies('slots-8-shared', seeds=1)", None)
+    }
+}
 
 
 def shown(path: Path) -> list[float]:
