@@ -12,7 +12,7 @@ tables    True  data/published/02-batched-removal.csv
 mechanism True  corelib/include/swapsim/removal.h
 mechanism True  corelib/include/swapsim/machine.h
 replay    True  swapsim/removal.py
-package   True  swapsim/patches/batched_removal/__init__.py
+module    True  swapsim/patches/batched_removal.py
 notebook  True  notebooks/02-batched-removal.ipynb
 
 Patch B is the smallest one to copy from. Build the parts in this order, because each one checks the
@@ -38,13 +38,14 @@ again each time a file was added, moved or removed:
    ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
 5. **Replay.** A trace to counts, and its command in ``swapsim/cli.py``. Check:
    ``swapsim replay NAME swap-w-seq``, or another shipped trace.
-6. **Package.** ``swapsim/patches/NAME`` has each part of the protocol `swapsim.patches.Patch`:
-   its name and its studies; besides, the mail's machine, the fit to the column without the patch
-   and the prediction. Its module ``columns`` yields what models and a real kernel have for the
-   rows of the mail's tables, which ``_TABLES`` and ``_TITLES`` of ``swapsim/published/rows.py``
-   list. It is listed in ``swapsim/site/patches.py``. Check: ``swapsim tables``.
-7. **Notebook.** ``notebooks/NN-slug.ipynb``, whose last cell computes what its first cell says.
-   Check: `parts_of` as above, and ``.venv/bin/python -m pytest
+6. **Module.** ``swapsim/patches/NAME.py`` has the mail's machine, what is fitted to which cells of
+   the column without the patch, and the points of stored studies. Its functions ``simulated``,
+   ``measured`` and ``by_hand`` give what models and a real kernel have for the rows of the mail's
+   tables, which ``_TABLES`` and ``_TITLES`` of ``swapsim/published/rows.py`` list. It is listed in
+   ``swapsim/site/patches.py``. Check: ``swapsim tables``.
+7. **Notebook.** ``notebooks/NN-slug.ipynb``: the question, the answer, the mail's table, the
+   mechanism, a real kernel, time, limits, in cells over public names; its last cell names a change
+   that a reader may try. Check: `parts_of` as above, and ``.venv/bin/python -m pytest
    tests/site/test_notebooks.py``.
 
 ## The shared files
@@ -59,10 +60,9 @@ In ``data/published``, and what happens without a row of the new patch; step 1 n
 
 ``anchors.csv`` stays as it is. Elsewhere:
 
-- ``swapsim/site/patches.py``, PATCHES: an error at import,
-- ``swapsim/patches/__init__.py``, ``swapsim/__init__.py``: the package is not exported, has no
-  page, and a test fails,
-- ``swapsim/cli.py`` and ``swapsim/traces/folder.py``: the replay has no
+- ``swapsim/site/patches.py``, PATCHES: `published.compare` ends with an error,
+- ``swapsim/patches/__init__.py``: the module is not exported,
+- ``swapsim/cli.py``, ``swapsim/traces/folder.py``: the replay has no
   command, and ``swapsim info`` does not list it,
 - ``tests/test_layers.py`` and, of a new folder in C, ``tests/test_c_layers.py``: the test fails,
 - ``tests/data/mails.toml`` (1): a test fails, and prints the digest of each table; copy it once its
@@ -128,6 +128,6 @@ workload does.
 ## A question, not a patch
 
 One more question to a patch that is there is points, a stored study, `study.over`,
-`study.against`, and a chart in a cell, less than fifty lines: ``gain_by_cpus_and_fill`` of
-``swapsim/patches/cluster_next/studies.py`` is one.
+`study.against`, and a chart in a cell, less than fifty lines: ``gain_by_tasks`` of
+``swapsim/patches/cluster_next.py`` is one.
 """
