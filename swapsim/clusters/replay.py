@@ -46,6 +46,11 @@ class ClusterReplay:
     work: pl.DataFrame
     lists: pl.DataFrame
 
+    @property
+    def rows(self) -> pl.DataFrame:
+        """A row for each rule set: ``work``."""
+        return self.work
+
 
 def replay(
     trace: ClusterRows | Trace | Path | str,

@@ -16,8 +16,8 @@ from swapsim.ffi import FRAMES_KEPT, MACHINE_SITES, MGLRU_RULES, POLICIES, SLOTS
 from swapsim.live import models
 from swapsim.live.description import ROWS, Figure, Panel, choice, slider
 from swapsim.machine import anchors
+from swapsim.machine.config import preset
 from swapsim.machine.constants import costs_by_name
-from swapsim.machine.presets import preset
 from swapsim.machine.running import lock_of
 from swapsim.patches import cluster_next, what_if
 from swapsim.patches.writeback_tags import fits, prediction

@@ -88,6 +88,11 @@ class Replay:
     switches: pl.DataFrame
     timeline: pl.DataFrame
 
+    @property
+    def rows(self) -> pl.DataFrame:
+        """The choices by both rules: ``flips``."""
+        return self.flips
+
 
 def replay(
     trace: Source,

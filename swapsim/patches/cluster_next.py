@@ -16,10 +16,9 @@ import polars as pl
 
 from swapsim import published
 from swapsim.ffi import POLICIES
-from swapsim.machine.config import Machine
+from swapsim.machine.config import Machine, preset
 from swapsim.machine.constants import Moved, change_costs, costs, costs_by_name, ends
 from swapsim.machine.fitting import Target, fit_costs
-from swapsim.machine.presets import preset
 from swapsim.machine.running import TABLE_SEEDS, labels, metric_values, run_policy
 from swapsim.patches import common
 from swapsim.patches.common import CHANNELS, Case, at, base_figure, trials

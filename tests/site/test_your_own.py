@@ -4,6 +4,7 @@
 from typing import Any
 
 import nbformat
+import polars as pl
 import pytest
 
 from swapsim.errors import InputError
@@ -36,7 +37,8 @@ def test_it_runs_on_a_trace_of_each_subject(trace: str, subject: str) -> None:
     """A path instead of a name; each replay that it feeds has rows."""
     found = run_on(str(data_root() / "traces" / trace), 2)["found"]
     assert subject in found
-    assert all(frame.height for frame in found.values())
+    frames = [each if isinstance(each, pl.DataFrame) else each.rows for each in found.values()]
+    assert all(frame.height for frame in frames)
 
 
 def test_a_trace_that_is_none_is_one_line_in_the_first_cell() -> None:
