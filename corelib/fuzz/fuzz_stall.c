@@ -102,18 +102,11 @@ static void decide(const struct sws_stall_context *context, struct input *input)
 	const bool fits = sws_stall_check(context) == SWS_STALL_NO_PROBLEM &&
 			  sws_stall_check_counts(context, place, &counts) == SWS_STALL_NO_PROBLEM;
 	struct sws_stall_decision decision;
-	struct sws_stall_reason reason;
-	uint8_t sleeps = 0;
 
 	if (sws_stall_decide(context, place, &counts, &decision) == SWS_OK) {
 		MUST(fits);
-		for (uint32_t act = 0;
-		     sws_stall_explain(context, place, &counts, act, &reason) == SWS_OK; act++) {
-			MUST(act < SWS_STALL_ACTS_MAX);
-			MUST((decision.acts >> act & 1) == (reason.in_scope && reason.holds));
-			sleeps |= (uint8_t)(reason.in_scope && reason.holds);
-		}
-		MUST(sleeps || !decision.acts);
+		MUST(decision.acts || (!decision.set && !decision.sleeps));
+		MUST(decision.acts < 1U << SWS_STALL_ACTS_MAX);
 	}
 	(void)sws_stall_decide_round(context, &round, &decision);
 }

@@ -177,25 +177,6 @@ static void a_pass_of_6_1_is_decided_by_sums(void)
 	CHECK(decision.set == 0 && decision.acts == 0);
 }
 
-static void a_reason_names_the_numbers_that_decided(void)
-{
-	const struct sws_stall_context context = { SWS_STALL_MMOTM, KSWAPD, 10, 0 };
-	const struct sws_stall_counts counts = {
-		.dirty = 9, .unqueued_dirty = 7, .writeback = 8, .taken = 32
-	};
-	struct sws_stall_reason reason;
-
-	CHECK(sws_stall_explain(&context, SWS_STALL_AT_LIST, &counts, 2, &reason) == SWS_OK);
-	CHECK(reason.act.does == SWS_STALL_DOES_SET && reason.act.what == SWS_STALL_WRITEBACK);
-	CHECK(reason.in_scope && reason.holds && reason.number == 8 && reason.of == 8);
-	CHECK(sws_stall_explain(&context, SWS_STALL_AT_LIST, &counts, 3, &reason) == SWS_OK);
-	CHECK(reason.act.what == SWS_STALL_TAIL_DIRTY && !reason.holds && reason.number == 7);
-	CHECK(sws_stall_explain(&context, SWS_STALL_AT_LIST, &counts, 4, &reason) ==
-	      SWS_ERROR_NOT_FOUND);
-	CHECK(sws_stall_explain(&context, SWS_STALL_AT_PASS, &counts, 0, &reason) ==
-	      SWS_ERROR_NOT_FOUND);
-}
-
 static void a_round_ends_in_a_nap_or_with_noprogress(void)
 {
 	struct sws_stall_context context = { SWS_STALL_SERIES_4, DIRECT, 9, 0 };
@@ -366,7 +347,6 @@ int main(void)
 	RUN(dirty_pages_are_counted_late_or_at_the_top);
 	RUN(a_huge_page_counts_as_one_until_6_1_counts_its_pages);
 	RUN(a_pass_of_6_1_is_decided_by_sums);
-	RUN(a_reason_names_the_numbers_that_decided);
 	RUN(a_round_ends_in_a_nap_or_with_noprogress);
 	RUN(throttles_may_be_skipped);
 	RUN(what_cannot_be_is_named);

@@ -397,29 +397,6 @@ int sws_stall_decide_round(const struct sws_stall_context *context,
 			   const struct sws_stall_round *round,
 			   struct sws_stall_decision *decision);
 
-/* The reason why an act of a program was carried out or skipped. */
-struct sws_stall_reason {
-	/* The act. */
-	struct sws_stall_act act;
-	/* True if the act's scope includes this caller. */
-	bool in_scope;
-	/* True if the act's test holds. */
-	bool holds;
-	/* The left side of the act's comparison; 0 if the test compares no numbers. */
-	uint64_t number;
-	/* The right side of the act's comparison; 0 if the test compares no numbers. */
-	uint64_t of;
-};
-
-/*
- * Writes the reason of act number i of the program at AT_LIST or AT_PASS, after the acts before it
- * were carried out. Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT as sws_stall_decide, or
- * SWS_ERROR_NOT_FOUND for i past the last act.
- */
-int sws_stall_explain(const struct sws_stall_context *context, enum sws_stall_place place,
-		      const struct sws_stall_counts *counts, uint32_t i,
-		      struct sws_stall_reason *reason);
-
 /* The task that is requested to throttle, and the state that the throttling function reads. */
 struct sws_stall_sleeper {
 	/* True for kswapd. */

@@ -150,32 +150,6 @@ int sws_stall_decide(const struct sws_stall_context *context, enum sws_stall_pla
 	return SWS_OK;
 }
 
-int sws_stall_explain(const struct sws_stall_context *context, enum sws_stall_place place,
-		      const struct sws_stall_counts *counts, uint32_t i,
-		      struct sws_stall_reason *reason)
-{
-	const struct sws_stall_act *acts;
-	struct sws_stall_decision before = { 0 };
-	struct numbers numbers;
-
-	if (!counts_fit(context, place, counts))
-		return SWS_ERROR_BAD_ARGUMENT;
-	acts = sws_stall_rules_of(context->set)->acts[place];
-	if (i >= SWS_STALL_ACTS_MAX || !acts[i].does)
-		return SWS_ERROR_NOT_FOUND;
-	numbers = numbers_of(context, counts);
-	for (uint32_t earlier = 0; earlier < i; earlier++)
-		carry_out(&acts[earlier], earlier, &numbers, &before);
-	*reason = (struct sws_stall_reason){
-		.act = acts[i],
-		.in_scope = acts[i].scope & numbers.scopes,
-		.holds = test_holds(&acts[i], &numbers),
-		.number = numbers.of[acts[i].number],
-		.of = numbers.of[acts[i].of],
-	};
-	return SWS_OK;
-}
-
 int sws_stall_decide_round(const struct sws_stall_context *context,
 			   const struct sws_stall_round *round, struct sws_stall_decision *decision)
 {
