@@ -150,33 +150,29 @@ _CHARGE: Final = "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page"
 _SCAN: Final = "_raw_spin_lock.scan_swap_map_slots.get_swap_pages.get_swap_page"
 _RECORD: Final = "_raw_spin_lock_irqsave.swap_cgroup_record.mem_cgroup_uncharge_swap"
 
-_ROWS: Final = {
+_SITES: Final = {
     _ADD: ("tree_lock.add_to_swap_cache.shrink_page_list",),
     _REMOVE: ("tree_lock.__remove_mapping",),
+    _CHARGE: ("lru_lock.mem_cgroup_commit_charge",),
     _FREE: ("si_lock.swapcache_free_entries", "cluster_lock.swapcache_free_entries"),
+    _RECORD: (  # the row's caller is mem_cgroup_uncharge_swap, not mem_cgroup_swapout
+        "record_lock.swap_cgroup_record.mem_cgroup_charge",
+        "record_lock.swap_cgroup_record.swapcache_free_entries",
+    ),
     _INACTIVE: ("lru_lock.shrink_inactive_list",),
     _ACTIVE: ("lru_lock.shrink_active_list",),
+    _SCAN: ("si_lock.scan_swap_map_slots",),
 }
 
 MAILS: Final = {
     "V1": Mail(
         kernels={"before": "shared", "after": "percpu"},
-        rows=_ROWS
-        | {
-            _CHARGE: ("lru_lock.mem_cgroup_commit_charge",),
-            _SCAN: ("si_lock.scan_swap_map_slots",),
-        },
+        rows={row: sites for row, sites in _SITES.items() if row != _RECORD},
         fitted={"xa_lock": (_ADD, _REMOVE), "lru_lock": (_CHARGE,)},
     ),
     "V3": Mail(
         kernels={"v3 before": "shared", "v3 after": MERGED},
-        rows=_ROWS
-        | {  # The row's caller is mem_cgroup_uncharge_swap: that of mem_cgroup_swapout is not in it
-            _RECORD: (
-                "record_lock.swap_cgroup_record.mem_cgroup_charge",
-                "record_lock.swap_cgroup_record.swapcache_free_entries",
-            )
-        },
+        rows={row: sites for row, sites in _SITES.items() if row not in (_CHARGE, _SCAN)},
         fitted={"xa_lock": (_ADD, _REMOVE), "lru_lock": (_INACTIVE,)},
     ),
 }
@@ -253,8 +249,8 @@ def rows_of(version: str, value: Mapping[str, float]) -> list[data.Row]:
     """Return the metrics of a run by the names of a mail's tables."""
     return [
         ("pmbench score", value["accesses"], "accesses/s"),
-        ("swapin throughput", value["swap_in"] * 1024 / 1e9, "GB/s"),
-        ("swapout throughput", value["swap_out"] * 1024 / 1e9, "GB/s"),
+        ("swapin throughput", value["swap_in"] * (1024 / 1e9), "GB/s"),
+        ("swapout throughput", value["swap_out"] * (1024 / 1e9), "GB/s"),
         *(
             (row, math.fsum(value[f"cycles.{site}"] for site in sites), "% of cycles")
             for row, sites in MAILS[version].rows.items()
