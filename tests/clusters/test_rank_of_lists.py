@@ -21,7 +21,6 @@ from swapsim.clusters.ranking import (
     with_recordings,
 )
 from swapsim.errors import InputError
-from swapsim.patches.newer_kernels.studies import PER_DEVICE, tiered_stream
 from swapsim.policies import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
 
 RECORDED = stream(recording("7.3", calls=300), "recorded", fill=0.8)
@@ -136,13 +135,6 @@ def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:
     made = stream(rows, "generated", groups=groups)
     assert made.groups == {pid: groups[pid] for pid in made.groups}
     assert sum(made.slots) < rows.devices["slots"].sum()
-
-
-def test_a_cluster_in_each_device_leaves_no_inversion() -> None:
-    """A task goes on in the first device that has room, where the rules of 7.3 stay below."""
-    found = measure([tiered_stream("clusters-7.3-tiers-4")], PER_DEVICE)
-    assert value(found, "per-device", "inversions") == 0 < value(found, "7.3", "inversions")
-    assert value(found, "per-device", "lower device") < value(found, "7.3", "lower device")
 
 
 def endless(frag: int) -> int:
