@@ -102,16 +102,6 @@ METRICS: Final = Metrics(
     },
 )
 
-OF_DEVICES: Final = Metrics(
-    "a ranking on devices of several priorities",
-    {
-        "misses": Metric("a grant", "searches of lists: the own cluster has no slot", "lower"),
-        "lower device": Metric("%", "slots below the highest priority", "lower"),
-        "inversions": Metric("%", "runs granted below a device with free slots", "lower"),
-    },
-)
-
-_ALL: Final = Metrics(METRICS.subject, {**METRICS, **OF_DEVICES})
 _COLUMNS: Final = {
     "visits": "visits_a_grant",
     "moves": "moves_a_grant",
@@ -120,9 +110,6 @@ _COLUMNS: Final = {
     "visits after another CPU": "visits_of_others_a_grant",
     "in sequence": "in_sequence_percent",
     "mixed": "mixed_percent",
-    "misses": "misses_a_grant",
-    "lower device": "lower_percent",
-    "inversions": "inversions_percent",
 }
 """A metric -> its name in `replay.figures_of`."""
 
@@ -192,9 +179,8 @@ def measure(
     streams, rows = list(streams), []
     with bar(len(streams) * len(alternatives), "rank", "runs", shown=progress) as counted:
         for each in streams:
-            of_tiers = OF_DEVICES if each.rows.devices["priority"].n_unique() > 1 else ()
             for alternative in alternatives:
-                found = _metrics(_served(each, alternative), of_tiers)
+                found = _metrics(_served(each, alternative))
                 rows += [(each.name, each.seed, alternative.name, *row) for row in found]
                 counted.update()
     return pl.DataFrame(rows, schema=schema, orient="row", strict=False)
@@ -220,8 +206,8 @@ def _served(of: Stream, alternative: Alternative | ListPolicy) -> Served:
     return served
 
 
-def _metrics(served: Served, of_tiers: Iterable[str]) -> Iterator[tuple[str, str, float | None]]:
-    """Yield name, unit and value of METRICS, of the fallbacks of each order, and of some more."""
+def _metrics(served: Served) -> Iterator[tuple[str, str, float | None]]:
+    """Yield name, unit and value of METRICS, and of the fallbacks of each order."""
     found = figures_of(served)
     asked, got = (served.by_order[name] for name in ("requests", "granted"))
     free = [(lists[0], sum(lists)) for _, _, lists in served.samples]
@@ -233,62 +219,14 @@ def _metrics(served: Served, of_tiers: Iterable[str]) -> Iterator[tuple[str, str
     for order, requests in enumerate(asked):
         if order and requests:
             yield f"fallbacks of order {order}", "%", _percent(requests - got[order], requests)
-    yield from ((name, OF_DEVICES[name].unit, values[name]) for name in of_tiers)
 
 
 def _percent(part: int, whole: int) -> float | None:
     return 100 * part / whole if whole else None
 
 
-def ranked(
-    measures: pl.DataFrame,
-    metrics: Sequence[str] = tuple(METRICS),
-    known: Sequence[Alternative] = ALTERNATIVES,
-) -> pl.DataFrame:
-    """Rank the alternatives by their change from the rules of 7.3, stream by stream."""
-    chosen = _changes(measures).filter(pl.col("metric").is_in(list(metrics)))
-    if chosen["base"].null_count() > chosen["value"].null_count():
-        raise InputError(f"a stream lacks the rules of {BASE}: measure them", field="policy")
-    generated = pl.col("seed") > 0
-    # Every stream and seed is one run of an alternative.
-    values = chosen.filter(generated | ~generated.any()).select(
-        *("metric", "policy"), seed=pl.struct("stream", "seed").rank("dense"), value="change"
-    )
-    declared = {name: _ALL[name] for name in metrics}
-    user = pl.col("policy").is_in([each.name for each in known]).not_()
-    return pl.concat(
-        study.rank(values.filter(metric=name), metric.better).select(
-            pl.lit(name).alias("metric"),
-            pl.lit(metric.unit).alias("unit"),
-            pl.lit(metric.better).alias("better"),
-            *("rank", "policy"),
-            user.alias("user"),
-            *("median", "low", "high", "better_than", "tied_with"),
-            runs="seeds",
-        )
-        for name, metric in declared.items()
-    )
-
-
-def with_recordings(ranking: pl.DataFrame, measures: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of `ranked`, with the change on each recording in a column of its own.
-
-    Recordings are few and differ, so that no median and no interval stands for them.
-    """
-    keys = ["metric", "policy"]
-    recorded = _changes(measures).filter(seed=0)
-    alternatives = ranking.filter(pl.col("policy") != BASE)
-    theirs = recorded.join(alternatives, on=keys, how="semi")["stream"].unique()
-    if theirs.is_empty():
-        return ranking
-    recorded = recorded.filter(pl.col("stream").is_in(theirs.to_list()))
-    by_stream = recorded.select(*keys, pl.col("stream").str.strip_prefix(_RECORDED), "change")
-    alone = study.wide(by_stream, "stream", "change")
-    return ranking.join(alone, on=keys, how="left", maintain_order="left")
-
-
 def _changes(measures: pl.DataFrame) -> pl.DataFrame:
-    """Return the figures of 7.3 on the same stream as ``base``, and the ``change`` from them."""
+    """Return the ``change`` from the figures of 7.3 on the same stream."""
     keys = ["stream", "seed", "metric"]
     base = measures.filter(policy=BASE).select(*keys, base="value")
     joined = measures.join(base, on=keys, how="left", maintain_order="left")

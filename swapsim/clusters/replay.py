@@ -17,7 +17,7 @@ from swapsim.progress import bar
 from swapsim.traces.folder import Trace
 
 _A_GRANT: Final = {
-    **{name: (name,) for name in ("visits", "moves", "visits_of_others", "misses")},
+    **{name: (name,) for name in ("visits", "moves", "visits_of_others")},
     **{name: (name, f"{name}_free") for name in ("si_lock", "cluster_lock")},
     **{name: (name,) for name in ("avail_lock", "local_lock")},
 }
@@ -29,12 +29,7 @@ _WORK: Final = (
     *("si_lock_a_grant", "cluster_lock_a_grant", "avail_lock_a_grant", "local_lock_a_grant"),
     *("visits_of_others_a_grant", "in_sequence_percent", "mixed_percent"),
 )
-_PERCENT: Final = {
-    "in_sequence": ("runs_in_sequence", "runs"),
-    "mixed": ("mixed", "pairs"),
-    "lower": ("lower", "slots"),
-    "inversions": ("inversions", "grants"),
-}
+_PERCENT: Final = {"in_sequence": ("runs_in_sequence", "runs"), "mixed": ("mixed", "pairs")}
 """Count and whole of a percentage."""
 
 

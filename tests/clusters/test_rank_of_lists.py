@@ -11,15 +11,7 @@ import swapsim
 from swapsim import clusters
 from swapsim.cli import main
 from swapsim.clusters import ranking
-from swapsim.clusters.ranking import (
-    CHURN_GROUPS,
-    Stream,
-    churn,
-    measure,
-    ranked,
-    stream,
-    with_recordings,
-)
+from swapsim.clusters.ranking import CHURN_GROUPS, Stream, churn, measure, stream
 from swapsim.errors import InputError
 from swapsim.policies import FRAG, FREE, FULL, LARGER, NONFULL, ListPolicy
 
@@ -82,17 +74,6 @@ def test_a_cluster_of_a_group_is_visited_by_more_cpus_than_one_of_a_cpu() -> Non
     assert runs[0] < runs[1] < runs[2]
 
 
-def test_a_ranking_is_of_the_changes_from_7_3(as_7_3: ListPolicy) -> None:
-    """The rules of 7.3 change nothing; a user's policy is marked."""
-    found = ranked(measure([RECORDED], [*ranking.ALTERNATIVES, as_7_3]))
-    base = found.filter(policy="7.3")
-    assert base.select("median", "low", "high").unique().rows() == [(0.0, 0.0, 0.0)]
-    assert found.filter("user")["policy"].unique().to_list() == ["as_7_3"]
-    first = found.filter(metric="fallbacks")
-    assert first["median"].is_sorted()
-    assert set(ranking.METRICS) == set(found["metric"])
-
-
 def test_one_table_ranks_all_rules(as_7_3: ListPolicy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewest fallbacks first; a recording has a column of its own, and no part in the places."""
     monkeypatch.setattr(ranking, "default_streams", lambda _: [RECORDED, generated()])
@@ -102,27 +83,6 @@ def test_one_table_ranks_all_rules(as_7_3: ListPolicy, monkeypatch: pytest.Monke
     assert found.filter(rule="7.3").select("fallbacks", "mixed", "recorded").row(0) == (0, 0, 0)
     assert found["fallbacks_rank"].unique().to_list() == [f"1-{found.height}"]
     assert found.columns[-1] == "free_clusters_rank"
-
-
-def test_recordings_are_no_draws_of_the_generator() -> None:
-    """A ranking is of the generated streams, where there are some; a recording has a column."""
-    of_streams = {"clusters-7.3-full-4": (0, 9.0), "drawn 1": (1, 1.0), "drawn 2": (2, 2.0)}
-    measures = pl.DataFrame(
-        [
-            (name, seed, policy, "fallbacks", "%", value * (policy != "7.3"))
-            for name, (seed, value) in of_streams.items()
-            for policy in ("7.3", "free-first")
-        ],
-        schema=["stream", "seed", "policy", "metric", "unit", "value"],
-        orient="row",
-    )
-    found = with_recordings(ranked(measures, ["fallbacks"]), measures)
-    (row,) = found.filter(policy="free-first").rows(named=True)
-    assert (row["median"], row["runs"], row["low"], row["high"]) == (1.5, 2, 1.0, 2.0)
-    assert row["full-4"] == 9.0
-    drawn = measures.filter(pl.col("seed") > 0)
-    found = ranked(drawn, ["fallbacks"])
-    assert with_recordings(found, drawn).columns == found.columns
 
 
 def test_a_generated_stream_is_a_possible_recording_of_known_groups() -> None:

@@ -11,14 +11,13 @@ from test_rank_of_lists import RECORDED
 
 import swapsim
 from swapsim import clusters
-from swapsim.clusters.ranking import Alternative, measure, rank, ranked, stream
+from swapsim.clusters.ranking import rank, stream
 from swapsim.errors import SwapsimError
 
 ROWS = RECORDED.rows
 DISKS = replace(ROWS, devices=ROWS.devices.with_columns(rotational=pl.lit(value=True)))
 OF_6_12 = DISKS.devices.with_columns(rules=pl.lit("6.12", DISKS.devices.schema["rules"]))
 NO_FREES = replace(ROWS, events=ROWS.events.filter(pl.col("op") != "free"))
-ALONE = Alternative(name="frag-all")
 
 
 def replay(rules: str = "7.3", **wrong: Any) -> Callable[[], object]:
@@ -42,8 +41,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     r"hard disk, for which 6\.12 has no clusters": lambda: clusters.verify(
         replace(DISKS, devices=OF_6_12)
     ),
-    r"a stream lacks the rules of 7\.3": lambda: ranked(measure([RECORDED], [ALONE])),
-    "speed": lambda: ranked(measure([RECORDED], [ALONE]), ["speed"]),
     "stream mine frees no slot": lambda: stream(NO_FREES, "mine"),
     "it takes 'nonfull_0': use any of order, asked": lambda: swapsim.list_policy()(
         lambda nonfull_0: nonfull_0
