@@ -22,11 +22,11 @@ Kernel functions stand in brackets, numbers are those of notebooks.
   patch D for each CPU (``cluster_next`` in ``scan_swap_map_slots``, until 6.11),
   [04](../../../04-percpu-cluster-next.html).
 - **cluster**: 256 or 512 adjacent slots, which are free, in use for one order of folios, or full
-  (``struct swap_cluster_info``), [07](../../../07-newer-kernels.html).
+  (``struct swap_cluster_info``), [07](../../../07-clusters-today.html).
 - **free, nonfull, frag, full**: the lists on which a device has its clusters since 6.12
-  (``cluster_alloc_swap_entry``), [07](../../../07-newer-kernels.html).
+  (``cluster_alloc_swap_entry``), [07](../../../07-clusters-today.html).
 - **folio**: adjacent pages, 2 to the power of its *order*, that the kernel handles as one; a large
-  one needs as many adjacent slots (``struct folio``), [07](../../../07-newer-kernels.html).
+  one needs as many adjacent slots (``struct folio``), [07](../../../07-clusters-today.html).
 - **fallback**: a large folio finds no run of slots, and is split and swapped out page by page.
 
 A slot has four KiB, and a trunk 2**14 slots:
@@ -42,15 +42,15 @@ A slot has four KiB, and a trunk 2**14 slots:
 - **list, pass**: the pages that reclaim takes from an LRU list at a time
   (``shrink_inactive_list``); its round over all lists of a node or memory cgroup.
 - **lruvec**: the LRU lists of one memory cgroup on one node (``struct lruvec``),
-  [08](../../../08-generations.html).
+  [08](../../../08-mglru.html).
 - **stall, throttle**: reclaim sleeps until writeback or other tasks have made progress
   (``reclaim_throttle``; until 5.15 ``congestion_wait``), [03](../../../03-stall-decisions.html).
 - **refault**: a page is read again after reclaim had taken it (``workingset_refault``),
-  [08](../../../08-generations.html).
+  [08](../../../08-mglru.html).
 - **generation**: the anonymous or the file pages of an lruvec of about one age; reclaim takes from
-  the oldest one (``evict_folios``; *MGLRU*), [08](../../../08-generations.html).
+  the oldest one (``evict_folios``; *MGLRU*), [08](../../../08-mglru.html).
 - **tier**: the file pages of a generation that were accessed about equally often through file
-  descriptors (``lru_tier_from_refs``), [08](../../../08-generations.html).
+  descriptors (``lru_tier_from_refs``), [08](../../../08-mglru.html).
 - **swappiness**: the setting by which reclaim weighs anonymous pages against file pages, 0 to 200.
 - **mmotm**: the tree of memory-management patches of that day, on which patch C was posted,
   [03](../../../03-stall-decisions.html).
