@@ -711,7 +711,7 @@ def mglru() -> Panel:
     return Panel(
         name="mglru",
         question="Does reclaim take anonymous pages or file pages first?",
-        notebook="08-generations",
+        notebook="08-mglru",
         limits="One choice, with no page protected: not what the next state becomes. The threshold "
         "of both kernels is 64 file pages, which decides where few pages were evicted. 6.12 "
         "refuses swappiness 201, anonymous pages only: its side is empty there. It is exact: the "
