@@ -9,8 +9,8 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.patches.stall_decisions import what_if
-from swapsim.patches.stall_decisions.fitting import FITTED_KERNEL, fit, fit_sample
-from swapsim.patches.stall_decisions.mail import PATCH, RULES
+from swapsim.patches.stall_decisions.fitting import fit, fit_sample
+from swapsim.patches.stall_decisions.mail import BASE, PATCH, RULES
 from swapsim.patches.stall_decisions.runs import (
     TARGETS,
     Run,
@@ -40,10 +40,8 @@ def _of_first_file(
     return sample
 
 
-fitted: Final = _of_the_mail(
-    name="stall-decisions-fit", points=(FITTED_KERNEL,), run=fit, sample=fit_sample
-)
-"""The free constants fitted to 3.9's column (FIT_ROWS)."""
+fitted: Final = _of_the_mail(name="stall-decisions-fit", points=(BASE,), run=fit, sample=fit_sample)
+"""The free constants fitted to mmotm's column (FIT_ROWS)."""
 
 SEEDS: Final = tuple(range(201, 221))
 """Stored before the first run."""
