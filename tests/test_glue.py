@@ -19,7 +19,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from swapsim import removal, traces
+from swapsim import published, removal, traces
 from swapsim.io import data_root
 from swapsim.machine._native import Window
 from swapsim.machine.running import window_metrics
@@ -33,7 +33,6 @@ from swapsim.mapping import (
     totals_per_page,
     writeback_rows,
 )
-from swapsim.patches.stall_decisions.mail import printed
 from swapsim.patches.what_if import gains
 from swapsim.reclaim import Run as ReclaimRun
 from swapsim.slots.events import SLOT_EVENTS, request_streams
@@ -325,12 +324,16 @@ def test_the_change_of_the_stall_decisions_is_from_mmotm(target: str) -> None:
     cells: dict[str, Row] = {}
     for row in cells_of("03-stall-decisions.csv"):
         if row["table"].endswith(f", {target}"):
-            name = row["metric"].removeprefix("Ops ")
-            cells.setdefault(name, {})[row["kernel"]] = float(row["value"])
-    found = printed(target, list(cells))["change"].to_list()
-    for cell, change in zip(cells.values(), found, strict=True):
-        wanted = change_of(cell["mm1-lessdisrupt-v7r10"], cell["mm1-mmotm-20130522"])
-        assert change == (None if wanted is None else pytest.approx(wanted, abs=0.051))
+            cells.setdefault(row["metric"], {})[row["kernel"]] = float(row["value"])
+    tables = [
+        published.table("C", f"{name}, {target}") for name in ("parallelio", "vmstat", "iostat")
+    ]
+    found = dict(pl.concat(each.select("metric", "ratio") for each in tables).iter_rows())
+    for metric, cell in cells.items():
+        first, base, patched = cell.values()
+        least = max(first, base, patched) / 20
+        if min(base, patched) > least and 1 / 20 < patched / base < 20:
+            assert found[metric] == pytest.approx(patched / base)
     assert len(found) > 40
 
 

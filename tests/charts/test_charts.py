@@ -23,7 +23,6 @@ from swapsim.clusters import charts as clusters_charts
 from swapsim.errors import InputError
 from swapsim.mapping import LOCK_SITES
 from swapsim.mglru.replay import chart as mglru_chart
-from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 
 SITES = pl.DataFrame(
@@ -57,17 +56,6 @@ CHANGED_RULES = pl.DataFrame(
         for rank, policy in (("1", "7.3"), ("2", "mine"))
     ],
     schema=["metric", "unit", "better", "rank", "policy", "user", "median", "low", "high"],
-    orient="row",
-)
-
-PAIRS = pl.DataFrame(
-    [("3.9", "mmotm", 99.9), ("3.9", "series-1", 40.0)],
-    schema=["one", "other", "alike"],
-    orient="row",
-)
-STEPS = pl.DataFrame(
-    [("scanned", "series-1", "either", "+10 %"), ("scanned", "series-2", "falls", "-91 %")],
-    schema=["metric", "policy", "seen", "text"],
     orient="row",
 )
 
@@ -128,8 +116,6 @@ GENERAL: dict[str, Callable[[], Any]] = {
 
 
 PUBLIC: dict[str, Callable[[], Any]] = {
-    "agreement": lambda: stall_decisions.charts.agreement(PAIRS, "T"),
-    "by_patch": lambda: stall_decisions.charts.by_patch(STEPS, "T"),
     "alternatives": lambda: clusters_charts.alternatives(CHANGED_RULES, title="T"),
     "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "moves_against_locality": lambda: slots_charts.moves_against_locality(SWEEP, title="T"),

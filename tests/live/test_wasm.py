@@ -20,10 +20,9 @@ from swapsim.errors import SwapsimError
 from swapsim.ffi import LOCK_KINDS, MGLRU_RULES, POLICIES, SLOTS_KERNELS, STALL_FLAGS, STALL_RULES
 from swapsim.io import repository_root
 from swapsim.live import models
-from swapsim.live.models import MODELS
+from swapsim.live.models import MODELS, WORDS
 from swapsim.machine import Machine, anchors
 from swapsim.machine.constants import change_costs, costs, costs_by_name
-from swapsim.patches.stall_decisions.lists import WORDS
 
 ROOT = repository_root()
 ZIG = ROOT / "build" / "wasm-env" / "bin" / "python"

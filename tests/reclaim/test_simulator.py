@@ -186,7 +186,7 @@ def test_each_rule_set_runs_to_its_end_as_the_oracle(
 def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
     """Each wait is as long as the oracle's, however slow the server is."""
     config = dataclasses.replace(
-        SMALL, rules=rules, items=125, files=(200,), nfs=True, server_rate=500, net_rate=2000
+        SMALL, rules=rules, items=130, files=(200,), nfs=True, server_rate=500, net_rate=2000
     )
     counts = compare(config, 10**6).counts
     assert counts["commit_waits"]

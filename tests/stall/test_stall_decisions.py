@@ -8,7 +8,7 @@ from oracle_stall_recording import RULES
 from test_verify import PARTS, RATES, SEEDS, alone, kernel, rows_of
 
 from swapsim.errors import InputError
-from swapsim.patches.stall_decisions.charts import alike
+from swapsim.site.trace_page.reclaim import alike
 from swapsim.stall.recording import ReclaimRows
 from swapsim.stall.replay import decided_lists
 

@@ -21,10 +21,10 @@ from swapsim.machine._native import TRAVELS, closed_loop_ns
 from swapsim.machine.constants import costs, costs_by_name
 from swapsim.machine.running import run_rows
 from swapsim.mglru._native import chooses_file
-from swapsim.patches.stall_decisions.lists import make_list, process_list
 from swapsim.slots._native import Bench
 from swapsim.slots.metrics import QUOTIENTS
 from swapsim.slots.workbench import measure
+from swapsim.stall import decide
 
 Setting = Mapping[str, Any]
 
@@ -224,13 +224,42 @@ def churn_frames(device: slots.Device, churn: slots.Churn, frames: int) -> list[
     return rows
 
 
+_PAGE: Final[dict[str, Any]] = {
+    "file": True, "dirty": False, "writeback": False, "reclaim": False, "congested": False,
+    "buffers": None, "fs_dirty": None, "fs_writeback": None, "pages": 1, "still": False,
+    "arrives": True, "dirty_late": False, "kept": False, "locked": False,
+}  # fmt: skip
+
+WORDS: Final[dict[str, dict[str, bool]]] = {
+    "clean": {},
+    "dirty": {"dirty": True, "dirty_late": True},
+    "writing": {"writeback": True, "still": True},
+    "finishing": {"writeback": True},
+    "marked": {"reclaim": True},
+    "anonymous": {"file": False},
+    "congested": {"congested": True},
+    "used": {"arrives": False},
+    "locked": {"locked": True},
+    "clean-buffers": {"buffers": True, "fs_dirty": False, "fs_writeback": False},
+    "locked-buffers": {"buffers": True, "fs_dirty": False, "fs_writeback": True},
+    "unstable": {"buffers": False, "fs_dirty": True, "fs_writeback": False, "arrives": False},
+    "committing": {"buffers": False, "fs_dirty": False, "fs_writeback": True, "arrives": False},
+}
+"""Words for a page of `stall.decide`, which may be combined. ``writing`` and ``finishing`` are
+under writeback; the write of the latter ends while kswapd sleeps. ``used``: it was referenced.
+``locked``: by another task. The last four are answers of the file system."""
+
+
 def stall_setting(*kinds: str) -> dict[str, Any]:
-    """Return a list of pages in words (`make_list`) and its context as a setting."""
+    """Return a list of pages in words, as "4 dirty", and its context as a setting."""
     counts: dict[str, int] = {}
     for kind in kinds:
         number, words = kind.split(maxsplit=1)
         counts[words] = counts.get(words, 0) + int(number)
-    pages = {words: make_list(f"1 {words}").drop("place").row(0, named=True) for words in counts}
+    pages = {words: {"page": words, **_PAGE} for words in counts}
+    for words, page in pages.items():
+        for word in words.split():
+            page |= WORDS[word]
     context = {"priority": 12, "kswapd": True, "flags": [], "meetings": 1}
     return {"counts": counts, "kinds": pages, "rules": [*STALL_RULES], **context}
 
@@ -242,21 +271,26 @@ _COUNTS: Final = (
 
 
 def stall(setting: Setting) -> pl.DataFrame:
-    """Return ``meeting, rules, metric, value`` of `Processed.ends`: a flag is 1 or 0."""
-    kinds = [f"{count} {words}" for words, count in setting["counts"].items() if count]
-    context = {name: setting[name] for name in ("priority", "kswapd", "flags", "meetings")}
-    found = process_list(make_list(*kinds), setting["rules"], **context).ends
-    done = [
-        pl.col(column).list.contains(name).cast(pl.Int64).alias(f"{kind} {name}")
-        for kind, column, names in (
-            ("flag", "flags_set", STALL_FLAGS),
-            ("throttle", "sleeps", STALL_SLEEPS),
-        )
-        for name in names
-    ]
-    ends = found.select("meeting", "rules", *_COUNTS, *done).with_row_index()
-    long = ends.unpivot(index=["index", "meeting", "rules"], variable_name="metric")
-    return long.sort("index", maintain_order=True).drop("index")
+    """Return ``meeting, rules, metric, value`` of a list's end (`stall.decide`): a flag is 1 or 0.
+
+    A list is met several times, each time with the flags that the time before left.
+    """
+    counts, kinds = setting["counts"], setting["kinds"]
+    each = [kinds[words] for words, count in counts.items() for _ in range(count)]
+    pages = pl.DataFrame(each, infer_schema_length=None)
+    scanned = pages.filter(~pl.col("locked")).drop("page", "locked")
+    context = {name: setting[name] for name in ("priority", "kswapd")}
+    context["unseen"] = pages.height - scanned.height
+    rows = []
+    for rules in setting["rules"]:
+        flags = setting["flags"]
+        for meeting in range(1, setting["meetings"] + 1):
+            (end,) = decide(scanned, rules, flags=flags, **context).to_dicts()
+            flags, found = end["flags_after"], {name: end[name] for name in _COUNTS}
+            found |= {f"flag {name}": name in end["flags_set"] for name in STALL_FLAGS}
+            found |= {f"throttle {name}": name in end["sleeps"] for name in STALL_SLEEPS}
+            rows += [(meeting, rules, metric, int(value)) for metric, value in found.items()]
+    return pl.DataFrame(rows, schema=["meeting", "rules", "metric", "value"], orient="row")
 
 
 MODELS: Final[dict[str, Callable[[Setting], pl.DataFrame]]] = {

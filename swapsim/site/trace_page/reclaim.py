@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What reclaim decided: type of pages, stalls."""
 
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from swapsim import charts, mglru, stall, traces
-from swapsim.ffi import MGLRU_RULES
+from swapsim.ffi import MGLRU_RULES, STALL_RULES
 from swapsim.mglru import recording
-from swapsim.patches.stall_decisions import charts as drawn
 from swapsim.site.trace_page import blocks
 from swapsim.stall.recording import reclaim_rows
 from swapsim.stall.replay import decided_lists, summed_decisions
@@ -92,12 +92,36 @@ def of_decisions(folder: Path) -> blocks.Blocks:
         f"{counts['6.1']}."
     )
     yield blocks.verdict(stall.verify(folder))
-    yield blocks.chart(drawn.agreement(drawn.alike(decided), folder.name))
+    yield blocks.chart(
+        charts.heat(
+            *(alike(decided), "one", "other", "alike"),
+            title=f"Lists of {folder.name} that two rule sets decide alike, %",
+            subtitle="the same flags, sleeps and waits; naps are left out",
+            words={"alike": "alike, %"},
+            domain=(0, 100),
+            figures=".1f",
+        )
+    )
     yield blocks.text("What each set of rules decides of the trace's lists:")
     yield blocks.table(summed, {})
     yield blocks.text(
         "Not recorded by 6.1: whether a device was congested, what pageout would have done with a "
         "page that 6.1 did not write, and what a kernel that slept would have met next."
+    )
+
+
+def alike(decided: pl.DataFrame) -> pl.DataFrame:
+    """Return on how many lists (`decided_lists`) two rule sets decide alike, ``one`` the older."""
+    acts = pl.col("flags_set") + 8 * pl.col("forced") + 16 * pl.col("waits")
+    coded = {
+        str(rules): rows["acts"].to_numpy()
+        for (rules,), rows in decided.select("rules", acts=acts).group_by("rules")
+    }
+    pairs = combinations([name for name in STALL_RULES if name in coded], 2)
+    shares = [(one, other, 100 * (coded[one] == coded[other]).mean()) for one, other in pairs]
+    share = pl.col("alike")
+    return pl.DataFrame(shares, schema=["one", "other", "alike"], orient="row").with_columns(
+        alike=pl.when(share < 100).then(pl.min_horizontal(share.round(1), 99.9)).otherwise(share)
     )
 
 
