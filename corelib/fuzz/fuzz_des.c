@@ -37,6 +37,7 @@ static void draw_config(struct bench *self)
 	config->travel_other_socket_ns = input_or64(input, 90);
 	config->irq_save_ns = input_or64(input, 7);
 	config->hand_off_ways = input_or(input, 3);
+	config->contended_ns = input_or64(input, 20);
 }
 
 static void take_next(struct bench *self)

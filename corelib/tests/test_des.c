@@ -340,6 +340,9 @@ static void a_config_out_of_range_is_refused(void)
 	sws_des_config_init(&config);
 	config.hand_off_ways = 0;
 	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
+	sws_des_config_init(&config);
+	config.contended_ns = UINT64_C(1) << 38;
+	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
 }
 
 enum { MANY = 37, LOCKS = 3 };

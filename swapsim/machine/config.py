@@ -51,6 +51,9 @@ class Machine:
         Default: the kernel's, "shared" up to 5.7 and "percpu-rerandomise" from 5.8 on.
     slot_cache, test_and_set : bool, default True, False
         Whether slot caches are used, from 5.7 on; whether locks are test-and-set, not queued.
+    contended_ns : int, default 0
+        What a critical section takes longer if a CPU waits for its lock when it begins; a write to
+        a line that another CPU polls takes 20 ns longer (tests/bench/polled_line.c).
     costs : mapping of str to int, or polars.DataFrame, optional
         Costs in ns that differ from data/costs.csv, as ``{"copy_ns": 400}``, or `machine.costs`.
     writers, walkers : int, default writers=0
@@ -123,6 +126,7 @@ class Machine:
     policy: str | Policy = _FOLLOWS
     slot_cache: bool = bool(_DEFAULTS["slot_cache"])
     test_and_set: bool = False
+    contended_ns: int = _DEFAULTS["contended_ns"]
     nodes: int = _DEFAULTS["nodes"]
     devices: int = _DEFAULTS["devices"]
     channels: int = _DEFAULTS["channels"]
@@ -225,6 +229,7 @@ class Machine:
             channels=(0, ffi.MACHINE_CHANNELS_MAX),
             read_percent=(0, 100),
             accesses=(0, 2**31),
+            contended_ns=(0, ffi.COST_MAX),
             stay_ns=(0, 2**60),
             warmup_ns=(0, 2**60),
             duration_ns=(1, 2**60),

@@ -69,6 +69,7 @@ OPERATION = st.tuples(
     kinds=st.lists(st.sampled_from([QUEUED, TEST_AND_SET, TICKET]), min_size=1, max_size=3),
     irq=st.sampled_from([0, 7]),
     moves=st.integers(1, 4),
+    contended=st.sampled_from([0, 11]),
     operations=st.lists(OPERATION, max_size=150),
 )
 def test_c_and_oracle_agree_event_by_event(
@@ -76,6 +77,7 @@ def test_c_and_oracle_agree_event_by_event(
     kinds: list[int],
     irq: int,
     moves: int,
+    contended: int,
     operations: list[tuple[str, int, int, int]],
 ) -> None:
     """Every call, allowed or not, has the same result, events, times and accounts."""
@@ -87,6 +89,7 @@ def test_c_and_oracle_agree_event_by_event(
         sites=3,
         irq_save_ns=irq,
         hand_off_ways=moves,
+        contended_ns=contended,
     )
     des, oracle = make(config, kinds), Des(config)
     for kind in kinds:

@@ -208,6 +208,7 @@ def configs(draw: st.DrawFn) -> Config:
         sweeps=draw(st.booleans()),
         read_percent=draw(st.sampled_from([0, 50, 80, 100])),
         spread_percent=draw(st.sampled_from([0, 50, 100])),
+        contended_ns=draw(st.sampled_from([0, 13])),
         spare_cpus=spare,
     )
 
@@ -313,6 +314,7 @@ def configs_of_streams(draw: st.DrawFn) -> Config:
         nodes=nodes,
         frames=frames_for(nodes, streams, 0) + pages,
         spread_percent=draw(st.sampled_from([0, 50, 100])),
+        contended_ns=draw(st.sampled_from([0, 13])),
         requests=requests_of(streams, pages, back, seed),
     )
 

@@ -25,6 +25,7 @@ class Config:
     travel_other_socket_ns: int = 90
     irq_save_ns: int = 0
     hand_off_ways: int = 3
+    contended_ns: int = 0
 
 
 @dataclass
@@ -63,6 +64,7 @@ class Des:
         self.covered = [0] * config.cpus
         self.callers: list[tuple[Ask, int]] = []
         self.interrupts_on = [0] * config.cpus
+        self.crowded: set[int] = set()
 
     def add_locks(self, kind: int, n: int) -> int:
         """Add locks and return the first one's number."""
@@ -82,6 +84,10 @@ class Des:
         """Return whether a CPU has a lock."""
         return lock.holder is not None and lock.holder.cpu == cpu
 
+    def holds_any(self, cpu: int) -> bool:
+        """Return whether a CPU has any lock."""
+        return any(self.holds(cpu, lock) for lock in self.locks)
+
     def next(self) -> int | None:
         """Take the event of the least time, of several the one made first."""
         if not self.events:
@@ -96,7 +102,10 @@ class Des:
         if not self.idle(cpu):
             return BAD_ARGUMENT
         self._was_idle(cpu)
-        held = cpu in [lock.holder.cpu for lock in self.locks if lock.holder is not None]
+        held = self.holds_any(cpu)
+        if cpu in self.crowded:
+            ns += self.config.contended_ns
+        self.crowded.discard(cpu)
         self._spend(cpu, "hold" if held else "run", self.now + ns)
         self._make(cpu, self.now + ns)
         return OK
@@ -130,6 +139,8 @@ class Des:
         site["hold_ns"] += held
         site["longest_hold_ns"] = max(site["longest_hold_ns"], held)
         saved, lock.last_holder, lock.holder = lock.holder.irq_save, cpu, None
+        if not self.holds_any(cpu):
+            self.crowded.discard(cpu)
         if lock.waiters:
             moves = {
                 QUEUED: self.config.hand_off_ways,
@@ -190,6 +201,8 @@ class Des:
         had += self.config.irq_save_ns if ask.irq_save else 0
         self.sites[ask.site]["moved"] += lock.last_holder not in (None, ask.cpu)
         lock.holder, lock.had_since = ask, had
+        if lock.waiters:
+            self.crowded.add(ask.cpu)
         self._end_wait(ask, had)
 
     def _end_wait(self, ask: Ask, had: int) -> None:

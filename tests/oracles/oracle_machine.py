@@ -127,6 +127,7 @@ class Config:
     list_pages: int = BATCH
     slot_cache: bool = True
     lock_kind: int = oracle_des.QUEUED
+    contended_ns: int = 0
     inactive_ratio: int = 0
     nodes: int = 1
     devices: int = 1
@@ -276,6 +277,7 @@ class Machine:
                 travel_same_socket_ns=costs["travel_same_socket_ns"],
                 travel_other_socket_ns=costs["travel_other_socket_ns"],
                 irq_save_ns=costs["irq_save_ns"],
+                contended_ns=config.contended_ns,
             )
         )
         places = cpus + config.nodes * config.spare_cpus

@@ -22,7 +22,7 @@
  *      sws_des_next -> cpu, now -> sws_des_run | sws_des_lock | sws_des_unlock, run ...
  *
  *   operation   simulated time
- *   run         ns of the CPU itself
+ *   run         ns of the CPU itself; the first run of a contended hold takes contended_ns more
  *   lock        transfer from the last holder, then hold; if taken: wait, then hand-over
  *   unlock      none; the first waiter gets the lock after the hand-over, which is
  *               hand_off_ways transfers of the line
@@ -36,9 +36,9 @@
  * here; a caller that needs some has its own stream.
  *
  * Modelled: FIFO order, hand-over by distance, waits by call site, disabled interrupts as a
- * separate cost. Left out: the lock's own atomic instructions except the transfer of the line, the
- * slowdown of the holder's other writes by a waiter that reads the line, memory bandwidth,
- * preemption, frequency.
+ * separate cost; by contended_ns, the slowdown of the holder's writes by a waiter that reads the
+ * line. Left out: the lock's own atomic instructions except the transfer of the line, memory
+ * bandwidth, preemption, frequency.
  */
 #ifndef SWAPSIM_DES_H
 #define SWAPSIM_DES_H
@@ -80,6 +80,11 @@ struct sws_des_config {
 	uint64_t irq_save_ns;
 	/* Transfers of the line when a queued lock is handed over, 1 .. 8; default 3. */
 	uint32_t hand_off_ways;
+	/*
+	 * What the first run of a hold takes longer if another CPU waits for the lock when the hold
+	 * begins: it reads the line that the holder writes; below 2^38, default 0.
+	 */
+	uint64_t contended_ns;
 	/* The allocator; NULL means that of libc. */
 	const struct sws_allocator *allocator;
 };

@@ -324,6 +324,12 @@ struct sws_machine_config {
 	/* The kind of every lock; default queued. */
 	enum sws_lock_kind lock_kind;
 	/*
+	 * What a critical section takes longer if a CPU waits for its lock when it begins, up to
+	 * SWS_MACHINE_COST_MAX; default 0. A write to a line that another CPU polls takes 20 ns
+	 * longer (tests/bench/polled_line.c).
+	 */
+	uint64_t contended_ns;
+	/*
 	 * Nodes, each with its memory and its kswapd: 1 .. SWS_MACHINE_NODES_MAX, 1 with
 	 * memory_max; default 1.
 	 */

@@ -30,7 +30,8 @@ static bool config_fits(const struct sws_des_config *config)
 	       config->travel_same_socket_ns < TIME_MAX / CPUS_MAX &&
 	       config->travel_other_socket_ns < TIME_MAX / CPUS_MAX &&
 	       config->irq_save_ns < TIME_MAX / CPUS_MAX && config->hand_off_ways >= 1 &&
-	       config->hand_off_ways <= HAND_OFF_WAYS_MAX;
+	       config->hand_off_ways <= HAND_OFF_WAYS_MAX &&
+	       config->contended_ns < TIME_MAX / CPUS_MAX;
 }
 
 int sws_des_new(const struct sws_des_config *config, struct sws_des **out)
@@ -108,6 +109,9 @@ int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns)
 	if (!des_is_idle(self, cpu) || ns > TIME_MAX || self->now > TIME_MAX)
 		return SWS_ERROR_BAD_ARGUMENT;
 	runner = des_resume(self, cpu);
+	if (runner->crowded)
+		ns += self->config.contended_ns;
+	runner->crowded = false;
 	if (runner->held)
 		runner->account.hold_ns += ns;
 	else

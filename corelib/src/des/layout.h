@@ -42,6 +42,8 @@ struct cpu {
 	/* The numbers of its core and of its socket: divisions would cost as much as an event. */
 	uint32_t core;
 	uint32_t socket;
+	/* True from an acquisition with others waiting to the first run after it. */
+	bool crowded;
 	/* The site and kind of the acquisition that it waits for. */
 	uint32_t site;
 	bool irq_save;

@@ -93,6 +93,7 @@ static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_
 
 	self->sites[winner->site].moved += lock->last_holder != NO_CPU && lock->last_holder != cpu;
 	winner->held++;
+	winner->crowded |= lock->waiters > 0;
 	lock->holder = cpu;
 	lock->site = winner->site;
 	lock->irq_save = winner->irq_save;
@@ -220,7 +221,8 @@ int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
 		return SWS_ERROR_BAD_ARGUMENT;
 	lock = &self->locks[number];
 	irq_save = lock->irq_save;
-	des_resume(self, cpu)->held--;
+	if (!--des_resume(self, cpu)->held)
+		self->cpus[cpu].crowded = false;
 	site = &self->sites[lock->site];
 	site->hold_ns += self->now - lock->since;
 	site->longest_hold_ns = longer(site->longest_hold_ns, self->now - lock->since);

@@ -239,6 +239,7 @@ static int make_engine(struct sws_machine *self)
 	config.travel_same_socket_ns = self->config.costs.travel_same_socket_ns;
 	config.travel_other_socket_ns = self->config.costs.travel_other_socket_ns;
 	config.irq_save_ns = self->config.costs.irq_save_ns;
+	config.contended_ns = self->config.contended_ns;
 	config.allocator = &self->allocator;
 	self->engine.sites = sws_machine__sites();
 	self->engine.spread_percent = self->config.spread_percent;

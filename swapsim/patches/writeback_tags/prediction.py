@@ -7,6 +7,7 @@ shares open, so there is a fit and a prediction for each pair of them.
 """
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -93,7 +94,9 @@ def machine(*, tags: bool, seed: int = 1) -> Machine:
     )
 
 
-def life_machine(*, tags: bool, swapped: float, writers: int = WRITERS, seed: int = 1) -> Machine:
+def life_machine(
+    *, tags: bool, swapped: float, writers: int = WRITERS, contended_ns: int = 0, seed: int = 1
+) -> Machine:
     """Return `machine` with writers that write a share of their pages to swap, and exit.
 
     ``swapped`` is the share of all pages for which memory has no room, 0 to below 1. Memory is much
@@ -101,11 +104,16 @@ def life_machine(*, tags: bool, swapped: float, writers: int = WRITERS, seed: in
     """
     usual = machine(tags=tags, seed=seed)
     pages = round(usual.nodes * usual.frames / (1 - swapped) / writers)
-    return replace(usual, writers=writers, accesses=pages)
+    return replace(usual, writers=writers, accesses=pages, contended_ns=contended_ns)
 
 
 def fit_and_share(
-    tag_share: float, map_share: float, *, constants: pl.DataFrame | None = None, seed: int = 1
+    tag_share: float,
+    map_share: float,
+    *,
+    constants: pl.DataFrame | None = None,
+    contended_ns: int = 0,
+    seed: int = 1,
 ) -> tuple[Fitted, float]:
     """Fit patch A's base; return the fit, and the share of pages that its constants swap out.
 
@@ -117,17 +125,18 @@ def fit_and_share(
     """
     table = costs() if constants is None else constants
     start = {name: costs_by_name(table)[name] for name in ("unmap_ns", "tree_ns")}
-    swapped = swapped_share(table, seed=seed)
+    swapped = swapped_share(table, contended_ns=contended_ns, seed=seed)
     for _ in range(_ROUNDS):
         fitted = fit_machine(
-            life_machine(tags=True, swapped=swapped, seed=seed),
+            life_machine(tags=True, swapped=swapped, contended_ns=contended_ns, seed=seed),
             targets(),
             start,
             tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
             constants=table,
             values=reported,
         )
-        before, swapped = swapped, swapped_share(fitted.constants, seed=seed)
+        before = swapped
+        swapped = swapped_share(fitted.constants, contended_ns=contended_ns, seed=seed)
         if abs(swapped - before) < _SAME_SHARE:
             break
         start = {name: costs_by_name(fitted.constants)[name] for name in start}
@@ -158,14 +167,15 @@ def reported(config: Machine, constants: pl.DataFrame) -> dict[str, float]:
     return {THROUGHPUT: life.throughput, SWAP_OUT: life.swap_out} | cycles
 
 
-def swapped_share(constants: pl.DataFrame, *, seed: int = 1) -> float:
+def swapped_share(constants: pl.DataFrame, *, contended_ns: int = 0, seed: int = 1) -> float:
     """Return the share of pages swapped out with which the base has the mail's ratio of rates.
 
     Throughput counts all pages and ends before the exit, swap.so counts pages out up to its end.
     """
     wanted, share = _printed(SWAP_OUT) / _printed(THROUGHPUT), 0.55
     for _ in range(_ROUNDS):
-        life = live(life_machine(tags=True, swapped=share, seed=seed), constants)
+        config = life_machine(tags=True, swapped=share, contended_ns=contended_ns, seed=seed)
+        life = live(config, constants)
         off = wanted * life.throughput / life.swap_out
         if abs(off - 1) < _SAME_SHARE:
             break
@@ -181,21 +191,26 @@ _RATIO_WRITERS: Final = 32
 _RATIO_SLOTS: Final = 2**22
 _MAP_SHARES_TRIED: Final = (0.05, 0.8)
 _HALVINGS: Final = 8
-_DEVICE_SITES: Final = (
+DEVICE_SITES: Final = (
     *("map_lock.put_swap_page", "map_lock.try_to_free_swap", "map_lock.swap_duplicate"),
     "si_lock.get_swap_pages",
 )
 
 
-def ratio_of_locks(constants: pl.DataFrame, *, swapped: float, seed: int = 1) -> float:
+def ratio_of_locks(
+    constants: pl.DataFrame, *, swapped: float, contended_ns: int = 0, seed: int = 1
+) -> float:
     """Return what RATIO_OF_LOCKS is in the machine: patch A's, with the patch and 32 writers."""
     usual = life_machine(tags=False, swapped=swapped, writers=_RATIO_WRITERS, seed=seed)
-    value = reported(replace(usual, slots=_RATIO_SLOTS), constants)
-    tree, device = (
-        math.fsum(value[f"cycles.{site}"] for site in sites)
-        for sites in ([*TREE_ROWS][:2], _DEVICE_SITES)
-    )
+    config = replace(usual, slots=_RATIO_SLOTS, contended_ns=contended_ns)
+    value = reported(config, constants)
+    tree, device = (waits(value, sites) for sites in ([*TREE_ROWS][:2], DEVICE_SITES))
     return tree / max(device, 1e-6)
+
+
+def waits(value: Mapping[str, float], sites: Iterable[str]) -> float:
+    """Return the cycles in waits at some sites, in percent of the busy time."""
+    return math.fsum(value[f"cycles.{site}"] for site in sites)
 
 
 def map_share_at(tag_share: float) -> float:

@@ -158,5 +158,48 @@ def _at_ends() -> list[what_if.Trial]:
     return what_if.at_ends(lambda _: _USUAL, constants, POLICIES, (1, 2))
 
 
+EDGE_SHARES: Final = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+"""``map_ns / tree_ns`` at which the waits for si->lock are looked at."""
+
+CONTENDED_NS: Final = (0, 20, 118)
+"""What a contended critical section takes longer: nothing, a write to a line that another CPU polls
+(tests/bench/polled_line.c), and a transfer from the other socket."""
+
+
+def at_the_edge(point: tuple[int, float]) -> pl.DataFrame:
+    """Fit the base with a ``contended_ns`` and a map share; return waits, rate and 2017's ratio.
+
+    The waits are those for tree_lock and si->lock in percent of cycles, with tags and without. A
+    base that cannot be met has no rows.
+    """
+    contended, map_share = point
+    fitted, swapped = prediction.fit_and_share(
+        prediction.TAG_SHARE, map_share, contended_ns=contended
+    )
+    names = {"contended_ns": contended, "map_share": map_share}
+    ratio = prediction.ratio_of_locks(fitted.constants, swapped=swapped, contended_ns=contended)
+    rows = [{**names, "tags": False, "seed": 1, "metric": "ratio of 2017", "value": ratio}]
+    for tags, seed in product((True, False), (1, 2)):
+        config = prediction.life_machine(
+            tags=tags, swapped=swapped, contended_ns=contended, seed=seed
+        )
+        value = prediction.reported(config, fitted.constants)
+        found = {
+            "tree_lock": prediction.waits(value, prediction.TREE_ROWS),
+            "si->lock": prediction.waits(value, prediction.DEVICE_SITES),
+            prediction.THROUGHPUT: value[prediction.THROUGHPUT],
+        }
+        rows += [
+            {**names, "tags": tags, "seed": seed, "metric": metric, "value": one}
+            for metric, one in found.items()
+        ]
+    return pl.DataFrame(rows).clear() if not fitted.converged else pl.DataFrame(rows)
+
+
+edge: Final = _study(
+    name="writeback-tags-edge", points=tuple(product(CONTENDED_NS, EDGE_SHARES)), run=at_the_edge
+)
+"""Waits for si->lock by map share, with critical sections that lengthen under contention."""
+
 gain_by_constant: Final = _gains(name="writeback-tags-gain-by-constant", points=_at_ends)
 """The gain with each assumed constant at its low and high, the base fitted again."""
