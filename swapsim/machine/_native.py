@@ -2,7 +2,7 @@
 """Binding of the contention machine, its counts of a window, and of ``des.h``: a closed loop."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -54,15 +54,26 @@ class Window:
     cpus: pl.DataFrame
     slots: dict[str, int]  # the devices' struct sws_slots_work
     shared_slots: int  # handed out in the trunk in which another CPU got its last one
+    halves: tuple[int, int] | None = None  # pages out and in of each; None for streams and lives
 
 
 def run_window(config: Machine, costs: Mapping[str, int], *, verify: bool = False) -> Window:
     """Run a machine through its warm-up and its duration (or its streams), and count the latter."""
     machine = warmed_up(config, costs)
     before = _snapshot(machine, verify)
+    middle = 0
+    if not config.streams:
+        _run(machine, config, before["now"] + config.duration_ns // 2, 2**64 - 1)
+        middle = _moved(_cpus(machine))
     _run(machine, config, before["now"] + config.duration_ns, 2**64 - 1)
     after = _snapshot(machine, verify)
-    return _window(before, after)
+    first, last = _moved(before["cpus"]), _moved(after["cpus"])
+    halves = None if config.streams else (middle - first, last - middle)
+    return replace(_window(before, after), halves=halves)
+
+
+def _moved(cpus: pl.DataFrame) -> int:
+    return int(cpus["pages_out"].sum()) + int(cpus["pages_in"].sum())
 
 
 def _window(before: Mapping[str, Any], after: Mapping[str, Any]) -> Window:

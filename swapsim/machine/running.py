@@ -44,6 +44,9 @@ _NESTED: Final = (
 
 _BINDS: Final = 10.0  # percent of busy time in waits from which a lock, not work, bounds a run
 _SATURATED: Final = 95.0  # percent of its acquisitions that find a saturated lock held
+_SEEDS_OF_A_DRIFT: Final = 3
+_DRIFT: Final = 2.0  # percent, below which halves that differ in all seeds are alike
+_QUEUES: Final = 100  # queues of all CPUs that a window has to be as long as
 _CYCLE: Final = 4
 """In a window a node has to swap out one in so many of its frames: two thirds of patch D's."""
 
@@ -56,11 +59,13 @@ class Run:
     ``accesses`` (a second), ``busy`` (ns of all CPUs a page), ``elapsed`` (ns); for each place
     where a lock is taken ``cycles.LOCK.FUNCTION`` (waits, percent of busy time), ``acquisitions,
     contended, moved, wait, hold`` a page swapped out, ``longest_wait, longest_hold`` (ns); ``run,
-    hold, wait, idle`` of each kind of CPU (percent); ``slots.WORK`` a slot handed out.
+    hold, wait, idle`` of each kind of CPU (percent); ``slots.WORK`` a slot handed out. ``halves``
+    are the pages out and in of the first and of the second half; None of streams.
     """
 
     machine: Machine
     rows: pl.DataFrame
+    halves: tuple[int, int] | None = None
 
     def value(self, metric: str) -> float:
         """Return the value of a metric."""
@@ -169,7 +174,7 @@ def run(machine: Machine, *, seed: int | None = None) -> Run:
     Warns
     -----
     UserWarning
-        No page was swapped out, and why.
+        No page was swapped out, and why; or critical sections are not much shorter than the run.
 
     Examples
     --------
@@ -178,7 +183,14 @@ def run(machine: Machine, *, seed: int | None = None) -> Run:
     Run(swap_out=971,680 KiB/s, swap_in=967,520 KiB/s, waits=47 %, bound_by='tree_lock', saturated)
     """
     chosen = machine if seed is None else machine.replace(seed=seed)
-    return Run(chosen, run_rows(chosen))
+    made = _once(chosen)
+    _warn_of_long_holds([made])
+    return made
+
+
+def _once(machine: Machine) -> Run:
+    window = _window_of(machine, change_costs(costs_of(), machine.costs))
+    return Run(machine, results([*window_metrics(window)], labels(machine)), window.halves)
 
 
 def gain(
@@ -215,7 +227,9 @@ def gain(
     Warns
     -----
     UserWarning
-        A change makes no difference, and why; or the window is less than a cycle of reclaim.
+        A change makes no difference, and why; the window is less than a cycle of reclaim; or the
+        halves of the window differ by more than their scatter over three seeds or more; or critical
+        sections are not much shorter than the window.
 
     Examples
     --------
@@ -229,13 +243,15 @@ def gain(
     combinations = _combinations(changed)
     machines = [machine, *(machine.replace(**each) for each in combinations)]
     points = [each.replace(seed=seed) for each in machines for seed in range(1, seeds + 1)]
-    runs = study.run(run, points, executor=executor, progress=progress)
+    runs = study.run(_once, points, executor=executor, progress=progress)
     by_machine = [runs[at : at + seeds] for at in range(0, len(runs), seeds)]
     rates = [[_figures(each)[metric] for each in group] for group in by_machine]
     if not all(rates[0]):
         raise InputError(f"metric={metric!r}: the machine has none; choose another one")
     for one, group in zip(machines, by_machine, strict=True):
         _warn_of_window(one, group)
+        _warn_of_drift(one, group)
+        _warn_of_long_holds(group)
     rows = []
     for each, group, own in zip(combinations, by_machine[1:], rates[1:], strict=True):
         gains = [100 * (new / old - 1) for new, old in zip(own, rates[0], strict=True)]
@@ -277,6 +293,12 @@ def sweep(
         ``swap_in`` and ``written`` are KiB/s, ``accesses`` are a second, ``throughput`` is pages/s
         out and in, and ``waits`` percent of busy time. `study.over` and `study.against` take it.
 
+    Warns
+    -----
+    UserWarning
+        The halves of a machine's window differ by more than their scatter over three seeds or more,
+        or critical sections are not much shorter than it.
+
     Examples
     --------
     >>> from swapsim import machine, study
@@ -289,7 +311,10 @@ def sweep(
         for each in _combinations(fields)
         for seed in range(1, seeds + 1)
     ]
-    runs = study.run(run, [each for _, each in points], executor=executor, progress=progress)
+    runs = study.run(_once, [each for _, each in points], executor=executor, progress=progress)
+    for at in range(0, len(runs), seeds):
+        _warn_of_drift(points[at][1], runs[at : at + seeds])
+        _warn_of_long_holds(runs[at : at + seeds])
     return pl.DataFrame(
         {**{key: _named(of) for key, of in names.items()}, "metric": name, "value": value}
         for (names, _), one in zip(points, runs, strict=True)
@@ -337,6 +362,40 @@ def _warn_of_window(machine: Machine, runs: Sequence[Run]) -> None:
         )
 
 
+def _warn_of_drift(machine: Machine, runs: Sequence[Run]) -> None:
+    """Warn where the second half of a window differs from the first by more than seeds do."""
+    halves = [each.halves for each in runs if each.halves and each.halves[0]]
+    if len(halves) < _SEEDS_OF_A_DRIFT:
+        return
+    changes = [100 * (second / first - 1) for first, second in halves]
+    if abs(middle := median(changes)) > max(max(changes) - min(changes), _DRIFT):
+        more = "more" if middle > 0 else "fewer"
+        warnings.warn(
+            f"in the second half of the measured time {abs(middle):.1f} % {more} pages move than "
+            f"in the first ({min(changes):+.1f} to {max(changes):+.1f} % by seed): the machine has "
+            f"not settled; give warmup_ns={max(2 * machine.warmup_ns, machine.duration_ns):,} or "
+            "more",
+            stacklevel=3,
+        )
+
+
+def _warn_of_long_holds(runs: Sequence[Run]) -> None:
+    """Warn where a queue of all CPUs at the lock that binds takes a hundredth of the window."""
+    one = runs[0]
+    if one.machine.streams is not None or (bound := one.bound_by) == "work":
+        return
+    lock = one.locks.filter(lock=bound).row(0, named=True)
+    queue = one.machine.cpus * lock["hold_ns"] / lock["acquisitions"]
+    if _QUEUES * queue > one.value("elapsed"):
+        wanted = math.ceil(_QUEUES * queue)
+        warnings.warn(
+            f"a queue of all CPUs at {bound} takes {queue:,.0f} ns, more than a hundredth of the "
+            f"measured time: critical sections are not much shorter than it; give "
+            f"duration_ns={wanted:,} or more",
+            stacklevel=3,
+        )
+
+
 def _warn_of_no_gain(machine: Machine, changed: Mapping[str, Any]) -> None:
     same = all(getattr(machine, name, None) == value for name, value in changed.items())
     why = "that is the machine itself" if same else "the runs are the same"
@@ -353,7 +412,12 @@ def _warn_of_no_gain(machine: Machine, changed: Mapping[str, Any]) -> None:
 def run_rows(machine: Machine, constants: pl.DataFrame | None = None) -> pl.DataFrame:
     """Run a machine, with other costs if given (CONSTANTS); return its metrics (RESULTS)."""
     own = change_costs(costs_of(), machine.costs) if constants is None else constants
-    cost = costs_by_name(own)
+    return results([*window_metrics(_window_of(machine, own))], labels(machine))
+
+
+def _window_of(machine: Machine, constants: pl.DataFrame) -> Window:
+    """Run a machine and return its window; an InputError if there is none, a warning if no page."""
+    cost = costs_by_name(constants)
     unused = () if machine.channels else ("channel_ns", "interrupt_ns")
     # Streams run until they are done, so a cost of any length fits.
     for name, value in cost.items() if machine.streams is None else ():
@@ -369,8 +433,8 @@ def run_rows(machine: Machine, constants: pl.DataFrame | None = None) -> pl.Data
             "make it shorter, or give them more accesses"
         )
     if not window.cpus["pages_out"].sum():
-        warnings.warn(_why_idle(machine), stacklevel=2)
-    return results([*window_metrics(window)], labels(machine))
+        warnings.warn(_why_idle(machine), stacklevel=3)
+    return window
 
 
 def _why_idle(machine: Machine) -> str:

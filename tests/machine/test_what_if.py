@@ -12,9 +12,10 @@ import pytest
 
 from swapsim import study
 from swapsim.errors import InputError, SwapsimError
+from swapsim.machine import run as run_machine
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs
-from swapsim.machine.running import gain, rounded, run_rows
+from swapsim.machine.running import gain, rounded, run_rows, sweep
 from swapsim.patches import what_if
 from swapsim.patches.what_if import Case
 from swapsim.policies import Policy, policy
@@ -129,6 +130,29 @@ def test_a_window_of_a_part_of_reclaims_cycle_is_named() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gain(longer, seeds=1, tags=False)
+
+
+def test_a_machine_that_has_not_settled_is_named() -> None:
+    """Halves that differ in all seeds are said; after the warm-up that is asked for they agree."""
+    early = Machine(kernel="4.8", writers=8, warmup_ns=0, duration_ns=4_000_000)
+    with pytest.warns(UserWarning, match="not settled; give warmup_ns=4,000,000 or more"):
+        sweep(early, seeds=3, tags=[True])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sweep(early.replace(warmup_ns=4_000_000), seeds=3, tags=[True])
+
+
+def test_critical_sections_as_long_as_a_part_of_the_window_are_named() -> None:
+    """The warning says for how long to run, and that is enough."""
+    slow = SMALL.replace(costs={"tree_ns": 50_000})
+    with pytest.warns(UserWarning, match="critical sections are not much shorter") as said:
+        run_machine(slow)
+    (wanted,) = re.findall(r"give duration_ns=([\d,]+) or more$", str(said[0].message))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        longer = run_machine(slow.replace(duration_ns=2 * int(wanted.replace(",", ""))))
+    first, second = longer.halves or (0, 0)
+    assert first + second == pytest.approx(longer.throughput * longer.value("elapsed") / 1e9)
 
 
 def test_scan_bases_gain_only_where_no_cluster_is_free(own: Policy) -> None:
