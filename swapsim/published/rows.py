@@ -253,9 +253,10 @@ def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.Da
     for row in given.iter_rows(named=True):
         row["hand"] = hand.get((name, row["metric"]))
         rows.append(row)
-        # A count that stands for the row has the row's name and its own.
-        counts = (s.metric for s in sides["measured"] if s.metric.startswith(f"{row['metric']}: "))
-        rows += [dict.fromkeys(row) | {"metric": count} for count in counts]
+        # What stands for the row, or next to it and is no row of the mail, begins with its name.
+        named = (s.metric for of in sides.values() for s in of)
+        counts = (name for name in named if name.startswith(f"{row['metric']}: "))
+        rows += [dict.fromkeys(row) | {"metric": count} for count in dict.fromkeys(counts)]
     for row in rows:
         for source, of_source in sides.items():
             own = [s for s in of_source if (s.table, s.metric) == (name, row["metric"])]
@@ -290,7 +291,7 @@ def _marked(
     values = {name: value for name, value in asdict(own).items() if name in _SIDE}
     blank = found = None
     if row["ratio"] is None:
-        blank = "a count" if own.what else "not listed before"
+        blank = "a count" if own.what else "not listed before" if row["unit"] else "no such row"
     elif not (blank := _too_few(row, own)):
         runs = ROUNDS if source == "simulated" else own.runs
         found = mark(row["ratio"], row["unchanged"], own.ratio, own.low, own.high, runs)

@@ -192,6 +192,8 @@ def _base(row: Mapping[str, Any]) -> str:
     if row["simulated_fitted"]:
         return "fit"
     model = row["simulated_base"]
+    if row["unit"] is None and model is not None:
+        return f"{model:.1f}→{row['simulated_patched']:.1f}"
     return f"x{model / row['base']:.2g}" if row["base"] and model is not None else ""
 
 

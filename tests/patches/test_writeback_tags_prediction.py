@@ -44,12 +44,12 @@ def predict(constants: pl.DataFrame) -> pl.DataFrame:
 
 @pytest.mark.usefixtures("_tiny")
 def test_each_figure_of_patch_a_has_its_row() -> None:
-    """Two rates and four lock rows, from base to base+patch."""
+    """Two rates and four lock rows, from base to base+patch, and si->lock, which has none."""
     results = predict(costs())
     assert results.schema == RESULTS.schema
-    assert results.height == 2 * 2 * 6
+    assert results.height == 2 * 2 * 7
     printed = published.table("A", "lkp comparison")["metric"].to_list()
-    assert set(results["metric"]) == {*printed[:-1]}
+    assert set(results["metric"]) == {*printed[:-1], "si->lock"}
     ends = results.filter(pl.col("metric").str.contains("page_writeback"), kernel="base+patch")
     assert set(ends["value"]) == {0.0}
 
@@ -81,8 +81,8 @@ def test_a_stored_fit_is_the_fit_and_predicts_the_same() -> None:
     assert predicted.select(columns).equals(again.select(columns))
     for pick in (0, 7):
         sample = fits.again(points, pick)
-        assert sample.height == 6
-        assert sample.join(points, on=points.columns, nulls_equal=True).height == 6
+        assert sample.height == 7
+        assert sample.join(points, on=points.columns, nulls_equal=True).height == 7
 
 
 def test_a_fit_that_does_not_converge_has_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:

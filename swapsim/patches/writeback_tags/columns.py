@@ -43,9 +43,10 @@ def simulated() -> Iterator[Side]:
             dict(part.filter(kernel=kernel).select("share", "value").iter_rows())
             for kernel in prediction.KERNELS
         )
-        found = side(
-            TABLE, str(metric), base, patched, at=prediction.TAG_SHARE, fitted=metric != SUM
-        )
+        own = metric == prediction.SI_LOCK
+        name = f"{SUM}: {metric}, of which the mail has no row" if own else str(metric)
+        fitted = not own and metric != SUM
+        found = side(TABLE, name, base, patched, at=prediction.TAG_SHARE, fitted=fitted)
         if found:
             yield found
 

@@ -191,6 +191,9 @@ _RATIO_WRITERS: Final = 32
 _RATIO_SLOTS: Final = 2**22
 _MAP_SHARES_TRIED: Final = (0.05, 0.8)
 _HALVINGS: Final = 8
+SI_LOCK: Final = "si->lock"
+"""The waits for si->lock at its four sites, of which the mail has no row."""
+
 DEVICE_SITES: Final = (
     *("map_lock.put_swap_page", "map_lock.try_to_free_swap", "map_lock.swap_duplicate"),
     "si_lock.get_swap_pages",
@@ -246,7 +249,7 @@ MAP_SHARES: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
 def predict_kernel(
     kernel: str, constants: pl.DataFrame, *, swapped: float, seed: int, policy: str | None = None
 ) -> pl.DataFrame:
-    """Predict the rates and the four profile rows of one of KERNELS with one seed (RESULTS)."""
+    """Predict the rates, the four profile rows and si->lock of one of KERNELS (RESULTS)."""
     config = life_machine(tags=KERNELS[kernel], swapped=swapped, seed=seed)
     value = reported(config, constants)
     rows = [
@@ -255,6 +258,7 @@ def predict_kernel(
             (_PROFILE + row, value[f"cycles.{site}"], "% of cycles")
             for site, row in TREE_ROWS.items()
         ),
+        (SI_LOCK, waits(value, DEVICE_SITES), "% of cycles"),
     ]
     return results(rows, labels(config, kernel=kernel, policy=policy))
 

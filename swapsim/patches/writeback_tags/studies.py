@@ -39,14 +39,27 @@ def _writers(count: int) -> str:
 
 
 def by_writers(writers: Sequence[int] = what_if.CPUS) -> list[what_if.Case]:
-    """Return patch A's test with other numbers of writers, on its two sockets."""
+    """Return patch A's test with other numbers of writers, on its two sockets.
+
+    More writers have more memory, all of whose pages go out twice before a window begins.
+    """
     return [
         what_if.Case(
             what_if.at(count, _writers(count)),
-            replace(_USUAL, writers=count, frames=_frames(count)),
+            replace(
+                _USUAL,
+                writers=count,
+                frames=_frames(count),
+                slots=2**22,
+                warmup_ns=_WARMUP_NS * _frames(count) // _USUAL.frames,
+            ),
         )
         for count in writers
     ]
+
+
+_WARMUP_NS: Final = 400_000_000
+"""In which the mail's eight writers write their memory two and a half times."""
 
 
 def by_trunk_size() -> list[what_if.Case]:
