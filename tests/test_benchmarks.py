@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swapsim.patches.writeback_tags.prediction import TAG_SHARE
+from swapsim.patches.writeback_tags import TAG_SHARE
 from swapsim.reclaim import ReclaimConfig
 from swapsim.site import bench
 

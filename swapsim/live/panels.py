@@ -19,9 +19,7 @@ from swapsim.machine import anchors
 from swapsim.machine.config import preset
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import lock_of
-from swapsim.patches import cluster_next, what_if
-from swapsim.patches.writeback_tags import fits, prediction
-from swapsim.patches.writeback_tags import studies as writeback_tags
+from swapsim.patches import cluster_next, common, writeback_tags
 from swapsim.published import table
 from swapsim.slots.config import GIGABYTE_SLOTS
 from swapsim.slots.ranking import CHURN, DEVICE, aged_device
@@ -82,7 +80,7 @@ def _wrap_titles(part: Any) -> None:
 
 KEPT, _NONE = colours.TAGS
 _OUT: Final = "swap_out"
-_A: Final = prediction.machine(tags=True)
+_A: Final = writeback_tags.machine()
 
 
 def frames_of(writers: int) -> int:
@@ -111,12 +109,12 @@ def tags() -> Panel:
             "channels": count,
             "costs": {"channel_ns": 1000 * latency},
         }
-        for latency, count in product(what_if.LATENCIES_US, what_if.CHANNELS)
+        for latency, count in product(common.LATENCIES_US, common.CHANNELS)
     }
     memory = "as fast as memory"
     writers = {n: {"writers": n, "frames": frames_of(n)} for n in (1, 2, 4, 8, 16, 32, 64)}
-    trunks = {f"{2 ** (n - 8)} MB": {"trunk_shift": n} for n in what_if.TRUNK_SHIFTS}
-    maps = (0.05, 0.1, 0.2, prediction.MAP_SHARE, 0.4, 0.8)
+    trunks = {f"{2 ** (n - 8)} MB": {"trunk_shift": n} for n in writeback_tags.TRUNK_SHIFTS}
+    maps = (0.05, 0.1, 0.2, writeback_tags.MAP_SHARE, 0.4, 0.8)
     without = {"metric": _OUT, "tags": _NONE}
     return Panel(
         name="tags",
@@ -136,9 +134,9 @@ def tags() -> Panel:
                 "tag_share",
                 "hold for tags : hold for add",
                 writeback_tags.THREE_TAG_SHARES,
-                prediction.TAG_SHARE,
+                writeback_tags.TAG_SHARE,
             ),
-            slider("map_share", "map byte : hold for add", maps, prediction.MAP_SHARE),
+            slider("map_share", "map byte : hold for add", maps, writeback_tags.MAP_SHARE),
             slider("trunk", "size of a trunk (from 5.8 on)", trunks, "64 MB"),
             choice("kernel", "kernel", ("4.8", "5.8", "6.1"), _A.kernel, "kernel"),
             choice("device", "device", {memory: {"channels": 0}, **devices}, memory),
@@ -158,15 +156,9 @@ def _fits_of_shares() -> dict[str, dict[str, Any]]:
     """Return the stored fit of each pair of shares at which the base can be met."""
     rows = pl.concat([writeback_tags.by_shares.load(), writeback_tags.three_fits.load()])
     names = rows.select("policy", "tag_share", "map_share").unique().rows()
-    found, usual = fits.of_rows(rows), costs_by_name()
+    found = writeback_tags.fitted_costs(rows)
     return {
-        f"{tag:g}|{map_:g}": {
-            "costs": {
-                constant: ns
-                for constant, ns in costs_by_name(found[name].constants).items()
-                if ns != usual[constant]
-            }
-        }
+        f"{tag:g}|{map_:g}": {"costs": found[name]}
         for name, tag, map_ in names
         if tag in writeback_tags.THREE_TAG_SHARES
     }

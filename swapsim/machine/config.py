@@ -400,7 +400,7 @@ _D: Final[dict[str, Any]] = {
     "duration_ns": 960_000_000,
 }
 
-_FIELDS: Final[dict[str, dict[str, Any]]] = {
+FIELDS: Final[dict[str, dict[str, Any]]] = {
     "A-2016": {
         "patch": "01-writeback-tags",
         "kernel": "4.8",
@@ -427,7 +427,7 @@ _FIELDS: Final[dict[str, dict[str, Any]]] = {
     "D-V3": _D | {"kernel": "5.8"},
 }
 
-PRESETS: Final = tuple(_FIELDS)
+PRESETS: Final = tuple(FIELDS)
 """The published machines: of patch A and B, and of both mails of patch D with figures."""
 
 
@@ -469,7 +469,7 @@ def preset(name: str) -> Machine:
         }
     else:
         costs = _stored("cluster-next-fits", fit=name[2:])
-    return Machine(costs=costs, **_FIELDS[name])
+    return Machine(costs=costs, **FIELDS[name])
 
 
 def _stored(study: str, **where: Any) -> dict[str, int]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import harness
 
+from swapsim import study
 from swapsim.errors import SwapsimError
 from swapsim.published import table
 
@@ -59,16 +60,17 @@ def holds(program: object) -> dict[str, float]:
 
 def gain(share: float) -> float:
     """Predict the gain of patch A, in percent, when a hold for tags is this share of another."""
-    from swapsim.patches.writeback_tags import fits, notebook
-    from swapsim.patches.writeback_tags.prediction import MAP_SHARE
+    from swapsim.patches import writeback_tags as patch
 
-    found = fits.predict_at_shares((share, MAP_SHARE))
-    return float(notebook.gains_of_fits(found)["change"].item())
+    found = patch.predict_at_shares((share, patch.MAP_SHARE)).filter(metric=patch.THROUGHPUT)
+    means = study.over(found.select("kernel", "value"), "kernel", stat="mean")
+    base, patched = means["middle"]
+    return float(100 * (patched / base - 1))
 
 
 def gain_by_time(tags_ns: float) -> float:
     """Predict what patch A gains with holds for tags of so many ns, in percent."""
-    from swapsim.patches.writeback_tags.prediction import MAP_SHARE, TAG_SHARE, fit_and_share
+    from swapsim.patches.writeback_tags import MAP_SHARE, TAG_SHARE, fit_and_share
 
     share = TAG_SHARE
     for _ in range(ROUNDS):

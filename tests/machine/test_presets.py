@@ -5,19 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from swapsim import machine
+from swapsim import machine, study
 from swapsim.errors import InputError
 from swapsim.live import panels
 from swapsim.live.models import machine as rows
 from swapsim.machine.constants import change_costs, costs_by_name, costs_of
-from swapsim.patches import batched_removal, cluster_next, common, what_if, writeback_tags
+from swapsim.patches import batched_removal, cluster_next, common, writeback_tags
 from swapsim.patches.batched_removal.prediction import MIDDLE, constants_at
 
 
 def of_patch(name: str) -> tuple[machine.Machine, object]:
     """Return a patch's own machine of a mail and the costs of its fit."""
     if name == "A-2016":
-        return writeback_tags.machine(tags=True), writeback_tags.headline_fit().constants
+        rows = writeback_tags.three_fits.load().filter(tag_share=writeback_tags.TAG_SHARE)
+        ((_, found),) = writeback_tags.fitted_costs(rows).items()
+        return writeback_tags.machine(), change_costs(costs_of(), found)
     if name == "B-2016":
         own = batched_removal.prediction.machine(threads=8, batched=False)
         return replace(own, pages=16384, read_percent=80), constants_at(MIDDLE)
@@ -37,10 +39,9 @@ def test_a_preset_is_the_machine_of_its_patch(name: str) -> None:
 
 def test_a_gain_is_that_of_the_stored_study() -> None:
     """Of notebook 01's table of writers: the same machine, fit and seeds."""
-    stored_rows = writeback_tags.studies.gain_by_writers().filter(
-        setting=8.0, fit="tags 0.1, map 0.31"
-    )
-    stored = what_if.gains(stored_rows, over=["seed"]).row(0, named=True)
+    rows = study.load("writeback-tags-gain-by-writers")
+    rows = rows.filter(setting=8.0, fit="tags 0.1, map 0.31", metric="swap_out")
+    stored = study.over(study.against(rows, policy="base")).row(0, named=True)
     settled = machine.preset("A-2016").replace(warmup_ns=400_000_000, slots=2**22)
     found = machine.gain(settled, seeds=2, tags=False).row(0, named=True)
     for name in ("middle", "low", "high"):

@@ -11,14 +11,14 @@ import pytest
 
 from swapsim import study
 from swapsim.errors import InputError
-from swapsim.machine.constants import change_costs, costs
+from swapsim.machine.constants import costs
 from swapsim.machine.running import PAGE_KIB, metric_values
+from swapsim.patches import writeback_tags as of_a
 from swapsim.patches.batched_removal import prediction, studies
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, machine, price_ns
 from swapsim.patches.batched_removal.workload import lock_fits
 from swapsim.patches.stored_fits import base_figure
 from swapsim.patches.what_if import Case, gains, report, trials
-from swapsim.patches.writeback_tags import prediction as of_a
 
 SHARES = sorted(set(lock_fits()["tag_share"]))
 
@@ -61,11 +61,9 @@ def test_a_points_constants_are_those_of_uniform_memory() -> None:
 def test_the_stored_costs_of_locks_meet_patch_as_base(share: float) -> None:
     """With each stored fit, patch A's machine has the rate and the cycles of the base column."""
     stored = dict(lock_fits().filter(tag_share=share).select("name", "value").iter_rows())
-    constants = change_costs(costs(), stored)
     assert stored["tag_ns"] == round(share * stored["tree_ns"])
     assert stored["map_ns"] == round(of_a.MAP_SHARE * stored["tree_ns"])
-    swapped = of_a.swapped_share(constants)
-    found = of_a.reported(of_a.life_machine(tags=True, swapped=swapped), constants)
+    found = of_a.reported(of_a.life(stored, of_a.swapped_share(stored)))
     base = partial(base_figure, of_a.PATCH, of_a.BASE)
     cycles = sum(found[f"cycles.{site}"] for site in of_a.TREE_ROWS)
     assert cycles == pytest.approx(sum(map(base, of_a.TREE_ROWS.values())), rel=0.02)

@@ -18,8 +18,6 @@ from swapsim.errors import InputError
 from swapsim.mapping import MappingConfig, nodes_after_swap_out
 from swapsim.patches import lab
 from swapsim.patches import rounds as over_rounds
-from swapsim.patches.writeback_tags import notebook
-from swapsim.patches.writeback_tags.notebook import simulated_nodes
 from swapsim.published import data
 from swapsim.published.data import SLOTS_IN_USE
 
@@ -90,10 +88,12 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     assert rounds["seed"].n_unique() >= 7
     medians = over_rounds.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped_folders("mapping")["swap-w-seq"]
-    table = notebook.compare_acquisitions(mapping.replay(trace, kernels="6.1"), medians)
-    assert table["policy"].to_list() == ["on", "off"]
-    assert table["verdict"].eq("reproduced").all()
-    assert (table["low"] <= table["measured"]).all()
+    sites = mapping.replay(trace, kernels="6.1").filter(flow="swap, written")
+    counted = dict(medians.select("policy", "median").iter_rows())
+    for tags, policy in ((True, "on"), (False, "off")):
+        own = sites.filter(tags=tags)
+        found = own["acquisitions"].sum() / own["pages"][0]
+        assert found == pytest.approx(counted[policy], rel=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +148,27 @@ def test_an_offset_past_the_device_is_named(offset: int) -> None:
         nodes_after_swap_out([1, offset], config)
 
 
+def simulated_nodes(experiment: str) -> pl.DataFrame:
+    """Return the model's nodes for each set of slots that a real kernel had in use."""
+    sets = data.measured_table(experiment, "slots_in_use")
+    provenance = data.measured_provenance(experiment)
+    config = MappingConfig(
+        kernel="6.1",
+        swap_slots=provenance["guest"]["swap"]["mebibytes"] * 256,
+        trunk_shift=provenance["kernel"]["trunk_shift"],
+        tree_shift=provenance["kernel"]["tree_shift"],
+    )
+    rows = []
+    for (seed, name), extents in sets.group_by("seed", "set", maintain_order=True):
+        offsets = (
+            offset
+            for first, count in extents.select("first", "count").iter_rows()
+            for offset in range(first, first + count)
+        )
+        rows.append((seed, f"{name}: nodes", float(nodes_after_swap_out(offsets, config))))
+    return pl.DataFrame(rows, schema=["seed", "metric", "value"], orient="row")
+
+
 def by_set_and_round(rows: pl.DataFrame) -> pl.DataFrame:
     """Return a row per set of slots and round, a column per metric of it."""
     names = pl.col("metric").str.split_exact(": ", 1).struct.rename_fields(["set", "what"])
@@ -173,9 +194,6 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     assert both.height == model.height
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
-    table = notebook.compare_nodes(name)
-    assert table.height == 5
-    assert table["verdict"].eq("reproduced").all()
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -201,7 +219,7 @@ def test_nodes_go_with_their_slots(name: str) -> None:
 def test_an_experiment_without_tree_nodes_is_refused() -> None:
     """An experiment without sets of slots is refused."""
     with pytest.raises(InputError, match="slots_in_use"):
-        notebook.compare_nodes("writeback-tags")
+        simulated_nodes("writeback-tags")
 
 
 def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:
