@@ -136,12 +136,12 @@ def waits(value: Mapping[str, float], sites: Iterable[str]) -> float:
 
 def targets() -> tuple[Target, Target]:
     """Return the figures of the base column that a fit has to meet: a rate, and four lock rows."""
+    rate = base_figure(PATCH, BASE, THROUGHPUT)
     locks = math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values())
+    sites = tuple(f"cycles.{site}" for site in TREE_ROWS)
     return (
-        Target(name=THROUGHPUT, metrics=(THROUGHPUT,), wanted=base_figure(PATCH, BASE, THROUGHPUT)),
-        Target(
-            name="tree_lock", metrics=tuple(f"cycles.{site}" for site in TREE_ROWS), wanted=locks
-        ),
+        Target(name=THROUGHPUT, metrics=(THROUGHPUT,), wanted=rate),
+        Target(name="tree_lock", metrics=sites, wanted=locks),
     )
 
 
@@ -150,7 +150,7 @@ def swapped_share(costs: Mapping[str, int], **changed: Any) -> float:
 
     Throughput counts all pages and ends before the exit, swap.so counts pages out up to its end.
     """
-    wanted, share = base_figure(PATCH, BASE, SWAP_OUT) / base_figure(PATCH, BASE, THROUGHPUT), 0.55
+    share, wanted = 0.55, base_figure(PATCH, BASE, SWAP_OUT) / base_figure(PATCH, BASE, THROUGHPUT)
     for _ in range(_ROUNDS):
         value = reported(life(costs, share, **changed))
         off = wanted * value[THROUGHPUT] / value[SWAP_OUT]
@@ -199,10 +199,6 @@ def ratio_of_locks(costs: Mapping[str, int], swapped: float, **changed: Any) -> 
     return waits(value, [*TREE_ROWS][:2]) / max(waits(value, DEVICE_SITES), 1e-6)
 
 
-_MAP_SHARES_TRIED: Final = (0.05, 0.8)
-_HALVINGS: Final = 8
-
-
 def map_share_at(tag_share: float) -> float:
     """Find the ``map_ns / tree_ns`` above which the machine's `ratio_of_locks` is too small.
 
@@ -217,10 +213,10 @@ def map_share_at(tag_share: float) -> float:
         ratio = ratio_of_locks(_changed(fitted.constants), swapped)
         return fitted.converged and ratio > RATIO_OF_LOCKS
 
-    low, high = _MAP_SHARES_TRIED
+    low, high = 0.05, 0.8
     if not above(low) or above(high):
         raise InputError(f"no map_share from {low} to {high} has the ratio {RATIO_OF_LOCKS:.3f}")
-    for _ in range(_HALVINGS):
+    for _ in range(8):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if above(middle) else (low, middle)
     return math.sqrt(low * high)
@@ -299,12 +295,6 @@ def _with_shares(rows: pl.DataFrame, shares: tuple[float, ...]) -> pl.DataFrame:
     return rows.with_columns(tag_share=tag, map_share=map_)
 
 
-def with_tags_up_to(rows: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS) -> pl.DataFrame:
-    """Return the fits in which tags hold the lock for at most this long."""
-    short = rows.filter(pl.col("metric") == "tag_ns", pl.col("value") <= longest_ns)
-    return rows.join(short, on="policy", how="semi", maintain_order="left")
-
-
 # The studies.
 
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -359,8 +349,7 @@ CONTENDED_NS: Final = (0, 20, 118)
 def at_the_edge(point: tuple[int, float]) -> pl.DataFrame:
     """Fit the base with a ``contended_ns`` and a map share; return waits, rate and 2017's ratio.
 
-    The waits are those for tree_lock and si->lock in percent of cycles, with tags and without. A
-    base that cannot be met has no rows.
+    A base that cannot be met has no rows.
     """
     contended, map_share = point
     fitted, swapped = fit_and_share(TAG_SHARE, map_share, contended_ns=contended)
@@ -369,14 +358,10 @@ def at_the_edge(point: tuple[int, float]) -> pl.DataFrame:
     rows = [{**names, "tags": False, "seed": 1, "metric": "ratio of 2017", "value": ratio}]
     for tags, seed in product((True, False), (1, 2)):
         value = reported(life(found, swapped, tags=tags, seed=seed, contended_ns=contended))
-        figures = {
-            "tree_lock": waits(value, TREE_ROWS),
-            SI_LOCK: waits(value, DEVICE_SITES),
-            THROUGHPUT: value[THROUGHPUT],
-        }
+        locks = {"tree_lock": waits(value, TREE_ROWS), SI_LOCK: waits(value, DEVICE_SITES)}
         rows += [
             {**names, "tags": tags, "seed": seed, "metric": metric, "value": one}
-            for metric, one in figures.items()
+            for metric, one in (locks | {THROUGHPUT: value[THROUGHPUT]}).items()
         ]
     return pl.DataFrame(rows) if fitted.converged else pl.DataFrame(rows).clear()
 
@@ -392,25 +377,18 @@ edge: Final = _study(
 
 POLICIES: Final = {kernel: {"tags": tags} for kernel, tags in KERNELS.items()}
 _USUAL: Final = machine()
-_WARMUP_NS: Final = 400_000_000
-"""In which the mail's eight writers write their memory two and a half times."""
 
 
 def by_writers() -> list[Case]:
     """Return the test with other numbers of writers, on its two sockets.
 
-    More writers have more memory, all of whose pages go out twice before a window begins.
+    More writers have more memory, which is written two and a half times before a window begins.
     """
     found: list[Case] = []
     for count in common.CPUS:
-        per_node = -(-count // _USUAL.nodes) + 1
-        frames = max(_USUAL.frames, 4 * FRAMES_KEPT * per_node)
-        config = _USUAL.replace(
-            writers=count,
-            frames=frames,
-            slots=2**22,
-            warmup_ns=_WARMUP_NS * frames // _USUAL.frames,
-        )
+        frames = max(_USUAL.frames, 4 * FRAMES_KEPT * (-(-count // _USUAL.nodes) + 1))
+        warmup_ns = 400_000_000 * frames // _USUAL.frames
+        config = _USUAL.replace(writers=count, frames=frames, slots=2**22, warmup_ns=warmup_ns)
         found.append((at(count, f"{count} writers" if count > 1 else "1 writer"), config))
     return found
 
@@ -458,7 +436,9 @@ _OF_A_SLOT: Final = 3
 def simulated() -> Iterator[Side]:
     """Yield the figures of the headline fit, with a range over the shares of tags that may be."""
     columns = ["kernel", "metric", "value", "share"]
-    others = with_tags_up_to(by_tag_share.load()).rename({"tag_share": "share"}).select(columns)
+    others = by_tag_share.load().rename({"tag_share": "share"})
+    allowed = others.filter(pl.col("metric") == "tag_ns", pl.col("value") <= LONGEST_TAGS_NS)
+    others = others.join(allowed, on="share", how="semi", maintain_order="left").select(columns)
     usual = headline.load().with_columns(share=pl.lit(TAG_SHARE)).select(columns)
     rows = pl.concat([others.filter(pl.col("share") != TAG_SHARE), usual])
     keys = ["metric", "kernel", "share"]
