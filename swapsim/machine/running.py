@@ -374,7 +374,7 @@ def _warn_of_drift(machine: Machine, runs: Sequence[Run]) -> None:
             f"in the second half of the measured time {abs(middle):.1f} % {more} pages move than "
             f"in the first ({min(changes):+.1f} to {max(changes):+.1f} % by seed): the machine has "
             f"not settled; give warmup_ns={max(2 * machine.warmup_ns, machine.duration_ns):,} or "
-            "more",
+            "more, or a longer duration_ns",
             stacklevel=3,
         )
 
