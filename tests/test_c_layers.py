@@ -25,6 +25,7 @@ LAYERS = {
     "mglru": ("core",),
     "des": ("core",),
     "ftrace": ("core",),
+    "sweeps": ("core",),
     "engine": ("des",),
     "machine": ("removal", "slots", "engine"),
     "reclaim": ("stall", "engine"),

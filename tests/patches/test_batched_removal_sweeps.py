@@ -30,12 +30,15 @@ PLAIN = SweepConfig(
 def configs(draw: st.DrawFn) -> SweepConfig:
     """Few pages, so that each run meets full lists, full swap and shared CPUs."""
     threads = draw(st.integers(1, 5))
+    nodes = draw(st.integers(1, 4))
     return SweepConfig(
         threads=threads,
+        nodes=nodes,
+        list_pages=draw(st.sampled_from([1, 2, 8, 32])),
         sweeps=draw(st.integers(1, 6)),
-        pages=draw(st.integers(threads, 120)),
-        memory=draw(st.integers(16, 80)),
-        slots=draw(st.integers(1, 100)),
+        pages=draw(st.integers(threads, 240)),
+        memory=draw(st.integers(16 * nodes, 16 * nodes + 64)),
+        slots=draw(st.integers(1, 200)),
         active_per_inactive=draw(st.integers(1, 6)),
         cpus=draw(st.integers(1, 10)),
         kswapds=draw(st.integers(0, 4)),
