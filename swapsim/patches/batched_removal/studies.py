@@ -156,13 +156,16 @@ null: Final = _study(
 )
 """How much two equal kernels differ, by how uneven the threads are; see `null_changes`."""
 
-sweep_settings: Final = _study(
-    name="batched-removal-sweep-settings",
-    points=tuple(product(prediction.SETTINGS, THREADS)),
-    run=prediction.sweep_setting,
-    quick=_is_quick,
+fit: Final = _study(
+    name="batched-removal-fit",
+    points=tuple(
+        (lists, uneven, threads)
+        for lists, tried in prediction.TRIED.items()
+        for uneven, threads in product(tried, THREADS)
+    ),
+    run=prediction.vanilla,
 )
-"""What the time of sweeps depends on, without the patch; see `sweep_setting`."""
+"""Vanilla's times by how uneven the threads are, which is fitted; see `vanilla`."""
 
 
 def _by_list() -> list[Trial]:
