@@ -460,16 +460,25 @@ def preset(name: str) -> Machine:
     if name == "A-2016":
         costs = _stored("writeback-tags-three-fits", tag_share=0.1)
     elif name == "B-2016":
-        rows = csv.DictReader(read_text(data_root() / "swap-cache-locks.csv").splitlines())
-        costs = {row["name"]: int(row["value"]) for row in rows if row["tag_share"] == "0.1"}
-        # Nodes are fake. A removal in a hold of several takes three tenths of the first.
-        costs |= {
-            "tree_next_ns": round(0.3 * costs["tree_ns"]),
-            "travel_other_socket_ns": costs_by_name()["travel_same_socket_ns"],
-        }
+        costs = lock_costs(tag_share=0.1, next_share=0.3)
     else:
         costs = _stored("cluster-next-fits", fit=name[2:])
     return Machine(costs=costs, **FIELDS[name])
+
+
+def lock_costs(tag_share: float, next_share: float) -> dict[str, int]:
+    """Return the costs of 4.8's locks in uniform memory, as fitted to patch A's base column.
+
+    ``tag_share`` is ``tag_ns / tree_ns``, one of data/swap-cache-locks.csv; ``next_share`` is
+    ``tree_next_ns / tree_ns``: what a removal costs that is not the first under its lock.
+    """
+    rows = [*csv.DictReader(read_text(data_root() / "swap-cache-locks.csv").splitlines())]
+    check_choice("tag_share", tag_share, dict.fromkeys(float(row["tag_share"]) for row in rows))
+    costs = {row["name"]: int(row["value"]) for row in rows if float(row["tag_share"]) == tag_share}
+    return costs | {
+        "tree_next_ns": max(round(next_share * costs["tree_ns"]), 1),
+        "travel_other_socket_ns": costs_by_name()["travel_same_socket_ns"],
+    }
 
 
 def _stored(study: str, **where: Any) -> dict[str, int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sweeps of patch B's workload over memory."""
+"""Threads of usemem that sweep over more memory than there is."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapsim.errors import InputError
-from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
+from swapsim.machine._native_sweeps import Sweeps, sweep
 
-PLAIN = SweepConfig(
+PLAIN = Sweeps(
     threads=3,
     sweeps=10,
     pages=90,
@@ -27,11 +27,11 @@ PLAIN = SweepConfig(
 
 
 @st.composite
-def configs(draw: st.DrawFn) -> SweepConfig:
+def configs(draw: st.DrawFn) -> Sweeps:
     """Few pages, so that each run meets full lists, full swap and shared CPUs."""
     threads = draw(st.integers(1, 5))
     nodes = draw(st.integers(1, 4))
-    return SweepConfig(
+    return Sweeps(
         threads=threads,
         nodes=nodes,
         list_pages=draw(st.sampled_from([1, 2, 8, 32])),
@@ -51,7 +51,7 @@ def configs(draw: st.DrawFn) -> SweepConfig:
 
 @settings(max_examples=150, deadline=None)
 @given(config=configs())
-def test_the_compiled_sweeps_are_those_of_the_oracle(config: SweepConfig) -> None:
+def test_the_compiled_sweeps_are_those_of_the_oracle(config: Sweeps) -> None:
     """Times, faults and pages out are the same, up to the end or to full swap."""
     assert sweep(config) == oracle_sweep.sweep(config)
 
