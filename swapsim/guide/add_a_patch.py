@@ -11,6 +11,7 @@ card      True  patches/02-batched-removal/card.md
 tables    True  data/published/02-batched-removal.csv
 mechanism True  corelib/include/swapsim/removal.h
 mechanism True  corelib/include/swapsim/machine.h
+mechanism True  corelib/include/swapsim/sweeps.h
 replay    True  swapsim/removal.py
 module    True  swapsim/patches/batched_removal.py
 notebook  True  notebooks/02-batched-removal.ipynb
