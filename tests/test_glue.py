@@ -33,7 +33,6 @@ from swapsim.mapping import (
     totals_per_page,
     writeback_rows,
 )
-from swapsim.patches.what_if import gains
 from swapsim.reclaim import Run as ReclaimRun
 from swapsim.slots.events import SLOT_EVENTS, request_streams
 from swapsim.slots.workbench import means, ranking
@@ -119,28 +118,6 @@ def test_a_wide_frame_has_each_value_in_its_column(rows: list[tuple]) -> None:
         (*at, *(cells.get((name, *at)) for name in names))
         for at in dict.fromkeys(row[1:3] for row in rows)
     ]
-
-
-@given(st.lists(FIGURE, min_size=48, max_size=48), st.lists(st.booleans(), min_size=3, max_size=3))
-def test_a_gain_is_over_the_first_policy_and_each_side_has_its_own_waits(
-    figures: list[float], one: list[bool]
-) -> None:
-    """The gain has the sign of a rise; base and patched waits are medians of their own runs."""
-    both = ([8, None], ["a", "a b"], [3, 1])
-    cases, *runs_of = (each[single:] for each, single in zip(both, one, strict=True))
-    at = list(product(*runs_of))
-    points = list(product(cases, NAMES, at, ("swap_out", "waits")))
-    value = dict(zip(points, figures, strict=False))
-    rows = [(case, name, *run, metric, value[case, name, run, metric])
-            for case, name, run, metric in points]  # fmt: skip
-    expected = []
-    for case, name in product(cases, NAMES[1:]):
-        out = {each: [value[case, each, run, "swap_out"] for run in at] for each in NAMES}
-        waits = [median(value[case, each, run, "waits"] for run in at) for each in (NAMES[0], name)]
-        changes = list(map(change_of, out[name], out[NAMES[0]]))
-        gain = (median(changes), min(changes), max(changes))
-        expected.append((case, name, *map(near, (*gain, *waits)), gain[1] < 0 < gain[2]))
-    assert gains(frame_of(rows, "tasks policy fit seed metric value")).rows() == expected
 
 
 @given(runs(("2", "64 cpus"), NAMES, values=FIGURE), st.sampled_from(["scanned", "run"]))

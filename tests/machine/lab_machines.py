@@ -11,8 +11,8 @@ from swapsim.machine._native import run_window
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import labels, policy_of
-from swapsim.patches import rounds
 from swapsim.published.data import results
+from swapsim.study import over, rank
 
 PAGES_OF_MEBIBYTE: Final = 256
 UNTIL_DONE: Final = 2**60
@@ -108,11 +108,52 @@ def run_as_lab(machine: Machine) -> pl.DataFrame:
     return results(rows, labels(machine, policy=switch))
 
 
+COUNT_TOLERANCE_PERCENT: Final = 5.0
+"""Largest difference of a simulated count that agrees, in percent; set before the first run."""
+
+
+def medians(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the median of each metric over its rounds with its exact interval."""
+    one_run = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
+    found = over(results.select(*one_run, "seed", "value"), interval=True)
+    return found.rename({"runs": "rounds", "middle": "median"})
+
+
+def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Compare the means of simulated RESULTS with measured medians under the same workload.
+
+    There is one row per policy and metric that both have, at least one. A count is reproduced
+    within COUNT_TOLERANCE_PERCENT of the measured median.
+    """
+    keys = ["policy", "metric", "unit"]
+    means = (
+        simulated.sort(pl.all())  # float sums depend on their order
+        .group_by(keys, maintain_order=True)
+        .agg(simulated=pl.col("value").mean())
+    )
+    frame = (
+        simulated.select(keys)
+        .unique(maintain_order=True)
+        .join(means, on=keys, how="left", maintain_order="left")
+        .join(medians, on=keys, how="inner", maintain_order="left")
+        .rename({"median": "measured"})
+        .with_columns(
+            apart_percent=100 * (pl.col("simulated") - pl.col("measured")) / pl.col("measured")
+        )
+        .with_columns(
+            verdict=pl.when(pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT)
+            .then(pl.lit("reproduced"))
+            .otherwise(pl.lit("missed"))
+        )
+    )
+    return frame.select(*keys, "simulated", "measured", "low", "high", "apart_percent", "verdict")
+
+
 def pairs(simulated: pl.DataFrame, measured: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Compare the order of policies with that of a real kernel's rounds, pair by pair."""
-    ranks = rounds.ranks(measured, metric)
-    medians = rounds.medians(measured.filter(metric=metric))
-    held = rounds.compare_counts(simulated.filter(metric=metric), medians)
+    own = measured.filter(metric=metric)
+    ranks = rank(own.select("policy", "unit", "seed", "value"))
+    held = compare_counts(simulated.filter(metric=metric), medians(own))
     means = dict(held.select("policy", "simulated").iter_rows())
     found = [
         (less["policy"], more["policy"], means[less["policy"]], means[more["policy"]])

@@ -11,7 +11,7 @@ from swapsim.machine.config import Machine
 from swapsim.machine.constants import CONSTANTS, change_costs, costs
 from swapsim.machine.fitting import Target, fit_costs
 from swapsim.machine.running import run_rows
-from swapsim.patches.stored_fits import FIT_ROWS, figures_again, of_rows, to_rows
+from swapsim.patches.common import FIT_ROWS, figures_again, fit_rows, fitted_costs
 
 SMALL = Machine(
     kernel="4.8",
@@ -92,22 +92,21 @@ RATE = (Target(name="rate", metrics=("swap_out",), wanted=1.2e6),)
 
 
 def test_fits_come_back_as_they_were() -> None:
-    """Constants, figures and whether they were met, of a fit that was and of one that was not."""
+    """Costs that differ, and whether they were met, of a fit that was and of one that was not."""
     table = change_costs(costs(), {"map_ns": costs().filter(name="map_ns")["high"].item()})
     fits = {
         "met": fit_costs(SHORT, RATE, {"unmap_ns": 4000}, constants=table, tolerance=0.2),
         "not met": fit_costs(SHORT, RATE, {"unmap_ns": 4000}, rounds=1, tolerance=1e-9),
     }
-    rows = pl.concat(to_rows(name, found) for name, found in fits.items())
+    rows = pl.concat(fit_rows(name, found) for name, found in fits.items())
     assert rows.schema == FIT_ROWS.schema
-    for name, found in of_rows(rows).items():
-        assert found.constants.equals(fits[name].constants)
-        assert found.residuals.equals(fits[name].residuals)
-        assert found.converged == fits[name].converged == (name == "met")
+    for name, found in fitted_costs(rows).items():
+        assert change_costs(costs(), found)["value"].equals(fits[name].constants["value"])
+        assert rows.filter(fit=name)["converged"].unique().to_list() == [name == "met"]
 
 
 def test_figures_come_out_again() -> None:
-    """A run with the constants that were found has the figures that were found, bit for bit."""
-    rows = to_rows("a", fit_costs(SHORT, RATE, {"unmap_ns": 4000}, runs=2, rounds=2))
-    again = figures_again(rows, "a", SHORT, RATE, runs=2)
+    """A run with the costs that were found has the figures that were found, bit for bit."""
+    rows = fit_rows("a", fit_costs(SHORT, RATE, {"unmap_ns": 4000}, runs=2, rounds=2))
+    again = figures_again(rows, 5, lambda _: (SHORT, RATE), 2)
     assert again.rows() == rows.filter(pl.col("wanted").is_not_null()).rows()

@@ -9,7 +9,6 @@ import pytest
 from swapsim import charts
 from swapsim.charts.colours import PARTS
 from swapsim.machine import charts as machine_charts
-from swapsim.patches import charts as patches_charts
 
 PAGE = pl.DataFrame(
     [(kernel, part, 1.0) for kernel in ("patched", "base") for part in reversed(PARTS)],
@@ -27,25 +26,7 @@ COMPARED = pl.DataFrame(
     orient="row",
 )
 
-GAINS = pl.DataFrame(
-    [
-        (latency, 1e5 * n, f"{n} at a time", "patched", gain, gain - 1, gain + 1)
-        for latency, gain in (("20 us a page", 5.0), ("80 us a page", 1.0))
-        for n in (1, 4)
-    ],
-    schema=["latency", "setting", "label", "policy", "middle", "low", "high"],
-    orient="row",
-)
-ENDS = pl.DataFrame(
-    [("copy_ns", 300.0, 900.0, 12.0, 9.0), ("slot_ns", 10.0, 150.0, 10.0, None)],
-    schema=["constant", "at_low", "at_high", "low", "high"],
-    orient="row",
-)
-
 MADE = {
-    "gains": partial(patches_charts.gains, GAINS.head(2), "T", "number of tasks"),
-    "gains_by_drive": partial(patches_charts.gains_by_drive, GAINS),
-    "gains_at_ends": partial(patches_charts.gains_at_ends, ENDS, usual=11.0),
     "time_per_page": partial(machine_charts.time_per_page, PAGE, "T"),
     "locks_against_anchors": partial(machine_charts.locks_against_anchors, RATES, COMPARED),
 }

@@ -6,13 +6,11 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from swapsim.errors import InputError
 from swapsim.machine._native import run_window
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.machine.running import run_rows, time_per_page
 from swapsim.patches import cluster_next, writeback_tags
-from swapsim.patches.what_if import describe_gains, describe_sensitivity
 
 
 def machine(kernel: str) -> Machine:
@@ -107,17 +105,3 @@ def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
     by_actor = shares.group_by(pl.col("metric").str.extract(r"\.(\w+)$")).agg(pl.sum("value"))
     assert set(by_actor["metric"]) == {"writer", "kswapd", "interrupt"}
     assert by_actor["value"].to_list() == pytest.approx([100] * 3)
-
-
-def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:
-    """Return ranges by hand: label, low, middle, high."""
-    return pl.DataFrame(rows, schema=["label", "low", "middle", "high"], orient="row")
-
-
-def test_sentences_need_rows() -> None:
-    """No range, and no constant with a fit at both ends, have no sentence."""
-    with pytest.raises(InputError, match="ranges"):
-        describe_gains(gained())
-    lone = {"constant": ["a"], "at_low": [1.0], "at_high": [2.0], "low": [None], "high": [1.0]}
-    with pytest.raises(InputError, match="rows"):
-        describe_sensitivity(pl.DataFrame(lone, schema_overrides={"low": pl.Float64}))

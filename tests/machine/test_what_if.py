@@ -14,10 +14,10 @@ from swapsim import study
 from swapsim.errors import InputError, SwapsimError
 from swapsim.machine import run as run_machine
 from swapsim.machine.config import Machine
-from swapsim.machine.constants import change_costs, costs
+from swapsim.machine.constants import costs_by_name
 from swapsim.machine.running import gain, rounded, run_rows, sweep
-from swapsim.patches import what_if
-from swapsim.patches.what_if import Case
+from swapsim.patches import common
+from swapsim.patches.common import Case
 from swapsim.policies import Policy, policy
 
 SMALL = Machine(
@@ -34,15 +34,15 @@ SMALL = Machine(
 
 def case(*, setting: float = 4, **costs: int) -> Case:
     """Return a case by hand."""
-    return Case(what_if.at(setting, f"{setting:g} writers"), SMALL, costs)
+    return common.at(setting, f"{setting:g} writers"), SMALL.replace(costs=costs)
 
 
 def run(
-    cases: list[Case], fits: dict[str, pl.DataFrame], policies: Any, seeds: Any = (1, 2)
+    cases: list[Case], fits: dict[str, dict[str, int]], policies: Any, seeds: Any = (1, 2)
 ) -> pl.DataFrame:
     """Return the reports on all trials."""
-    points = what_if.trials(cases, fits, policies, seeds)
-    return study.table(partial(what_if.report, "swap_out"), points)
+    points = common.trials(cases, fits, policies, seeds)
+    return study.table(partial(common.report, "swap_out"), points)
 
 
 @pytest.fixture
@@ -59,20 +59,9 @@ def own() -> Policy:
 NO_TAGS = {"base": {}, "patched": {"tags": False}}
 
 
-def rows(gains: dict[tuple[float, str, int], float], *, waits: float = 10.0) -> pl.DataFrame:
-    """Return reports by hand: (setting, fit, seed) -> gain in percent."""
-    return pl.DataFrame(
-        {**what_if.at(at, f"{at:g} tasks"), "policy": policy, "fit": fit, "seed": seed}
-        | {"metric": metric, "value": value}
-        for policy, share in (("base", 0.0), ("patched", 0.01))
-        for (at, fit, seed), gain in gains.items()
-        for metric, value in (("written", 100.0 + 100 * share * gain), ("waits", waits))
-    )
-
-
 def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
     """Exactly 0 %, with the same waits on both sides, for each fit and seed."""
-    fits = {"as it is": costs(), "slow": change_costs(costs(), {"tree_ns": 3000})}
+    fits = {"as it is": {}, "slow": {"tree_ns": 3000}}
     policies: dict[str, dict[str, object]] = {"base": {}, "patched": {}}
     found = run([case()], fits, policies)
     changes = study.against(found, policy="base")
@@ -83,34 +72,24 @@ def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
     assert found.filter(metric="swap_out", policy="base")["value"].n_unique() == 4
 
 
-def test_a_gain_is_that_of_the_runs_themselves() -> None:
-    """The rates are those of a run at the same seed, the waits the sum of all locks'."""
-    found = run([case()], {"a": costs()}, NO_TAGS, seeds=[5])
-    row = what_if.gains(found).row(0, named=True)
-    values = []
+def test_a_trial_reports_what_its_run_counts() -> None:
+    """The rate is that of a run at the same seed, the waits the sum of all locks'."""
+    found = run([case()], {"a": {}}, NO_TAGS, seeds=[5])
     for side, fields in NO_TAGS.items():
-        ran = run_rows(replace(SMALL, seed=5, **fields), costs())
-        values.append(ran.filter(metric="swap_out")["value"].item())
-        assert found.filter(metric="swap_out", policy=side)["value"].item() == values[-1]
+        own = found.filter(policy=side)
+        ran = run_rows(replace(SMALL, seed=5, **fields))
+        out = ran.filter(metric="swap_out")["value"].item()
+        assert own.filter(metric="swap_out")["value"].item() == out
         waits = ran.filter(pl.col("metric").str.starts_with("cycles."))["value"].sum()
-        assert row[f"{side}_waits"] == pytest.approx(waits)
-    assert row["middle"] == pytest.approx(100 * (values[1] - values[0]) / values[0])
-    assert row["middle"] > 0
-    assert row["patched_waits"] < row["base_waits"]
+        assert own.filter(metric="waits")["value"].item() == pytest.approx(waits)
+    (gained,) = study.over(study.against(found.filter(metric="swap_out"), policy="base"))["middle"]
+    assert gained > 0
 
 
 def test_what_cannot_gain_is_named() -> None:
-    """No case, fit or seed, and a metric that the machine does not have, are one line each."""
-    fits = {"a": costs()}
-    for field, cases, constants, seeds in (
-        ("cases", [], fits, [1]),
-        ("fits", [case()], {}, [1]),
-        ("seeds", [case()], fits, []),
-    ):
-        with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
-            run(cases, constants, NO_TAGS, seeds=seeds)
+    """A metric that the machine does not have is one line, and a change without a value."""
     with pytest.raises(SwapsimError, match=r"no accesses to gain on.*4 writers"):
-        what_if.report("accesses", what_if.trials([case()], fits, NO_TAGS)[0])
+        common.report("accesses", common.trials([case()], {"a": {}}, NO_TAGS)[0])
     with pytest.raises(InputError, match="metric='tides': choose one of"):
         gain(SMALL, metric="tides", tags=False)
     with pytest.raises(InputError, match="metric='accesses': the machine has none"):
@@ -186,102 +165,32 @@ def test_a_gain_has_the_digits_that_its_range_deserves(
     assert rounded(values) == shown
 
 
-def test_ranges_go_over_fits_and_seeds() -> None:
-    """The ends are those of all runs, and the middle is their median."""
-    of_fits = {
-        8.0: [(10.0, 20.0), (1.0, 3.0), (4.0, 4.0)],
-        2.0: [(-1.0,), (1.0,)],
-        4.0: [(0.0,), (1.0,)],
-    }
-    gains = {
-        (at, f"fit {number}", seed): gain
-        for at, fits in of_fits.items()
-        for number, of_seeds in enumerate(fits)
-        for seed, gain in enumerate(of_seeds, 1)
-    }
-    table = what_if.gains(rows(gains))
-    assert table["setting"].to_list() == [8.0, 2.0, 4.0]
-    assert table.select(pl.col("low", "middle", "high").round(9)).rows() == [
-        (1.0, 4.0, 20.0),
-        (-1.0, 0.0, 1.0),
-        (0.0, 0.5, 1.0),
-    ]
-    assert table["flips"].to_list() == [False, True, False]
-    assert table["base_waits"].to_list() == [10.0] * 3
-
-
-def at_ends(gains: dict[tuple[str, str, int], float]) -> pl.DataFrame:
-    """Return reports by hand: (constant, end, seed) -> gain in percent."""
-    named = {
-        (4.0, f"{constant}, {end}", seed): gain for (constant, end, seed), gain in gains.items()
-    }
-    parts = pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<end>\w+)$")
-    return rows(named).with_columns(parts.alias("of")).unnest("of")
-
-
-def test_the_constant_that_matters_most_stands_first() -> None:
-    """The widest apart first, a lone side last; a change of sign is marked, a zero has no sign."""
-    table = what_if.by_constant(
-        at_ends(
-            {
-                ("slot_ns", "low", 1): 5.0,
-                ("slot_ns", "high", 1): 7.0,
-                ("free_ns", "high", 1): 90.0,
-                ("copy_ns", "low", 1): 4.0,
-                ("copy_ns", "low", 2): 8.0,
-                ("copy_ns", "high", 1): -3.0,
-                ("copy_ns", "high", 2): -5.0,
-                ("map_ns", "low", 1): 0.0,
-                ("map_ns", "high", 1): 1.0,
-            }
-        )
-    )
-    shown = table.select("constant", pl.col("low", "high").round(9), "flips")
-    assert shown.rows() == [
-        ("copy_ns", 6.0, -4.0, True),
-        ("slot_ns", 5.0, 7.0, False),
-        ("map_ns", 0.0, 1.0, False),
-        ("free_ns", None, 90.0, False),
-    ]
-    known = costs().filter(name="copy_ns").row(0, named=True)
-    first = table.row(0, named=True)
-    assert (first["at_low"], first["at_high"]) == (known["low"], known["high"])
-
-
-def test_what_is_no_constant_brings_its_own_ends() -> None:
-    """A share of memory has no row in the constants' file."""
-    gained = at_ends({("in_memory", "low", 1): 5.0, ("in_memory", "high", 1): 7.0})
-    table = what_if.by_constant(gained, {"in_memory": (0.2, 0.4)})
-    assert table.select("constant", "at_low", "at_high").rows() == [("in_memory", 0.2, 0.4)]
-
-
 def test_the_costs_of_a_case_stand_in_for_a_fits() -> None:
     """A drive's latency is the case's, whatever the fit says."""
-    fits = {"a": costs(), "b": change_costs(costs(), {"copy_ns": 900})}
-    found = run([case(copy_ns=700)], fits, ["shared"], seeds=[1])
+    found = run([case(copy_ns=700)], {"a": {}, "b": {"copy_ns": 900}}, ["shared"], seeds=[1])
     assert found.filter(metric="swap_out")["value"].n_unique() == 1
 
 
 def test_a_fit_at_an_end_has_a_machine_of_its_own() -> None:
     """A trial at an end has that fit alone, and the machine for its name."""
-    fits = {f"copy_ns, {end}": change_costs(costs(), {"copy_ns": ns})
-            for end, ns in (("low", 300), ("high", 900))}  # fmt: skip
-    found = what_if.at_ends(
-        lambda name: replace(SMALL, slots=2**16 + len(name)), fits, ["shared"], [1]
-    )
-    assert [(trial.names["constant"], trial.names["end"]) for trial in found] == [
+    fits = {f"copy_ns, {end}": {"copy_ns": ns} for end, ns in (("low", 300), ("high", 900))}
+    found = common.at_ends(
+        lambda name: SMALL.replace(slots=2**16 + len(name)), fits, {"base": {}, "patched": {}}
+    )[::6]
+    assert [(names["constant"], names["end"]) for names, _ in found] == [
         ("copy_ns", "low"), ("copy_ns", "high"),
     ]  # fmt: skip
-    assert [trial.machine.slots for trial in found] == [2**16 + 12, 2**16 + 13]
-    assert [trial.constants.filter(name="copy_ns")["value"].item() for trial in found] == [300, 900]
+    assert [machine.slots for _, machine in found] == [2**16 + 12, 2**16 + 13]
+    assert [machine.costs["copy_ns"] for _, machine in found] == [300, 900]
 
 
 def test_drives_vary_by_latency_and_by_queue_apart() -> None:
     """Each latency with each queue, and memory; the setting is what the drive can serve."""
-    cases = what_if.by_drive(SMALL)
-    drives = [(one.machine.channels, one.costs.get("channel_ns")) for one in cases]
+    cases = common.by_drive(SMALL)
+    usual = costs_by_name()["channel_ns"]
+    drives = [(one.channels, one.costs.get("channel_ns", usual)) for _, one in cases]
     assert drives == [(count, 1000 * us) for us in (20, 80, 120) for count in (8, 32, 128)] + [
-        (0, None)
+        (0, usual)
     ]
-    assert [one.names["setting"] for one in cases[:4]] == [4e5, 1.6e6, 6.4e6, 1e5]
-    assert len({one.names["label"] for one in cases}) == len(cases)
+    assert [names["setting"] for names, _ in cases[:4]] == [4e5, 1.6e6, 6.4e6, 1e5]
+    assert len({names["label"] for names, _ in cases}) == len(cases)

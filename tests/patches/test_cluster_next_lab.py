@@ -6,10 +6,18 @@ from itertools import product
 
 import polars as pl
 import pytest
-from lab_machines import BASES, LEDGER, lock_ledger, pairs, run_as_lab, scan_bases
+from lab_machines import (
+    BASES,
+    LEDGER,
+    compare_counts,
+    lock_ledger,
+    medians,
+    pairs,
+    run_as_lab,
+    scan_bases,
+)
 
 from swapsim.machine.config import Machine
-from swapsim.patches import rounds
 from swapsim.published import data
 
 UNDER_HALF = "scan-base-under-half"
@@ -38,7 +46,7 @@ def simulated(configs: list[Machine], seeds: range) -> pl.DataFrame:
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
     """Compare results with the measured medians."""
-    return rounds.compare_counts(results, rounds.medians(data.measured_results(experiment)))
+    return compare_counts(results, medians(data.measured_results(experiment)))
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab_machines import writers
+from lab_machines import LEDGER, compare_counts, run_as_lab, writers
+from lab_machines import medians as medians_of
 
 from swapsim import io, mapping, traces
 from swapsim.errors import InputError
 from swapsim.mapping import MappingConfig, nodes_after_swap_out
-from swapsim.patches import lab
-from swapsim.patches import rounds as over_rounds
 from swapsim.published import data
 from swapsim.published.data import SLOTS_IN_USE
 
@@ -69,16 +68,14 @@ allocated by
 def simulated(seeds: int) -> pl.DataFrame:
     """Return the counts of the experiment's machines."""
     points = product(("off", "on"), range(1, seeds + 1))
-    return pl.concat(lab.run_as_lab(writers(policy=on, seed=seed)) for on, seed in points)
+    return pl.concat(run_as_lab(writers(policy=on, seed=seed)) for on, seed in points)
 
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     """Six locks with tags off and on are within the tolerance that was set before."""
-    medians = over_rounds.medians(data.measured_results("writeback-tags"))
-    table = over_rounds.compare_counts(simulated(2), medians).filter(
-        pl.col("metric").is_in(lab.LEDGER)
-    )
-    assert table.height == 2 * len(lab.LEDGER) == 12
+    medians = medians_of(data.measured_results("writeback-tags"))
+    table = compare_counts(simulated(2), medians).filter(pl.col("metric").is_in(LEDGER))
+    assert table.height == 2 * len(LEDGER) == 12
     assert table.filter(pl.col("verdict") != "reproduced").is_empty(), table
 
 
@@ -86,7 +83,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     """Acquisitions of the swap cache's lock a page, tags off and on, agree within five percent."""
     rounds = data.measured_results("writeback-tags")
     assert rounds["seed"].n_unique() >= 7
-    medians = over_rounds.medians(rounds.filter(metric="xa_lock acquisitions"))
+    medians = medians_of(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped_folders("mapping")["swap-w-seq"]
     sites = mapping.replay(trace, kernels="6.1").filter(flow="swap, written")
     counted = dict(medians.select("policy", "median").iter_rows())
