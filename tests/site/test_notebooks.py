@@ -5,6 +5,7 @@ import ast
 import bisect
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import nbformat
 import pytest
 
 import swapsim
+from swapsim import published
 from swapsim.io import notebooks_root
 from swapsim.site.notebooks import lead_of
 
@@ -84,11 +86,64 @@ def test_the_change_that_a_notebook_names_works(notebook: Path) -> None:
         exec(source, names)
 
 
-LEADS = {
-    "04-percpu-cluster-next": {
-        "from 71 to 22 %": ("slot_policies('slots-8-shared', seeds=1)", None)
-    }
-}
+FIGURES = json.loads((Path(__file__).parents[1] / "figures.json").read_text(encoding="utf-8"))
+
+
+def fallen(mail: str, table: str, metric: str, column: str) -> float:
+    """Return by how many percent a row of a mail's table changes, without a sign."""
+    ratio = published.compare(mail, table).filter(metric=metric)[column].item()
+    return abs(100 * (ratio - 1))
+
+
+def stored(study: str, key: str) -> float:
+    """Return a value of the first entry of figures.json on a stored study that has the key."""
+    return next(each[key] for name, each in FIGURES.items() if study in name and key in each)
+
+
+def gained(fit: str, policy: str) -> float:
+    """Return the gain in the score of patch D's machine in the first second, in percent."""
+    base, other = (
+        stored("cluster-next-life", f"{fit} | first second | {each}") for each in ("shared", policy)
+    )
+    return 100 * (other / base - 1)
+
+
+def transfers(policy: str) -> float:
+    """Return the additions to the swap cache that transfer the lock's cache line, in percent."""
+    recorded = FIGURES["slot_policies('slots-8-shared', seeds=1)"]
+    return 100 * float(recorded[f"{policy} | lock.moved.add"])
+
+
+SWAP_OUT = ("A", "lkp comparison", "vmstat.swap.so")
+SYSTEM = ("B", "usemem", "Amean System-5")
+SCANS = ("C", "vmstat, disk", "Kswapd pages scanned")
+CHOICES = [each for name, each in FIGURES.items() if name.startswith("verify('mglru'")]
+
+LEADS: list[tuple[str, str, Callable[[], list[float]]]] = [
+    ("01", "measured +22 % of", lambda: [fallen(*SWAP_OUT, "ratio")]),
+    ("01", "machine gives +22 %", lambda: [fallen(*SWAP_OUT, "simulated_ratio")]),
+    ("02", "falls by 49 %", lambda: [fallen(*SYSTEM, "ratio")]),
+    ("02", "gives -11 %", lambda: [fallen(*SYSTEM, "simulated_ratio")]),
+    ("03", "scans 81 % fewer", lambda: [fallen(*SCANS, "ratio")]),
+    ("03", "machine says 85 %", lambda: [fallen(*SCANS, "simulated_ratio")]),
+    ("03", "says 76 %, and", lambda: [fallen(*SCANS, "measured_ratio")]),
+    ("04", "from 71 to 22 %", lambda: [*map(transfers, ("shared", "percpu-rerandomise"))]),
+    ("04", "machine gives +8 %", lambda: [gained("V1", "percpu")]),
+    ("04", "+18 % simulated", lambda: [gained("V3", "percpu-rerandomise")]),
+    ("05", "are 11 % of", lambda: [100 * stored("cluster-next-policies", "percpu-rerandomise")]),
+    ("08", "65,997 choices", lambda: [sum(int(each.split()[1]) for each in CHOICES)]),
+]
+
+
+@pytest.mark.parametrize(("number", "phrase", "figures"), LEADS)
+def test_a_lead_has_the_figures_that_stay(
+    number: str, phrase: str, figures: Callable[[], list[float]]
+) -> None:
+    """Within a percent: figures.json has fewer seeds, or medians in place of means."""
+    (path,) = (each for each in NOTEBOOKS if each.stem.startswith(number))
+    assert phrase in lead_of(read(path)).replace("\n", " ")
+    written = [float(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", phrase)]
+    assert written == pytest.approx(figures(), abs=1.2)
 
 
 def shown(path: Path) -> list[float]:
