@@ -139,15 +139,14 @@ def test_a_spec_does_not_depend_on_earlier_charts() -> None:
     """Names are the chart's own, not altair's, which count all charts of a process."""
     for name in DRAWN:
         assert not re.search(r'"(param|view)_\d+"', json.dumps(spec_of(name))), name
-    for name in ("locks_against_anchors",):
-        assert DRAWN[name]().to_dict() == spec_of(name)
+    assert DRAWN["time_per_page"]().to_dict() == spec_of("time_per_page")
 
 
 def test_a_notebook_gets_an_interactive_chart_and_a_picture() -> None:
     """The picture, black on white, has the description as its alternative text."""
     charts.use()
     with alt.renderers.enable("swapsim"):
-        data, metadata = DRAWN["locks_against_anchors"]()._repr_mimebundle_()
+        data, metadata = DRAWN["time_per_page"]()._repr_mimebundle_()
     assert data[MIME]["$schema"].endswith("/v5.json"), "as JupyterLab names its own"
     assert metadata["image/png"]["alt"] == data[MIME]["description"]
     assert {"image/png", "text/plain", MIME} == set(data)
