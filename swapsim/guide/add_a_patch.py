@@ -23,7 +23,7 @@ again each time a file was added, moved or removed:
 1. **Card and tables.** ``patches/NN-slug/card.md`` says what the mail claims, what it changes,
    lock by lock, and what is not modelled. The mail is a row of ``mails.csv`` and one of
    ``links.csv`` in ``data/published``, each printed figure one of ``NN-slug.csv``. The card's
-   fields and one row of each file are below. Check: ``data.patch_cards()`` and
+   fields and one row of each file are below. Check: `patches.patch_cards` and
    ``data.published_tables()`` have your rows, or end with an error that names file, line and
    field; then ``.venv/bin/python -m pytest tests/published``, which reads what is marked with a
    1 below.
@@ -82,8 +82,7 @@ A patch that was not begun lacks each part:
 The fields of a card, TOML between two lines of ``+++``; ``patch`` is its folder, and ``body`` the
 text below:
 
->>> from swapsim.published.data import CARD
->>> for column in CARD.columns:
+>>> for column in patches.CARD.columns:
 ...     print(f"{column.name}: {column.meaning}")
 patch: patch, by the name of its folder under patches/
 title: subject of the mail, or what the card is on

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the mails print, a card for each patch, RESULTS, and the experiments of data/measured."""
+"""What the mails print, RESULTS, and the experiments of data/measured."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -10,18 +10,16 @@ import polars as pl
 
 from swapsim import io
 from swapsim.errors import InputError
-from swapsim.io import data_root, patches_root
-from swapsim.tables import PATCH, Column, Table, read_csv, read_table
+from swapsim.io import data_root
+from swapsim.tables import Table, read_csv, read_table
 
 HAND: Final = pl.Enum(("first", "second"))  # copied from the source, or from notes of it
-LINK: Final = pl.Enum(("mail", "commit", "article", "source"))
 WINDOW: Final = pl.Enum(("write", "swap", "run"))
 """Part of a run of swap-w-seq: each task up to its own last page (write), from the first page out
 to the first task's last page (swap), or all of it with the exit (run)."""
 
 BETTER: Final = pl.Enum(("higher", "lower", "neither"))
 _SOURCE: Final = pl.Enum(("published", "simulated", "measured"))
-_NAMES: Final = pl.List(pl.String)
 
 PUBLISHED: Final = Table(
     "PUBLISHED",
@@ -30,17 +28,6 @@ PUBLISHED: Final = Table(
     {"kernel": pl.String, "value": pl.Float64, "printed": pl.String, "decimals": pl.UInt8},
     {"stddev_percent": pl.Float64, "change_percent_printed": pl.String},
     {"change_percent": pl.Float64, "unit": pl.String, "better": BETTER},
-)
-MAILS: Final = Table(
-    "MAILS",
-    "One row per mail whose figures are in data/published.",
-    {"mail": pl.String, "patch": pl.String, "hand": HAND, "message": pl.String},
-)
-LINKS: Final = Table(
-    "LINKS",
-    "One row per source that our texts cite; target: message ID, commit, number, or address.",
-    {"name": pl.String, "kind": LINK},
-    dict.fromkeys(("target", "title", "author", "date", "merged"), pl.String),
 )
 REASONS: Final = Table(
     "REASONS",
@@ -52,21 +39,6 @@ WINDOWS: Final = Table(
     "The part of a run that metrics of a beginning describe; fitted: to which kernel's figure.",
     {"metric": pl.String, "window": WINDOW, "fitted": pl.String, "note": pl.String},
 )
-CARD: Final = Table(
-    "CARD",
-    "One row per card of a patch: the fields of its front matter (TOML), all needed, and its text.",
-    PATCH,
-    Column("title", pl.String, "subject of the mail, or what the card is on"),
-    Column("author", pl.String, "who posted the patch; after a semicolon, others"),
-    Column("date", pl.String, "day of the mail, as 2016-09-09; then other versions"),
-    Column("outcome", pl.String, "what became of the patch; README shows the words up to a stop"),
-    Column("before", pl.String, "kernel without the patch, as the mail names it"),
-    Column("after", pl.String, "kernel with the patch"),
-    Column("model", _NAMES, "headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'"),
-    Column("not_modelled", _NAMES, "what the model leaves out, each in words"),
-    Column("body", pl.String, "the card's text below the front matter, in markdown"),
-)
-
 ONE_RUN: Final = {"patch": pl.String, "source": _SOURCE, "kernel": pl.String, "policy": pl.String}
 RESULTS: Final = Table(
     "RESULTS",
@@ -119,16 +91,6 @@ def _read(name: str, table: Table, *may_lack: str) -> pl.DataFrame:
     return read_csv(data_root() / "published" / name, table, may_lack)
 
 
-def mails() -> pl.DataFrame:
-    """Read which mails the figures are from, and whether their texts were available (MAILS)."""
-    return _read("mails.csv", MAILS)
-
-
-def links() -> pl.DataFrame:
-    """Read the mails, commits and other sources that our texts cite (LINKS)."""
-    return _read("links.csv", LINKS, "target", "author", "date", "merged")
-
-
 def reasons() -> pl.DataFrame:
     """Read why rows of the mails' tables have no figure (REASONS): patterns, and words."""
     return _read("reasons.csv", REASONS)
@@ -147,27 +109,6 @@ def window_of(metric: str) -> str:
         names = ", ".join(frame["metric"])
         raise InputError(f"{metric!r} has no window: choose one of {names}", field="metric")
     return str(found["window"][0])
-
-
-def patch_cards() -> pl.DataFrame:
-    """Read the card of each patch: TOML between lines of +++, then markdown (CARD).
-
-    Examples
-    --------
-    >>> from swapsim.published import data
-    >>> data.patch_cards().select("patch", "author", "date").row(1)
-    ('02-batched-removal', 'Mel Gorman', '2016-09-09')
-    """
-    cards = []
-    for path in sorted(patches_root().glob("[0-9][0-9]-*/card.md")):
-        front, closing, body = io.read_text(path).removeprefix("+++\n").partition("\n+++\n")
-        if not closing:
-            raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
-        fields = io.parse_toml(front, path, "its front matter is no TOML")
-        cards.append(fields | {"patch": path.parent.name, "body": body.strip()})
-        if missing := [name for name in CARD.schema if name not in cards[-1]]:
-            raise InputError("is missing in the card: write it", path=path, field=missing[0])
-    return pl.DataFrame(cards, schema=CARD.schema, orient="row")
 
 
 @cache
@@ -229,15 +170,3 @@ def _experiment(experiment: str) -> Path:
             f"no such experiment; there are: {', '.join(known) or 'none yet'}", field=experiment
         )
     return known[experiment]
-
-
-SHORT: Final = 12  # digits of a commit in our texts and in its address
-
-
-def address(kind: str, target: str) -> str:
-    """Return the address of a mail, commit, article or other source (LINK)."""
-    return {
-        "mail": f"https://lore.kernel.org/all/{target}/",
-        "commit": f"https://git.kernel.org/linus/{target[:SHORT]}",
-        "article": f"https://lwn.net/Articles/{target}/",
-    }.get(kind, target)

@@ -8,12 +8,54 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.io import PACKAGE, laboratory_root
+from swapsim import io
+from swapsim.errors import InputError
+from swapsim.io import PACKAGE, laboratory_root, patches_root
 from swapsim.patches import batched_removal, cluster_next, stall_decisions, writeback_tags
-from swapsim.published import data
+from swapsim.tables import PATCH, Column, Table
 
 PATCHES: Final = (writeback_tags, batched_removal, stall_decisions, cluster_next)
 """All patches, in the order of their numbers."""
+
+CARD: Final = Table(
+    "CARD",
+    "One row per card of a patch: the fields of its front matter (TOML), all needed, and its text.",
+    PATCH,
+    Column("title", pl.String, "subject of the mail, or what the card is on"),
+    Column("author", pl.String, "who posted the patch; after a semicolon, others"),
+    Column("date", pl.String, "day of the mail, as 2016-09-09; then other versions"),
+    Column("outcome", pl.String, "what became of the patch; README shows the words up to a stop"),
+    Column("before", pl.String, "kernel without the patch, as the mail names it"),
+    Column("after", pl.String, "kernel with the patch"),
+    Column(
+        "model",
+        pl.List(pl.String),
+        "headers of corelib/include/swapsim: 'NAME.h' or 'NAME.h: functions'",
+    ),
+    Column("not_modelled", pl.List(pl.String), "what the model leaves out, each in words"),
+    Column("body", pl.String, "the card's text below the front matter, in markdown"),
+)
+
+
+def patch_cards() -> pl.DataFrame:
+    """Read the card of each patch: TOML between lines of +++, then markdown (CARD).
+
+    Examples
+    --------
+    >>> from swapsim.site import patches
+    >>> patches.patch_cards().select("patch", "author", "date").row(1)
+    ('02-batched-removal', 'Mel Gorman', '2016-09-09')
+    """
+    cards = []
+    for path in sorted(patches_root().glob("[0-9][0-9]-*/card.md")):
+        front, closing, body = io.read_text(path).removeprefix("+++\n").partition("\n+++\n")
+        if not closing:
+            raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
+        fields = io.parse_toml(front, path, "its front matter is no TOML")
+        cards.append(fields | {"patch": path.parent.name, "body": body.strip()})
+        if missing := [name for name in CARD.schema if name not in cards[-1]]:
+            raise InputError("is missing in the card: write it", path=path, field=missing[0])
+    return pl.DataFrame(cards, schema=CARD.schema, orient="row")
 
 
 def parts_of(patch: str) -> pl.DataFrame:
@@ -40,7 +82,7 @@ def parts_of(patch: str) -> pl.DataFrame:
     >>> begun["there"].any()
     False
     """
-    models = data.patch_cards().filter(patch=patch)["model"].explode()
+    models = patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]
     subjects = [header.removesuffix(".h") for header in headers]
     packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]

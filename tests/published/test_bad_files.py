@@ -19,8 +19,10 @@ from swapsim.machine.anchors import published_anchors
 from swapsim.machine.constants import costs_of
 from swapsim.patches import batched_removal
 from swapsim.published import data
-from swapsim.published.data import links, mails, patch_cards, published_tables, reasons, windows
+from swapsim.published.data import published_tables, reasons, windows
 from swapsim.reclaim import constants
+from swapsim.site.links import links, mails
+from swapsim.site.patches import patch_cards
 from swapsim.tables import finite
 
 READERS: tuple[Callable[[Path], Any], ...] = (costs_of, constants, batched_removal.workload)
@@ -71,7 +73,7 @@ def test_a_bad_card_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """By its file, and the field that it lacks."""
     card = tmp_path / "08-mine" / "card.md"
     card.parent.mkdir()
-    monkeypatch.setattr("swapsim.published.data.patches_root", lambda: tmp_path)
+    monkeypatch.setattr("swapsim.site.patches.patches_root", lambda: tmp_path)
     for text, wanted in (
         ("---\n", "line 1: a card starts with TOML"),
         ('+++\ntitle = "a" b = "c"\n+++\n', "no TOML"),

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from swapsim import io
 from swapsim.io import repository_root
-from swapsim.published.data import patch_cards, published_tables
+from swapsim.published.data import published_tables
+from swapsim.site.patches import patch_cards
 
 CARDS = patch_cards()
 TABLES = published_tables()

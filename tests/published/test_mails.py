@@ -9,7 +9,8 @@ import pytest
 
 from swapsim import io
 from swapsim.errors import InputError
-from swapsim.published.data import address, links, mails, published_tables, window_of
+from swapsim.published.data import published_tables, window_of
+from swapsim.site.links import address, links, mails
 
 FACTS = io.read_toml(Path(__file__).parents[1] / "data" / "mails.toml")
 

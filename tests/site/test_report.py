@@ -12,8 +12,6 @@ import pytest
 from reports import one_notebook, run_here, small
 
 from swapsim.errors import InputError, SwapsimError
-from swapsim.published import data
-from swapsim.published.data import address
 from swapsim.site import links, report
 from swapsim.site.report import build, cells, current
 from swapsim.site.report.pages import Articles
@@ -138,9 +136,9 @@ def test_each_page_has_all_that_it_names(pages: Path) -> None:
                         names[target] = set(re.findall(r'id="([^"]+)"', target.read_text()))
                     assert part in names[target], f"{page.name}: {link}"
     assert len(cited) > 20
-    sources = data.links().drop_nulls("target").select("kind", "target").rows()
-    known = {address(kind, target) for kind, target in sources}
-    known |= {address("commit", commit) for commit in links.commits()}
+    sources = links.links().drop_nulls("target").select("kind", "target").rows()
+    known = {links.address(kind, target) for kind, target in sources}
+    known |= {links.address("commit", commit) for commit in links.commits()}
     assert cited - {"https://pdoc.dev"} <= known  # pdoc names itself
 
 

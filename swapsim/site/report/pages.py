@@ -14,11 +14,10 @@ from markupsafe import Markup
 from swapsim import live, published
 from swapsim.errors import InputError
 from swapsim.io import laboratory_root, patches_root, read_text, write_atomically
-from swapsim.published import data
 from swapsim.published import shown as mails
 from swapsim.site import links
 from swapsim.site.notebooks import lead_of
-from swapsim.site.patches import PATCHES
+from swapsim.site.patches import PATCHES, patch_cards
 from swapsim.site.report.cells import chart_figure, panel_figure
 from swapsim.site.report.shell import NOTEBOOKS, Page, as_html, fill, lead_from, line_as_html, ran
 
@@ -81,7 +80,7 @@ def pages(
         _live(stored),
         *stored,
         *(articles.page(mail_page(mail), _title(mail), "The mails' tables") for mail in patches()),
-        *(_card(card, titles, output) for card in data.patch_cards().iter_rows(named=True)),
+        *(_card(card, titles, output) for card in patch_cards().iter_rows(named=True)),
     ]
 
 

@@ -29,7 +29,6 @@ from pygments.util import ClassNotFound
 
 from swapsim.charts import VEGA_LITE
 from swapsim.live import shown
-from swapsim.published.data import SHORT, address
 from swapsim.site import links
 from swapsim.site.report.current import git
 
@@ -42,7 +41,7 @@ _PAGES: Final = (
     (re.compile(r"swapsim/guide/(\w+)\.py"), r"api/swapsim/guide/\1.html"),
 )
 
-_COMMIT: Final = rf"\b[0-9a-f]{{{SHORT}}}\b"
+_COMMIT: Final = rf"\b[0-9a-f]{{{links.SHORT}}}\b"
 
 Lead = Callable[[str], str]
 """A function from a link's target in its file to its target in the report."""
@@ -99,7 +98,7 @@ class _Renderer(mistune.HTMLRenderer):
         return super().link(words, self._lead(url), title)
 
     def commit(self, name: str) -> str:
-        return f'<a href="{address("commit", name)}"><code>{name}</code></a>'
+        return f'<a href="{links.address("commit", name)}"><code>{name}</code></a>'
 
     def codespan(self, text: str) -> str:
         return super().codespan(text.replace("\\|", "|"))  # in a table, as GitHub shows it
