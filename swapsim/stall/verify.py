@@ -6,10 +6,9 @@ rounds their sleeps; each call that requests a sleep decides again whether it sl
 gets the rules' values next to the kernel's, in columns that end in ``_rules``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,6 +73,14 @@ _FOLIO_FLAGS: Final = (
     *("fs_dirty", "fs_writeback"),
 )
 _MOST_ROWS: Final = 64
+_NAMES: Final = {
+    "reclaim_lists": "list {list} in pass {pass}",
+    "reclaim_passes": "pass {pass}",
+    "throttles": "the call {reason} of pass {pass}, list {list}",
+    "reclaim_rounds": "the round of pass {pass}",
+    "reclaim_clears": "the clear of flags ({why})",
+}
+"""What a row of each table is called in a first mismatch."""
 _RESULT: Final = (
     "decided {passes} passes as the kernel did ({lists} lists' counters, {throttles} throttles)"
 )
@@ -467,39 +474,30 @@ def _first(
     """Describe where a trace first differs: the kernel's row, the rules' values, its folios."""
     seq, table, fault = faults.row(0)
     row = judged[table].row(by_predicate=pl.col("seq") == seq, named=True)
-    number, a_list = row.get("pass"), row.get("list")
-    by = "kswapd's " if row.get("kswapd") else ""
-    name = {
-        "reclaim_lists": f"{by}list {a_list} in pass {number}",
-        "reclaim_passes": f"{by}pass {number}",
-        "throttles": f"the call {row.get('reason')} of pass {number}, list {a_list}",
-        "reclaim_rounds": f"the round of pass {number}",
-        "reclaim_clears": f"the clear of flags ({row.get('why')})",
-    }[table]
-    more: Iterable[str] = ()
+    more: list[str] = []
     if table == "reclaim_lists":
-        calls = recording.rows.throttles.filter(pl.col("list") == a_list)
+        calls = recording.rows.throttles.filter(list=row["list"])
         row["sleeps"] = calls["reason"].to_list()
         row["sleeps_rules"] = ["congestion_wait"] * row["slept_rules"] + row["sleeps_rules"]
-        more = map(_folio, folios.filter(pl.col("list") == a_list).iter_rows(named=True))
+        own = folios.filter(list=row["list"])
+        more = [_folio(each) for each in own.head(_MOST_ROWS).iter_rows(named=True)]
+        more += ["    and more"] * (own.height > _MOST_ROWS)
     elif table == "reclaim_passes":
-        lists = recording.rows.lists.filter(pl.col("pass") == number)
-        more = map(_list, lists.iter_rows(named=True))
-    where = f"{name} at seq {seq} of task {row['pid']}"
-    lines = [*islice(more, _MOST_ROWS + 1)]
-    lines[_MOST_ROWS:] = ["    and more"] * (len(lines) > _MOST_ROWS)
-    return mismatch(where, f"differs in {fault}", sides_of(row), *lines)
+        counters = ("taken", *STALL_COUNTERS)
+        lists = recording.rows.lists.filter(pl.col("pass") == row["pass"])
+        more = [
+            f"    list {each['list']} at seq {each['seq']}: "
+            f"{in_words({name: each[name] for name in counters})}"
+            for each in lists.iter_rows(named=True)
+        ]
+    where = f"{_NAMES[table].format(**row)} at seq {seq} of task {row['pid']}"
+    return mismatch(where, f"differs in {fault}", sides_of(row), *more)
 
 
 def _folio(row: Mapping[str, Any]) -> str:
     """Return a folio of a list, and what the rules decide for one at fault."""
     flags = " ".join(name for name in _FOLIO_FLAGS if row[name])
+    saw = "" if row["node_flags"] is None else f" saw {row['node_flags']}"
     at_fault = row["step_differs"] or row["outcome_differs"]
     here = f"  <- here; by the rules {row['branch']}" if at_fault else ""
-    saw = "" if row["node_flags"] is None else f" saw {row['node_flags']}"
     return f"    folio at seq {row['seq']}: {row['step']}, {row['outcome']}: {flags}{saw}{here}"
-
-
-def _list(row: Mapping[str, Any]) -> str:
-    counters = in_words({name: row[name] for name in ("taken", *STALL_COUNTERS)})
-    return f"    list {row['list']} at seq {row['seq']}: {counters}"
