@@ -2,7 +2,7 @@
 """The contention machine: the counts of the mechanisms become time, by costs with a source.
 
 `preset` returns the machine of a mail, `run` runs a machine once, `gain` says what a change is
-worth, `sweep` runs many, and `fit` finds costs that no source gives. `machine.charts` draws.
+worth, `sweep` runs many, and `fit` finds costs that no source gives.
 """
 
 from swapsim.machine.config import PRESETS, Machine, preset

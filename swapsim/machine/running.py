@@ -127,7 +127,7 @@ class Run:
     @property
     def time_per_page(self) -> pl.DataFrame:
         """Where the CPUs' time goes between two pages out: ``part, microseconds, percent``."""
-        return time_per_page({"": self.rows}).drop("kernel")
+        return time_per_page(self.rows)
 
     @property
     def bound_by(self) -> str:
@@ -506,14 +506,6 @@ def policy_of(machine: Machine) -> str:
     return str(_named(machine.policy))
 
 
-def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return ``kernel, part, microseconds, percent`` between two pages swapped out, by kernel.
-
-    A hold of si->lock includes the waits and holds inside it.
-    """
-    return pl.concat(_parts(kernel, rows) for kernel, rows in runs.items())
-
-
 def lock_of(metric: str, kernel: str) -> str | None:
     """Return the lock of ``wait.SITE`` or ``hold.SITE``; None inside other holds, or on one CPU."""
     if re.search(_NESTED, metric) or (lock := metric.split(".")[1]) in _PER_CPU_LOCKS:
@@ -523,7 +515,11 @@ def lock_of(metric: str, kernel: str) -> str | None:
     return (_LOCK_PARTS | {"interrupt": _INTERRUPTS}).get(lock, "other locks")
 
 
-def _parts(kernel: str, rows: pl.DataFrame) -> pl.DataFrame:
+def time_per_page(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return ``part, microseconds, percent`` between two pages swapped out.
+
+    A hold of si->lock includes the waits and holds inside it.
+    """
     value = dict(rows.select("metric", "value").iter_rows())
     timed = rows.filter(unit="ns per page")
     of = pl.Series([lock_of(each, rows["kernel"][0]) for each in timed["metric"]], dtype=pl.String)
@@ -539,7 +535,7 @@ def _parts(kernel: str, rows: pl.DataFrame) -> pl.DataFrame:
     }
     found = {"work without a lock": value["busy"] / 1000 - math.fsum(found.values())} | found
     shares = [100_000 * each / value["busy"] for each in found.values()]
-    names = {"kernel": kernel, "part": [*found], "microseconds": [*found.values()]}
+    names = {"part": [*found], "microseconds": [*found.values()]}
     return pl.DataFrame(names | {"percent": shares})
 
 

@@ -28,7 +28,7 @@ def machine(kernel: str) -> Machine:
 def test_the_parts_of_a_page_are_those_of_the_cpus(kernel: str) -> None:
     """No part is negative, they add up to busy, and work, holds and waits are the CPUs' own."""
     ran = run_rows(machine(kernel))
-    parts = time_per_page({"a": ran})
+    parts = time_per_page(ran)
     assert (parts["microseconds"] >= 0).all(), parts
     busy = ran.filter(metric="busy")["value"].item()
     assert 1000 * parts["microseconds"].sum() == pytest.approx(busy)
@@ -65,7 +65,7 @@ def test_a_look_at_a_map_byte_is_under_si_lock_in_4_8_alone() -> None:
     longer = change_costs(costs(), cost)
     for kernel, part in (("4.8", "si->lock, held"), ("5.7", "other locks, held")):
         usual, slow = (
-            time_per_page({"a": run_rows(machine(kernel), table)}).filter(part=part)
+            time_per_page(run_rows(machine(kernel), table)).filter(part=part)
             for table in (costs(), longer)
         )
         added = slow["microseconds"].item() - usual["microseconds"].item()
@@ -88,7 +88,7 @@ def test_a_writer_alone_never_waits() -> None:
     ran = run_rows(alone)
     contended = ran.filter(pl.col("metric").str.starts_with("contended."))
     assert contended["value"].sum() == 0
-    parts = dict(time_per_page({"a": ran}).select("part", "microseconds").iter_rows())
+    parts = dict(time_per_page(ran).select("part", "microseconds").iter_rows())
     off = costs().filter(name="irq_save_ns")["value"].item() / 1000
     taken = ran.filter(pl.col("metric").str.starts_with("acquisitions.tree_lock."))["value"].sum()
     assert taken == pytest.approx(4, abs=0.01)
