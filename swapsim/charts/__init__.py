@@ -37,6 +37,7 @@ MIME: Final = "application/vnd.vegalite.v5+json"
 
 _MOST_DOTS: Final = 60  # settings of a line with a dot at each
 _MOST_TICKS: Final = 12  # settings with a tick each
+_PLAIN: Final = "format(datum.value, abs(datum.value) < 1000 ? '.4~r' : ',.0f')"  # no 1e+2
 _ENDS: Final = {"low": "from", "high": "to"}
 _SIZE: Final = {"width": 480, "height": 240}
 _WITH_CTRL: Final = "wheel![event.ctrlKey || event.metaKey]"  # without a key it scrolls the page
@@ -84,7 +85,7 @@ class Look(TypedDict, total=False):
     own_axes: bool  # of panels, if ranges differ
     width: int  # pixels of a panel
     height: int
-    log: str  # axes: "x", "y", "xy"; one of figures with ``zero`` is linear up to 1
+    log: str  # axes: "x", "y", "xy"
     domain: tuple[float, float]  # ends of the axis of figures; default: those of the data
     format: str  # of the axis of figures, by d3
     figures: str  # format of figures next to their marks; default: none
@@ -445,36 +446,25 @@ def _chart(
 
 
 def _described(frame: pl.DataFrame, look: Look) -> str:
-    """Return the alternative text: titles, then the range or the names of each column."""
-    below = look.get("subtitle", "")
-    texts = [look.get("title", ""), *([below] if isinstance(below, str) else below)]
+    """Return the alternative text: the title, then the ends or the first names of each column."""
+    texts = [look["title"]] if "title" in look else []
     for column in frame.columns:
-        if column.rpartition("_")[2] in _ENDS:
-            continue
         values = frame[column].drop_nulls().unique(maintain_order=True)
-        if values.dtype.is_numeric():
-            ends = [float(end) for end in (values.min(), values.max()) if end is not None]  # type: ignore[arg-type]
-            words = [f"{end:,.{'0f' if abs(end) >= 10_000 else '4g'}}" for end in ends]
-            listed = " to ".join(dict.fromkeys(words))
-        else:
-            listed = ", ".join(" ".join(str(name).split()) for name in values[:8])
-            listed += f" and {values.len() - 8} more" * (values.len() > 8)
-        word = _word(look, column)
-        texts.append(f"{column if '{}' in word else word.strip() or column}: {listed}")
-    return " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in texts if text)
+        listed = ", ".join(map(str, values.head(8)))
+        if values.dtype.is_numeric() and values.len():
+            listed = "{:,.6g} to {:,.6g}".format(*values.sort().gather([0, -1]))
+        texts.append(f"{_word(look, column)}: {listed}")
+    return "".join(f"{text}. " for text in texts).strip()
 
 
 def _interactive(mark: Any, frame: pl.DataFrame, by: str, look: Look, *, chosen: bool) -> Any:
     """Give a mark a tooltip of its columns, and make it faint if another one is chosen."""
-    kind = mark.mark.to_dict()
-    named = [by] * bool(by) if kind["type"] in ("line", "area") else frame.columns
-    tips = []
-    for name in named:
-        values, tip = frame[name], {"field": name, "type": "nominal", "title": _word(look, name)}
-        if values.dtype.is_numeric():
-            whole = bool((values.drop_nulls() % 1 == 0).all())
-            form = ",d" if whole else ",.0f" if (values.abs() >= 10_000).any() else ",.4~r"
-            tip |= {"type": "quantitative", "format": form}
+    kind, tips = mark.mark.to_dict(), []
+    for name in [by] * bool(by) if kind["type"] in ("line", "area") else frame.columns:
+        tip = {"field": name, "type": "nominal", "title": _word(look, name)}
+        if frame[name].dtype.is_numeric():
+            large = (frame[name].abs() >= 1_000).any()
+            tip |= {"type": "quantitative", "format": ",.0f" if large else ".4~r"}
         tips.append(tip)
     strong = kind.get("opacity", 1.0)
     when = [{"param": "chosen", "value": strong}]
@@ -484,17 +474,14 @@ def _interactive(mark: Any, frame: pl.DataFrame, by: str, look: Look, *, chosen:
 
 def _grounds(measure: str, look: Look) -> list[Any]:
     """Return what lies below the marks: a band, a rule, and the line of zero."""
-    alt = altair()
-    marks = []
-    if "band" in look:
-        low, high = look["band"]
-        ground = alt.Chart(pl.DataFrame({"from": [low], "to": [high]}))
-        ends = {measure: "from:Q", f"{measure}2": "to:Q"}
-        marks.append(ground.mark_rect(color=colours.FAINT, tooltip=None).encode(**ends))
+    low, high = look.get("band", (None, None))
+    ends = pl.DataFrame({"at": [low], "to": [high]})
+    band = altair().Chart(ends).mark_rect(color=colours.FAINT, tooltip=None)
+    marks = [band.encode(**{measure: "at:Q", f"{measure}2": "to:Q"})] if "band" in look else []
     red = look.get("rule_colour", colours.PUBLISHED)
     for at, colour in ((look.get("rule"), red), (0.0 if look.get("zero") else None, "#888")):
         if at is not None:
-            rule = alt.Chart(pl.DataFrame({"at": [at]})).mark_rule(color=colour, tooltip=None)
+            rule = altair().Chart(pl.DataFrame({"at": [at]})).mark_rule(color=colour, tooltip=None)
             marks.append(rule.encode(**{measure: "at:Q"}))
     return marks
 
@@ -505,15 +492,8 @@ def _number(column: str, **more: Any) -> dict[str, Any]:
 
 def _figure(letter: str, column: str, look: Look, words_of: str = "") -> dict[str, Any]:
     """Return the axis of figures."""
-    scale: dict[str, Any] = {}
+    scale: dict[str, Any] = {"type": "log"} if letter in look.get("log", "") else {}
     axis = {"tickCount": 5, **({"format": look["format"]} if "format" in look else {})}
-    if letter in look.get("log", ""):
-        scale = {"type": "symlog" if look.get("zero") else "log"}
-    if scale.get("type") == "symlog":
-        if letter == "x":
-            scale |= {"padding": 8, "nice": False}  # dots at both ends are drawn completely
-        powers = [0, *(10**power for power in range(10))]
-        axis = {"values": powers, "labelExpr": "format(datum.value, '~s')"}
     if "domain" in look:
         scale |= {"domain": list(look["domain"]), "nice": False}
     if look.get("tight"):
@@ -529,19 +509,17 @@ def _settings(frame: pl.DataFrame, x: str, tick: str, look: Look) -> dict[str, A
         angle = -45 if sum(map(len, _distinct(frame, x))) > 30 else 0
         return _names(frame, x, title=_title(look, x), axis={"labelAngle": angle})
     values = frame[x].unique().sort().to_list()
-    # With a format, vega chooses the digits of a long axis, and writes 100 as 1e+2.
-    plain = {"labelExpr": "format(datum.value, ',~r')", "tickCount": 5}
-    axis: dict[str, Any] = plain if len(values) > _MOST_TICKS else {"format": ",~g"}
+    few = len(values) <= _MOST_TICKS or tick
+    axis: dict[str, Any] = {"labelExpr": _PLAIN, **({} if few else {"tickCount": 5})}
     scale: dict[str, Any] = {"zero": False, "nice": False, "padding": 12}
     if "x" in look.get("log", ""):
-        scale = {"type": "log", "base": 2, "nice": False, "padding": 12}
-        axis |= {"values": values} if len(values) <= _MOST_TICKS else {}
+        scale |= {"type": "log", "base": 2}
+        axis |= {"values": values} if few else {}
     if tick:
         said = dict(frame.select(x, tick).iter_rows())
         alone = {at: word for at, word in said.items() if not any(map(str.isdigit, word))}
         named = "".join(f"datum.value == {at} ? '{word}' : " for at, word in alone.items())
-        number = "format(datum.value, datum.value < 10000 ? ',~g' : '.3~s')"
-        axis = {"values": values, "labelExpr": named + number}
+        axis = {"values": values, "labelExpr": named + _PLAIN}
     return _number(x, title=_word(look, x), scale=scale, axis=axis)
 
 

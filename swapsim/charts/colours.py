@@ -75,8 +75,10 @@ _RAMP: Final = ("#4c78a8", "#8a6fc0", "#c95fa8", "#e8694f", "#e39a2d")
 
 
 def ramp(steps: int) -> list[str]:
-    """Return as many colours as a factor has settings, from cold to warm."""
+    """Return as many colours: from cold to warm for up to five, else the eight of CPUs in turn."""
     last = len(_RAMP) - 1
+    if steps > len(_RAMP):
+        return [CPUS[step % len(CPUS)] for step in range(steps)]
     return [_RAMP[round(last * step / max(steps - 1, 1))] for step in range(steps)]
 
 

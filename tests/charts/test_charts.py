@@ -126,14 +126,14 @@ def test_a_spec_does_not_depend_on_earlier_charts() -> None:
     """Names are the chart's own, not altair's, which count all charts of a process."""
     for name in DRAWN:
         assert not re.search(r'"(param|view)_\d+"', json.dumps(spec_of(name))), name
-    assert DRAWN["why"]().to_dict() == spec_of("why")
+    assert DRAWN["lines"]().to_dict() == spec_of("lines")
 
 
 def test_a_notebook_gets_an_interactive_chart_and_a_picture() -> None:
     """The picture, black on white, has the description as its alternative text."""
     charts.use()
     with alt.renderers.enable("swapsim"):
-        data, metadata = DRAWN["why"]()._repr_mimebundle_()
+        data, metadata = DRAWN["lines"]()._repr_mimebundle_()
     assert data[MIME]["$schema"].endswith("/v5.json"), "as JupyterLab names its own"
     assert metadata["image/png"]["alt"] == data[MIME]["description"]
     assert {"image/png", "text/plain", MIME} == set(data)
@@ -165,7 +165,7 @@ def test_a_chart_answers() -> None:
         "chosen": "legend",
         "moved": "scales",
     }
-    assert spec["description"].startswith("Gain. Kernel: 5.8, 7.3. Tasks: 1 to 64.")
+    assert spec["description"].startswith("Gain. kernel: 5.8, 7.3. tasks: 1 to 64.")
     *_, dot = spec["concat"][0]["layer"]
     assert [tip["title"] for tip in dot["encoding"]["tooltip"]] == [
         "kernel", "tasks", "gain, %", "policy", "from", "to",
