@@ -90,10 +90,8 @@ class Look(TypedDict, total=False):
     format: str  # of the axis of figures, by d3
     figures: str  # format of figures next to their marks; default: none
     zero: bool  # a line at zero
-    tight: bool  # the axis of figures begins near the least one
     band: tuple[float, float]  # a grey ground
-    rule: float  # a line, red as published figures are, or of ``rule_colour``
-    rule_colour: str
+    rule: float  # a line, red as published figures are
     colour: Mapping[str, str]  # of values; default: `colours.of`
 
 
@@ -129,14 +127,11 @@ def _short(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(shown)
 
 
-def lines(
-    frame: pl.DataFrame, x: str, y: str, by: str = "", *, tick: str = "", **look: Unpack[Look]
-) -> "ConcatChart":
+def lines(frame: pl.DataFrame, x: str, y: str, by: str = "", **look: Unpack[Look]) -> "ConcatChart":
     """Draw a figure along settings: a line, in the band of ``low`` and ``high`` if there are such.
 
     The frame has a row for each setting ``x``, a number or a name, and each value of ``by``, which
-    is a line. ``tick`` has texts for the ticks of x; one without a digit is a setting of its own,
-    which no line joins.
+    is a line.
 
     Examples
     --------
@@ -151,22 +146,15 @@ def lines(
 
     def draw(every: Any, rows: pl.DataFrame, look: Look) -> list[Any]:
         at, end = (_figure("y", column, look, y) for column in (y, "low"))
-        along = _settings(rows if names else frame, x, tick, look)
-        every = every.encode(x=along, color=_colour(frame, by, look))
-        joined, alone = every, None
-        if tick and not (numbered := rows[tick].str.contains(r"\d")).all():
-            joined, alone = (
-                every.properties(data=rows.filter(which)) for which in (numbered, ~numbered)
-            )
+        every = every.encode(
+            x=_settings(rows if names else frame, x, look), color=_colour(frame, by, look)
+        )
         marks = []
-        if ranged and names:
-            marks.append(every.mark_rule(strokeWidth=4, opacity=0.35).encode(y=end, y2="high:Q"))
-        elif ranged:
-            marks.append(joined.mark_area(opacity=0.18).encode(y=end, y2="high:Q"))
-            if alone is not None:
-                spans = alone.mark_rule(strokeWidth=4, opacity=0.3)
-                marks.append(spans.encode(y=end, y2="high:Q"))
-        line = joined.mark_line(strokeWidth=2.2).encode(y=at)
+        if ranged:
+            rule, area = {"strokeWidth": 4, "opacity": 0.35}, {"opacity": 0.18}
+            ends = every.mark_rule(**rule) if names else every.mark_area(**area)
+            marks.append(ends.encode(y=end, y2="high:Q"))
+        line = every.mark_line(strokeWidth=2.2).encode(y=at)
         if by and (dashes := colours.dashes(frame[by])):
             line = line.encode(strokeDash=_scaled(by, dashes, legend=None))
         marks.append(line)
@@ -174,7 +162,7 @@ def lines(
             marks.append(every.mark_point(filled=True, size=45, opacity=1).encode(y=at))
         return marks + _written(every.encode(y=at), y, look, dy=-12)
 
-    return _chart(frame, [x, y, by, tick, *_ENDS], draw, look, "y", by, "" if names else "x")
+    return _chart(frame, [x, y, by, *_ENDS], draw, look, "y", by, "" if names else "x")
 
 
 def dots(
@@ -183,7 +171,6 @@ def dots(
     row: str,
     by: str = "",
     *,
-    published: str = "",
     apart: bool = False,
     **look: Unpack[Look],
 ) -> "ConcatChart":
@@ -191,7 +178,6 @@ def dots(
 
     The frame has a row for each item ``row``, and each value of ``by``, which is a colour; with
     ``apart`` they stand below each other. A figure that is null has an interval alone.
-    ``published`` has the published figure of an item, drawn as a tick.
 
     Examples
     --------
@@ -211,14 +197,10 @@ def dots(
         if {"low", "high"} <= set(frame.columns):
             marks.append(base.mark_rule(strokeWidth=5, opacity=0.45).encode(x=end, x2="high:Q"))
         marks.append(base.mark_point(filled=True, size=65, opacity=1).encode(x=at))
-        if published:
-            tick = base.mark_tick(thickness=3, size=16)
-            red = {"value": colours.PUBLISHED}
-            marks.append(tick.encode(x=_figure("x", published, look, x), color=red))
         return marks + _written(base.encode(x=at), x, look, dy=-11)
 
     step = {"step": 36 if "figures" in look else 26}  # a figure above its dot needs room
-    return _chart(frame, [row, x, by, published, *_ENDS], draw, look, "x", by, "x", height=step)
+    return _chart(frame, [row, x, by, *_ENDS], draw, look, "x", by, "x", height=step)
 
 
 def bars(
@@ -287,14 +269,11 @@ def areas(frame: pl.DataFrame, x: str, y: str, by: str, **look: Unpack[Look]) ->
     return _chart(frame, [x, y, by], draw, look, "y", by, "x", width=220, height=200)
 
 
-def heat(
-    frame: pl.DataFrame, x: str, y: str, value: str, *, text: str = "", **look: Unpack[Look]
-) -> "ConcatChart":
-    """Draw a matrix of two settings, whose cells a figure or a kind colours.
+def heat(frame: pl.DataFrame, x: str, y: str, value: str, **look: Unpack[Look]) -> "ConcatChart":
+    """Draw a matrix of two settings, whose cells a figure colours.
 
     The frame has a row for each cell. Figures are coloured from ``domain``'s one end to its other
-    one; default: from zero as far to both sides. ``text`` has the text of a cell; default: the
-    figure by ``figures``.
+    one; default: from zero as far to both sides.
 
     Examples
     --------
@@ -304,41 +283,28 @@ def heat(
     >>> charts.heat(cells, "fill", "cpus", "gain", figures=".0f")
     alt.ConcatChart(...)
     """
-    kinds = not frame[value].dtype.is_numeric()
-    if kinds:
-        colour = _colour(frame, value, look)
-        shown = look.get("colour") or colours.of(_distinct(frame, value))
-        faint = [name for name, shade in shown.items() if shade == colours.FAINT]
-        # A faint cell has the page's ground, dark or not, so its text is the page's.
-        test: Any = {"field": value, "oneOf": faint}
-        inks = _PAGE, "black"
-    else:
-        greatest = float(frame[value].abs().max() or 1.0)  # type: ignore[arg-type]
-        pale, high = look.get("domain", (0.0, greatest))
-        ends, shades = [pale, high], ["#f5f5f5", colours.PATCHED]
-        if "domain" not in look:
-            ends, shades = [-high, *ends], [colours.UNPATCHED, *shades]
-        scale = {"domain": ends, "range": shades}
-        colour = _number(value, title=_word(look, value), scale=scale)
-        test = f"abs(datum['{value}'] - {pale}) > {0.6 * (high - pale)}"
-        inks = "white", "black"
-    ink = {"condition": {"test": test, "value": inks[0]}, "value": inks[1]}
-    top = {"labelAngle": 0, "domain": False, "ticks": False, "orient": "top" if kinds else "bottom"}
+    greatest = float(frame[value].abs().max() or 1.0)  # type: ignore[arg-type]
+    pale, high = look.get("domain", (0.0, greatest))
+    ends, shades = [pale, high], ["#f5f5f5", colours.PATCHED]
+    if "domain" not in look:
+        ends, shades = [-high, *ends], [colours.UNPATCHED, *shades]
+    colour = _number(value, title=_word(look, value), scale={"domain": ends, "range": shades})
+    test = f"abs(datum['{value}'] - {pale}) > {0.6 * (high - pale)}"
+    ink = {"condition": {"test": test, "value": "white"}, "value": "black"}
+    bottom = {"labelAngle": 0, "domain": False, "ticks": False, "orient": "bottom"}
 
     def draw(base: Any, rows: pl.DataFrame, look: Look) -> list[Any]:
-        along = _names(frame, x, title=_title(look, x), axis=top)
+        along = _names(frame, x, title=_title(look, x), axis=bottom)
         down = _names(rows, y, **_ITEMS | {"title": _title(look, y)})
         base = base.encode(x=along, y=down)
         marks = [base.mark_rect(opacity=1).encode(color=colour)]
-        if text or "figures" in look:
-            word = f"{text}:N" if text else _number(value, format=look["figures"])
+        if "figures" in look:
+            word = _number(value, format=look["figures"])
             marks.append(base.mark_text(fontSize=10).encode(text=word, color=ink))
         return marks
 
-    used, wide = [x, y, value, text], 58 * frame[x].n_unique()
-    return _chart(
-        frame, used, draw, look, "", value if kinds else "", width=wide, height={"step": 26}
-    )
+    width = 58 * frame[x].n_unique()
+    return _chart(frame, [x, y, value], draw, look, "", width=width, height={"step": 26})
 
 
 def points(
@@ -370,11 +336,16 @@ def points(
     def draw(plain: Any, rows: pl.DataFrame, look: Look) -> list[Any]:
         # With a label at each item there is no legend.
         base = plain.encode(color=_colour(frame, by, look, plain=bool(label)))
-        flat: Look = {"words": look.get("words", {}), "tight": look.get("tight", False)}
-        axis = {"tickCount": 5, "format": look.get("format", "")}
-        scale = {"zero": not look.get("tight"), "padding": 8}
-        at = {"x": _figure("x", x, flat) | {"scale": scale, "axis": axis}}
-        at["y"] = _figure("y", y, flat)
+        axes = {"x": (x, look.get("format", "")), "y": (y, "")}
+        at = {
+            letter: _number(
+                column,
+                title=_word(look, column),
+                scale={"zero": False, "padding": 8},
+                axis={"tickCount": 5, **({"format": form} if form else {})},
+            )
+            for letter, (column, form) in axes.items()
+        }
         marks = []
         for letter, column in (("x", x), ("y", y)):
             if f"{column}_low" in frame.columns:
@@ -478,8 +449,8 @@ def _grounds(measure: str, look: Look) -> list[Any]:
     ends = pl.DataFrame({"at": [low], "to": [high]})
     band = altair().Chart(ends).mark_rect(color=colours.FAINT, tooltip=None)
     marks = [band.encode(**{measure: "at:Q", f"{measure}2": "to:Q"})] if "band" in look else []
-    red = look.get("rule_colour", colours.PUBLISHED)
-    for at, colour in ((look.get("rule"), red), (0.0 if look.get("zero") else None, "#888")):
+    zero = 0.0 if look.get("zero") else None
+    for at, colour in ((look.get("rule"), colours.PUBLISHED), (zero, "#888")):
         if at is not None:
             rule = altair().Chart(pl.DataFrame({"at": [at]})).mark_rule(color=colour, tooltip=None)
             marks.append(rule.encode(**{measure: "at:Q"}))
@@ -496,30 +467,23 @@ def _figure(letter: str, column: str, look: Look, words_of: str = "") -> dict[st
     axis = {"tickCount": 5, **({"format": look["format"]} if "format" in look else {})}
     if "domain" in look:
         scale |= {"domain": list(look["domain"]), "nice": False}
-    if look.get("tight"):
-        scale |= {"zero": False, "padding": 8}
-    elif "figures" in look and letter == "y":
+    if "figures" in look and letter == "y":
         scale |= {"padding": 18}
     return _number(column, title=_word(look, words_of or column), scale=scale, axis=axis)
 
 
-def _settings(frame: pl.DataFrame, x: str, tick: str, look: Look) -> dict[str, Any]:
+def _settings(frame: pl.DataFrame, x: str, look: Look) -> dict[str, Any]:
     """Return an axis of names, or of numbers with a tick at each setting."""
     if not frame[x].dtype.is_numeric():
         angle = -45 if sum(map(len, _distinct(frame, x))) > 30 else 0
         return _names(frame, x, title=_title(look, x), axis={"labelAngle": angle})
     values = frame[x].unique().sort().to_list()
-    few = len(values) <= _MOST_TICKS or tick
+    few = len(values) <= _MOST_TICKS
     axis: dict[str, Any] = {"labelExpr": _PLAIN, **({} if few else {"tickCount": 5})}
     scale: dict[str, Any] = {"zero": False, "nice": False, "padding": 12}
     if "x" in look.get("log", ""):
         scale |= {"type": "log", "base": 2}
         axis |= {"values": values} if few else {}
-    if tick:
-        said = dict(frame.select(x, tick).iter_rows())
-        alone = {at: word for at, word in said.items() if not any(map(str.isdigit, word))}
-        named = "".join(f"datum.value == {at} ? '{word}' : " for at, word in alone.items())
-        axis = {"values": values, "labelExpr": named + _PLAIN}
     return _number(x, title=_word(look, x), scale=scale, axis=axis)
 
 

@@ -27,7 +27,6 @@ POLICIES: Final = {  # of the scan base
     "shared": UNPATCHED, "percpu": "#d8a13a", "percpu-rerandomise": PATCHED, "spread": "#80b1d3",
     "spread-online": "#4c78a8", "avoid": "#6a51a3", "permm": "#d6604d",
 }
-LOCKS: Final = (UNPATCHED, PATCHED, "#80b1d3", "#4c78a8", "#b279a2")  # the oldest kernel's first
 CPUS: Final = (
     "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
 )
@@ -43,29 +42,18 @@ ERAS: Final = {  # the kernel since which reclaim decides so
     "3.9": "#dfc27d", "mmotm": "#bf9b5a", "the series": "#80cdc1", "3.11": "#9ecae1",
     "6.1": "#c7c7c7",
 }
-HOLDERS: Final = {  # of memory
-    "free": FAINT, "of programs, active": "#4c78a8", "of programs, inactive": "#9ecae9",
-    "of files, clean": "#c7e9c0", "of files, dirty": UNPATCHED,
-    "of files, being written": "#f58518",
-}
-OUTCOMES: Final = {  # of a page of a reclaim list; those that must not occur are red
+OUTCOMES: Final = {  # of a page of a reclaim list; one that must not occur is red
     "freed": "#54a24b", "freed under writeback": "#d62728", "written": UNPATCHED,
-    "kept: slept for": "#f58518", "kept: counted for a sleep": "#4c78a8",
-    "kept: under writeback": "#9ecae1", "kept: waited for": "#72b7b2", "kept: dirty": "#d9d2c0",
-    "kept: not to be written now": "#bfb59a", "kept: by another test": FAINT,
-    "kept: locked": "#9a9a9a", "activated: counted for a sleep": "#6a51a3",
-    "activated: under writeback": "#9e9ac8", "activated: dirty": "#cbc9e2",
 }
 STALLS: Final = {  # what the end of a reclaim list decides
     "sleep, up to 100 ms": "#d94801", "wait, if a device is congested": "#fdbe85",
     "a flag, no sleep": "#9ecae1", "nothing": FAINT,
 }
 PLACEMENTS: Final = {"one socket": "#4c78a8", "mixed": "#8a6fc0", "all remote": "#f58518"}
-SIGNS: Final = {"falls": "#92c5de", "either": FAINT, "rises": "#f4a582"}  # of a change, by rounds
 PAGE_TYPES: Final = {"anon": "#4c78a8", "file": "#f58518"}
 
 _KNOWN: Final = (
-    POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, OUTCOMES, STALLS, SIGNS, HOLDERS,
+    POLICIES, TAGS, SITES, CLUSTERS, KERNELS, PARTS, PLACEMENTS, OUTCOMES, STALLS,
     PAGE_TYPES,
 )
 # fmt: on

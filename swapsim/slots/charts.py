@@ -37,7 +37,6 @@ def moves_against_locality(
         *("moves", "locality", "policy"),
         label="label",
         size=120,
-        tight=True,
         title=title,
         subtitle=subtitle,
         words=words,

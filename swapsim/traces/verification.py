@@ -6,7 +6,7 @@ A subject's module ``verify`` reads its rows, lets the C library decide them, an
 mismatch, the refusal of rows that no kernel writes, and the table of several traces.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Formatter
@@ -15,8 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.errors import InputError, errors_of
-from swapsim.progress import over
-from swapsim.tables import Table, require, require_values
+from swapsim.tables import require, require_values
 from swapsim.traces.folder import Trace, provenance, read_event, require_order
 
 _LARGER: Final = "record again with larger buffers"
@@ -162,17 +161,6 @@ def require_ops(
     for row in faulty.head(1).iter_rows(named=True):
         what = "the row with seq {seq} has no value, and its op {op} needs one"
         refuse(faulty, what, field=row["lacking"])
-
-
-def verified(
-    folders: Mapping[str, Path], judge: Callable[[Path], Mapping[str, object]], table: Table
-) -> pl.DataFrame:
-    """Return a table with a row per trace: its name, and what ``judge`` says of its folder."""
-    rows = [
-        {"trace": name, **judge(folder)}
-        for name, folder in over(folders.items(), "verify", "traces")
-    ]
-    return table.check(pl.DataFrame(rows, schema=table.schema))
 
 
 def read_tables(

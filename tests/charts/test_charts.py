@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
 from swapsim import charts, mapping, mglru
-from swapsim.charts import MIME, colours
+from swapsim.charts import MIME
 from swapsim.clusters import charts as clusters_charts
 from swapsim.errors import InputError
 from swapsim.mapping import LOCK_SITES
@@ -64,23 +64,22 @@ GENERAL: dict[str, Callable[[], Any]] = {
         RUNS, "tasks", "gain", "policy", panel="kernel", log="x", zero=True, title="Gain",
         words={"tasks": "tasks", "gain": "gain, %", "policy": "policy"},
     ),
-    "lines, ticks": lambda: charts.lines(
-        RUNS.filter(kernel="5.8", policy="shared"), "tasks", "gain", tick="label", log="x",
-        figures=".0f", band=(2.0, 5.0), rule=3.0,
+    "lines, ground": lambda: charts.lines(
+        RUNS.filter(kernel="5.8", policy="shared"), "tasks", "gain", log="x", figures=".0f",
+        band=(2.0, 5.0), rule=3.0,
     ),
     "lines, each its own axis": lambda: charts.lines(
         RUNS, "tasks", "gain", "policy", panel="kernel", own_axes=True, rule=3.0,
-        rule_colour=colours.PATCHED, words={"gain": "gain by {}, %"},
+        words={"gain": "gain by {}, %"},
     ),
     "lines, names": lambda: charts.lines(
         RUNS.filter(kernel="7.3"), "label", "gain", "policy", log="y", format="~s"
     ),
     "dots": lambda: charts.dots(
-        RUNS.filter(tasks=8), "gain", "policy", "kernel", zero=True, published="published",
-        apart=True,
+        RUNS.filter(tasks=8), "gain", "policy", "kernel", zero=True, apart=True,
     ),
     "dots, panels": lambda: charts.dots(
-        RUNS.filter(tasks=8), "gain", "policy", panel="kernel", own_axes=True, columns=1, tight=True
+        RUNS.filter(tasks=8), "gain", "policy", panel="kernel", own_axes=True, columns=1
     ),
     "bars": lambda: charts.bars(
         RUNS.filter(kernel="5.8").with_columns(gain=-pl.col("gain")), "gain", "policy",
@@ -93,9 +92,6 @@ GENERAL: dict[str, Callable[[], Any]] = {
     "areas": lambda: charts.areas(RUNS, "tasks", "gain", "policy", panel="kernel"),
     "heat": lambda: charts.heat(
         RUNS.filter(tasks=8), "kernel", "policy", "gain", figures=".0f", words={"gain": "gain, %"}
-    ),
-    "heat of kinds": lambda: charts.heat(
-        RUNS.filter(tasks=8), "kernel", "item", "policy", text="label"
     ),
     "points": lambda: charts.points(
         RUNS.filter(tasks=8).rename({"low": "gain_low", "high": "gain_high"}), "gain", "published",
