@@ -77,8 +77,8 @@ static double measure(const char *name, int polled)
 		printf("%-10s too few batches: %zu\n", name, count);
 		return 0;
 	}
-	printf("%-10s %8.1f ns (%.1f to %.1f), %zu batches\n", name, each[count / 2], each[count / 4],
-	       each[3 * count / 4], count);
+	printf("%-10s %8.1f ns (%.1f to %.1f), %zu batches\n", name, each[count / 2],
+	       each[count / 4], each[3 * count / 4], count);
 	return each[count / 2];
 }
 

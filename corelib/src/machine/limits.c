@@ -151,8 +151,8 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	       sws_machine_knows(config->device.kernel) && lists_fit(config) &&
 	       sharing_fits(config) && (unsigned int)config->lock_kind <= SWS_LOCK_TICKET &&
 	       config->contended_ns <= SWS_MACHINE_COST_MAX && config->nodes >= 1 &&
-	       config->nodes <= SWS_MACHINE_NODES_MAX && devices_fit(config) && config->channels <= SWS_MACHINE_CHANNELS_MAX &&
-	       tasks_fit(config) &&
+	       config->nodes <= SWS_MACHINE_NODES_MAX && devices_fit(config) &&
+	       config->channels <= SWS_MACHINE_CHANNELS_MAX && tasks_fit(config) &&
 	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
 	       config->frames <= SWS_MACHINE_PAGES_MAX && config->read_percent <= 100 &&
 	       config->spread_percent <= 100 && config->stay_ns <= STAY_MAX &&
