@@ -16,7 +16,7 @@ from swapsim.patches import cluster_next, writeback_tags
 def machine(kernel: str) -> Machine:
     """Return a short machine of a kernel: writers under 4.8, walkers since."""
     if kernel == "4.8":
-        config = writeback_tags.machine(tags=True)
+        config = writeback_tags.machine()
         return replace(config, frames=2**13, slots=2**17, duration_ns=10_000_000)
     config = cluster_next.machine()
     return replace(

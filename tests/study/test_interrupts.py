@@ -50,7 +50,7 @@ def next_output(client: BlockingKernelClient) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("scenario", "pause"),
     [
-        ("writeback_tags.machine(tags=True)", 0.5),
+        ("writeback_tags.machine()", 0.5),
         ("cluster_next.machine(gigabytes=48)", 0.05),
         ("cluster_next.machine(gigabytes=48)", 3),
         ("cluster_next.machine(gigabytes=384)", 0.05),
