@@ -35,7 +35,7 @@ SUBJECTS = {
     "mapping": set(),
     "removal": {"mapping"},
     "slots": {"machine"},
-    "clusters": set(),
+    "clusters": {"slots"},
     "stall": set(),
     "mglru": set(),
     "machine": {"mapping", "removal", "slots"},

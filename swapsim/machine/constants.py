@@ -6,7 +6,7 @@ is at least 1 ns. Any other constant may be 0.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -50,30 +50,6 @@ class File(NamedTuple):
 
 
 COSTS: Final = File("costs.csv", COST_NAMES, COST_MAX)
-
-
-class Moved(NamedTuple):
-    """A point of a what-if: one constant at an end of its range, all others at their values."""
-
-    constant: str
-    end: str
-    value: int
-
-    @property
-    def label(self) -> str:
-        """The constant and the end."""
-        return f"{self.constant}, {self.end}"
-
-
-def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]:
-    """Return constants (default: all) at both ends of their ranges, one at a time."""
-    rows = {row["name"]: row for row in frame.iter_rows(named=True)}
-    return [
-        Moved(name, end, rows[name][end])
-        for name in (rows if names is None else names)
-        for end in ("low", "high")
-        if names is not None or rows[name][end] != rows[name]["value"]
-    ]
 
 
 def read(file: File, root: Path | None = None) -> pl.DataFrame:

@@ -17,7 +17,7 @@ import polars as pl
 from swapsim import published
 from swapsim.ffi import POLICIES
 from swapsim.machine.config import Machine, preset
-from swapsim.machine.constants import Moved, change_costs, costs, costs_by_name, ends
+from swapsim.machine.constants import change_costs, costs, costs_by_name
 from swapsim.machine.fitting import Target, fit_costs
 from swapsim.machine.running import TABLE_SEEDS, labels, metric_values, run_policy
 from swapsim.patches import common
@@ -44,11 +44,7 @@ _GAINS: Final = ("shared", MERGED)
 IN_MEMORY: Final = 3 / 8
 """Share of all pages that memory holds. The mail says that each process has 68,280 accesses a
 second, but not under which kernel; this is the share if it was the base, with 2.84 GB/s swapped
-in."""
-
-IN_MEMORY_ENDS: Final = {"in_memory, low": 0.21, "in_memory, high": 3 / 8}
-"""The share if it was V3's patched kernel, with 3.51 GB/s, and if it was the base; those of the
-other kernels of both mails lie between."""
+in. It is 0.21 if it was V3's patched kernel, with 3.51 GB/s."""
 
 IN_USE: Final = 0.48
 """Share of a device's slots in use, which the mail does not say either. A memory of 64 GB per node
@@ -69,9 +65,7 @@ some 14 ms a GB, then refills them, and no window should depend on where in this
 _KERNELS: Final = {"V1": "5.7+scan-more", "V3": "5.8"}
 
 
-def machine(
-    version: str = "V1", *, gigabytes: int = GIGABYTES, in_memory: float = IN_MEMORY
-) -> Machine:
+def machine(version: str = "V1", *, gigabytes: int = GIGABYTES) -> Machine:
     """Return the machine of a mail's base: 16 random-access tasks on two pmems, 8 each, fragmented.
 
     "5.8", V3's base, charges a page to its memory cgroup without lru_lock. Memory and pages keep
@@ -80,8 +74,8 @@ def machine(
     per socket).
     """
     nodes, devices, walkers, slots = 2, 2, 16, gigabytes * 2**18
-    pages = round(devices * slots * IN_USE / (1 - in_memory))
-    frames = round(pages * in_memory / nodes)
+    pages = round(devices * slots * IN_USE / (1 - IN_MEMORY))
+    frames = round(pages * IN_MEMORY / nodes)
     return Machine(
         patch=PATCH,
         kernel=_KERNELS[version],
@@ -186,15 +180,14 @@ _study = partial(Study, reads=("costs.csv", partial(data.published_of, PATCH)))
 _FIT_RUNS: Final = 2  # runs per set of costs: the rows of one base differ from seed to seed
 
 
-def to_meet(fit: str) -> tuple[Machine, tuple[Target, ...]]:
+def to_meet(version: str) -> tuple[Machine, tuple[Target, ...]]:
     """Return a base's machine, and the figures that its fit has to meet.
 
     They are the rate, the waits for xa_lock, and those for lru_lock, which V1's base takes to
     charge a page, V3's to isolate a batch. Devices have an eighth of the mail's size: with one
     cluster_next all CPUs are in one trunk of any device.
     """
-    version = fit if fit in MAILS else "V3"
-    mail, share = MAILS[version], IN_MEMORY_ENDS.get(fit, IN_MEMORY)
+    mail = MAILS[version]
     out = base_figure(PATCH, mail.base, "swapout throughput") * 1e9 / 1024
     waits = [
         Target(
@@ -204,15 +197,14 @@ def to_meet(fit: str) -> tuple[Machine, tuple[Target, ...]]:
         )
         for lock, rows in mail.fitted.items()
     ]
-    base = machine(version, gigabytes=DEVICE_GIGABYTES // 8, in_memory=share)
+    base = machine(version, gigabytes=DEVICE_GIGABYTES // 8)
     return base, (Target(name="swap_out", metrics=("swap_out",), wanted=out), *waits)
 
 
-def _fit(fit: str, constants: pl.DataFrame | None = None) -> pl.DataFrame:
+def _fit(version: str) -> pl.DataFrame:
     """Fit a base: work without a lock to the rate, two critical sections to the waits."""
     start = {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300}
-    how: dict[str, Any] = {"runs": _FIT_RUNS, "constants": constants, "rounds": 20}
-    return common.fit_rows(fit, fit_costs(*to_meet(fit), start, **how))
+    return common.fit_rows(version, fit_costs(*to_meet(version), start, runs=_FIT_RUNS, rounds=20))
 
 
 def _fit_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
@@ -222,22 +214,6 @@ def _fit_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 fits: Final = _study(name="cluster-next-fits", points=tuple(MAILS), run=_fit, sample=_fit_again)
 """Fits of V1's base and of V3's (FIT_ROWS): `machine.preset` has their costs."""
 
-
-def _ends() -> list[Moved]:
-    moved = ("map_ns", "free_ns", "fault_ns", "travel_same_socket_ns")
-    return [*ends(costs(), moved), *(Moved("in_memory", end, 0) for end in ("low", "high"))]
-
-
-def _fit_at_end(moved: Moved) -> pl.DataFrame:
-    """Fit V3's base with a cost, or the share in memory, at an end; no rows if that fails."""
-    at_end = {} if moved.label in IN_MEMORY_ENDS else {moved.constant: moved.value}
-    return _fit(moved.label, change_costs(costs(), at_end)).filter("converged")
-
-
-fits_by_constant: Final = _study(
-    name="cluster-next-fits-by-constant", points=_ends, run=_fit_at_end, sample=_fit_again
-)
-"""Fits of V3's base with each assumed constant at its low and high (FIT_ROWS)."""
 
 # The mails' tables.
 
@@ -347,16 +323,6 @@ gain_by_drive: Final = _what_if(
     name="cluster-next-gain-by-drive", points=partial(_with_both_fits, common.by_drive)
 )
 
-
-def _at_ends() -> list[Case]:
-    def at_end(fit: str) -> Machine:
-        return machine("V3", in_memory=IN_MEMORY_ENDS.get(fit, IN_MEMORY))
-
-    return common.at_ends(at_end, common.fitted_costs(fits_by_constant.load()), _GAINS)
-
-
-gain_by_constant: Final = _what_if(name="cluster-next-gain-by-constant", points=_at_ends)
-"""The merged rule on V3's machine, with each assumed constant at its low and high."""
 
 # The drives of two replies in the thread of V2.
 

@@ -103,23 +103,6 @@ def by_drive(machine: Machine) -> list[Case]:
     return [*drives, ({"latency": "memory"} | at(MEMORY, "memory"), machine)]
 
 
-def at_ends(
-    machine: Callable[[str], Machine],
-    fits: Mapping[str, Mapping[str, int]],
-    policies: Mapping[str, Mapping[str, Any]] | Sequence[str],
-) -> list[Case]:
-    """Return the runs of a fit's machine with each fit, called "NAME, low" or "NAME, high"."""
-    return [
-        trial
-        for name, costs in fits.items()
-        for trial in trials(
-            [(dict(zip(("constant", "end"), name.split(", "), strict=True)), machine(name))],
-            {name: costs},
-            policies,
-        )
-    ]
-
-
 # Fits of a mail's base column, as they are stored.
 
 FIT_ROWS: Final = Table(

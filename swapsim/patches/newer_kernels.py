@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 
 from swapsim.clusters import ranking
+from swapsim.clusters._native_allocators import BURST, Allocator, allocator
 from swapsim.machine._native import TRAVELS, closed_loop_ns
 from swapsim.machine.config import Machine
 from swapsim.machine.constants import LONGEST_TAGS_NS, change_costs, costs_by_name, costs_of
 from swapsim.machine.running import PAGE_KIB, metric_values
-from swapsim.patches._native import BURST, Allocator, allocator
 from swapsim.study import Study
 
 

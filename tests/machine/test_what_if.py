@@ -171,19 +171,6 @@ def test_the_costs_of_a_case_stand_in_for_a_fits() -> None:
     assert found.filter(metric="swap_out")["value"].n_unique() == 1
 
 
-def test_a_fit_at_an_end_has_a_machine_of_its_own() -> None:
-    """A trial at an end has that fit alone, and the machine for its name."""
-    fits = {f"copy_ns, {end}": {"copy_ns": ns} for end, ns in (("low", 300), ("high", 900))}
-    found = common.at_ends(
-        lambda name: SMALL.replace(slots=2**16 + len(name)), fits, {"base": {}, "patched": {}}
-    )[::6]
-    assert [(names["constant"], names["end"]) for names, _ in found] == [
-        ("copy_ns", "low"), ("copy_ns", "high"),
-    ]  # fmt: skip
-    assert [machine.slots for _, machine in found] == [2**16 + 12, 2**16 + 13]
-    assert [machine.costs["copy_ns"] for _, machine in found] == [300, 900]
-
-
 def test_drives_vary_by_latency_and_by_queue_apart() -> None:
     """Each latency with each queue, and memory; the setting is what the drive can serve."""
     cases = common.by_drive(SMALL)

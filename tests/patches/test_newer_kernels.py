@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle_meetings import meetings
 
+from swapsim.clusters._native_allocators import allocator
 from swapsim.machine.constants import costs_by_name, costs_of
-from swapsim.patches._native import allocator
 from swapsim.patches.newer_kernels import (
     ALLOCATORS,
     CHURN,

@@ -25,9 +25,7 @@ def test_a_study_follows_those_that_it_depends_on() -> None:
     """Fits are computed before predictions with them."""
     names = [each.name for each in STUDIES]
     assert names.index("cluster-next-fits") < names.index("cluster-next-predicted")
-    assert names.index("cluster-next-fits-by-constant") < names.index(
-        "cluster-next-gain-by-constant"
-    )
+    assert names.index("cluster-next-fits-of-drives") < names.index("cluster-next-drives")
 
 
 def test_the_command_checks_and_updates(
