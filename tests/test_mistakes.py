@@ -176,7 +176,7 @@ CALLS: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: swapsim.open("swap-w-seq", feeds="slots"), "feeds mapping, removal: take another"),
     (lambda: swapsim.open("slots-8-shared", feeds="mglru"), "feeds slots: take another, as gen"),
     (lambda: swapsim.open("swap-w-seq", feeds="tags"), "its name here is mapping"),
-    (lambda: swapsim.open("swap-w-seq", feeds="mapp"), "did you mean mapping"),
+    (lambda: swapsim.open("swap-w-seq", feeds="mapping2"), "did you mean mapping"),
     (lambda: swapsim.shipped("nonsense"), "mapping"),
     (lambda: swapsim.import_text("no-such.txt", "out"), "no-such.txt"),
     (lambda: swapsim.import_text("sample", "."), "exists already"),
