@@ -23,7 +23,7 @@ What the kernel has to be:
 | ``mapping``, ``removal`` | 6.1 to 6.12 as it is, x86-64 |
 | ``clusters``, ``mglru`` | 6.12 or 7.3 as it is: ``swapsim probes --for clusters`` |
 | ``verify stall`` | 7.3 as it is: ``swapsim probes --for stall`` |
-| ``slots``, ``stall`` | the laboratory's 6.1, which ``data/capture`` builds |
+| ``slots``, ``stall`` | patched 6.1, which ``data/capture`` builds |
 
 ## Import
 

@@ -17,9 +17,10 @@ Kernel functions stand in brackets, numbers are those of notebooks.
   (``PAGECACHE_TAG_WRITEBACK``), [01](../../../01-writeback-tags.html).
 - **mapping**: the pages of one file, or of a part of the swap cache, with their tree and its lock
   (``struct address_space``), [02](../../../02-batched-removal.html).
-- **hold**: the time from one acquisition of a lock to its release.
-- **scan base**: the slot at which the search for a free one begins; one for each device, or with
-  patch D for each CPU (``cluster_next`` in ``scan_swap_map_slots``, until 6.11),
+- **critical section**: what a CPU does between the acquisition of a lock and its release; figures
+  name its length *hold* (``hold_ns``).
+- **cluster_next**: the slot at which the search for a free one begins; one for each device, or
+  with patch D for each CPU (``scan_swap_map_slots``, until 6.11); a policy calls it *base*,
   [04](../../../04-percpu-cluster-next.html).
 - **cluster**: 256 or 512 adjacent slots, which are free, in use for one order of folios, or full
   (``struct swap_cluster_info``), [07](../../../07-clusters-today.html).
@@ -48,7 +49,7 @@ A slot has four KiB, and a trunk 2**14 slots:
 - **refault**: a page is read again after reclaim had taken it (``workingset_refault``),
   [08](../../../08-mglru.html).
 - **generation**: the anonymous or the file pages of an lruvec of about one age; reclaim takes from
-  the oldest one (``evict_folios``; *MGLRU*), [08](../../../08-mglru.html).
+  the oldest one (``evict_folios``, *MGLRU*), [08](../../../08-mglru.html).
 - **tier**: the file pages of a generation that were accessed about equally often through file
   descriptors (``lru_tier_from_refs``), [08](../../../08-mglru.html).
 - **swappiness**: the setting by which reclaim weighs anonymous pages against file pages, 0 to 200.
@@ -64,8 +65,9 @@ A slot has four KiB, and a trunk 2**14 slots:
   it is not looked at.
 - **contention machine**: the simulator `swapsim.machine`, in which CPUs meet at a kernel's locks,
   and ``data/costs.csv`` says how long each step takes, [01](../../../01-writeback-tags.html).
-- **workbench**: the simulator `slots.run`, in which tasks fill and free a device, without time.
-- **lab kernel**: the Linux 6.1 that ``data/capture`` builds, with patches behind switches of the
+- **slot microbenchmark**: the simulator `slots.run`, in which tasks fill and free a device,
+  without time.
+- **patched 6.1**: the Linux 6.1 that ``data/capture`` builds, with patches behind switches of the
   boot line and with more tracepoints.
 - **open loop**: each decision is made again on the recorded state, whatever was decided before.
 - **raced**: not as the model says, and explained by a concurrent change that the trace shows.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write a policy: where the search for a swap slot begins, by a rule of yours.
 
-## The scan base, up to 6.11
+## cluster_next, up to 6.11
 
-Until 6.11 the scan for a free slot began at ``cluster_next``: one base for the device, or with
-patch D one for each CPU. A policy is a function that returns the base of the next scan. numba
-compiles it, and the C core calls it in place of a built-in one:
+Until 6.11 the scan for a free slot began at ``cluster_next``: one for the device, or with patch D
+one for each CPU. A policy is a function that returns its next value; the last one is ``base``.
+numba compiles it, and the C core calls it in place of a built-in one:
 
 >>> import swapsim
 >>> @swapsim.policy(base_of="cpu", initial="random")
@@ -22,8 +22,8 @@ be called by hand:
 >>> next_but_one.function(base=16_383, next=16_384, lowest=1, highest=100_000, trunk_size=16_384)
 32769
 
-How does it place the pages of eight CPUs, next to the base that all share and to the merged rule of
-patch D? `slots.run` runs them at each setting, with several seeds:
+How does it place the pages of eight CPUs, next to one ``cluster_next`` for all and to the merged
+rule of patch D? `slots.run` runs them at each setting, with several seeds:
 
 >>> import polars as pl
 >>> from swapsim import slots
@@ -39,9 +39,9 @@ trunk.pairs [0.0, 0.736, 27.156, 8.818, 0.203, 27.485]
 lock.moved.add [0.045, 0.177, 0.98, 0.8, 0.079, 0.982]
 
 Few pairs of CPUs should share a trunk (``trunk.pairs``), slots should be neighbours (``run``), and
-few additions should fetch the lock's line from another CPU (``lock.moved.add``). By these the
+few additions should need a cache-line transfer of the lock (``lock.moved.add``). By these the
 skipping rule is not distinguishable from patch D's after 16,384 pages, and far behind after 65,536,
-so run a rule with several warm-ups. The bases that ``initial`` sets hardly matter: calls on a
+so run a rule with several warm-ups. The first values, of ``initial``, hardly matter: calls on a
 device with free clusters overwrite them before the first scan (notebook 05).
 
 ``swapsim rank mine.py`` does this for each function of a file, adds the throughput of a simulated
@@ -51,7 +51,7 @@ minute of CPU time.
 
 ## Lists of clusters, from 6.12 on
 
-Since 6.12 there is no scan base. A device's clusters lie on lists, and a policy chooses the list
+Since 6.12 there is no cluster_next. A device's clusters lie on lists, and a policy chooses the list
 that is searched next:
 
 >>> from swapsim.policies import FRAG, FREE, LARGER, NONFULL
@@ -75,7 +75,7 @@ list policies on recorded and generated streams. How often does a large folio fi
 
 ## The type of pages that reclaim takes
 
-With generations reclaim chooses between anonymous and file pages. A policy returns the type that is
+With MGLRU reclaim chooses between anonymous and file pages. A policy returns the type that is
 scanned first, from refault rates, swappiness and the generations that are left. Which choices of a
 real kernel would it turn, and what decided these?
 
@@ -125,5 +125,5 @@ one, is counted, and ``next`` is stored instead:
 >>> rows.filter(metric="nonsense")["value"].item()
 1.0
 
-A policy keeps nothing between two calls but the base, and its random numbers come from ``draw``.
+A policy keeps nothing between two calls but ``base``, and its random numbers come from ``draw``.
 """

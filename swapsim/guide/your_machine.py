@@ -19,7 +19,8 @@ tasks: the rule for scans, memory and slots.
 (False, 31.1, 30.2, 31.5, 'si_lock', False)
 
 ``low`` and ``high`` are the least and greatest of six seeds (``seeds=``). With the patch the
-machine is bound by si->lock. The same with twice the writers, and with the ends of one cost:
+machine is bound by si->lock. The same with twice the sequential writers, and with the ends of one
+cost:
 
 >>> machine.gain(a.replace(writers=16), tags=False).row(0)
 (False, 33.5, 32.9, 33.6, 'si_lock', True)
@@ -30,8 +31,8 @@ machine is bound by si->lock. The same with twice the writers, and with the ends
 
 ## Your own
 
-What would the merged rule of patch D gain on a machine with 16 tasks on two sockets, two fragmented
-drives of 1 GB as fast as memory, and copies of a page that take 400 ns?
+What would the merged rule of patch D gain with 16 random-access tasks on two sockets, two
+fragmented drives of 1 GB as fast as memory, and copies of a page that take 400 ns?
 
 >>> big = machine.Machine(
 ...     kernel="6.1", policy="shared", walkers=16, nodes=2, devices=2, slots=2**18,
@@ -57,7 +58,7 @@ Run(swap_out=3,091,276 KiB/s, swap_in=3,092,636 KiB/s, waits=19 %, bound_by='wor
 ['lock', 'acquisitions', 'contended', 'transfers', 'wait_ns', 'hold_ns']
 
 ``ran.rows`` has all metrics, such as ``wait.si_lock.get_swap_pages``: each lock's acquisitions,
-waits, work under it and transfers of its line, by the function that takes it.
+waits, work under it and cache-line transfers, by the function that takes it.
 
 ## Many machines
 

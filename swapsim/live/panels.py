@@ -132,11 +132,11 @@ def tags() -> Panel:
             slider("writers", "tasks that write", writers, _A.writers),
             slider(
                 "tag_share",
-                "hold for tags : hold for add",
+                "critical section for tags : for add",
                 writeback_tags.THREE_TAG_SHARES,
                 writeback_tags.TAG_SHARE,
             ),
-            slider("map_share", "map byte : hold for add", maps, writeback_tags.MAP_SHARE),
+            slider("map_share", "for a map byte : for add", maps, writeback_tags.MAP_SHARE),
             slider("trunk", "size of a trunk (from 5.8 on)", trunks, "64 MB"),
             choice("kernel", "kernel", ("4.8", "5.8", "6.1"), _A.kernel, "kernel"),
             choice("device", "device", {memory: {"channels": 0}, **devices}, memory),
@@ -232,7 +232,7 @@ def _parts_of_a_page(metrics: Mapping[str, str]) -> alt.Chart:
     return chart
 
 
-# One lock: how its throughput saturates (notebooks 00, 01 and 07).
+# One lock: how its throughput saturates.
 
 
 def locks() -> Panel:
@@ -252,17 +252,17 @@ def locks() -> Panel:
     return Panel(
         name="locks",
         question="How does one lock saturate?",
-        notebook="00-map",
+        notebook="01-writeback-tags",
         limits="A closed loop of one lock, whose waiters queue in the order of their arrival: "
         "no preemption, no other traffic. The published points are of other processors, "
-        "at a hold and a think time of their own.",
+        "with a critical section and a think time of their own.",
         model="locks",
         base=models.locks_setting() | {"kinds": ["queued"], "threads": [*threads]},
         controls=(
             choice("kind", "kind of lock", kinds, "queued lock"),
-            slider("hold", "hold, ns", holds, anchors.HOLD_NS, "hold_ns"),
+            slider("hold", "critical section, ns", holds, anchors.HOLD_NS, "hold_ns"),
             slider("think", think, thinks, anchors.THINK_NS, "think_ns"),
-            slider("near", "transfer of the line on a socket, ns", *near),
+            slider("near", "cache-line transfer on a socket, ns", *near),
             slider("far", "transfer between sockets, ns", *far),
         ),
         chart=_specification(_curves_of_a_lock()),
@@ -444,7 +444,7 @@ def _table_of_rules() -> alt.LayerChart:
     return alt.layer(boxes, words).properties(width=28 * len(names), height=alt.Step(20))
 
 
-# Patch D's bases: where CPUs get slots, and whether they meet (notebooks 04, 05).
+# Patch D's rules: where CPUs get slots, and whether they meet (notebooks 04, 05).
 
 _SMALLER: Final = 16
 """Ratio of the slots of the notebooks' devices, and of ages, to those of the panels."""
@@ -495,11 +495,7 @@ def trunks() -> Panel:
             Figure(label=label, where={"metric": metric}, ranged=True, **how)
             for metric, label, how in (
                 (metrics[0], "slots in the trunk of another CPU's last slot", {"scale": 100.0}),
-                (
-                    metrics[1],
-                    "additions that fetch the lock's line from another CPU",
-                    {"scale": 100.0},
-                ),
+                (metrics[1], "additions with a cache-line transfer of the lock", {"scale": 100.0}),
                 (metrics[2], "slots tested for one that is handed out", {"unit": "", "digits": 2}),
             )
         ),
@@ -549,10 +545,10 @@ def _slots_of_cpus() -> alt.VConcatChart:
     return both
 
 
-# Patch D's rates: what a base is worth, and for how long (notebooks 04 and 05).
+# Patch D's rates: what a rule is worth, and for how long (notebooks 04 and 05).
 
 _TRUNK_SHIFT: Final = 11
-"""Log2 of the slots of a trunk: several times what all CPUs cache, so that with one base all of
+"""Log2 of the slots of a trunk: several times what all CPUs cache, so that with one place all of
 them are in the same trunk, as in the mails."""
 
 _POLICIES: Final = (*cluster_next.POSTED, "avoid")
@@ -593,7 +589,7 @@ def bases() -> Panel:
     shared = {"policy": _POLICIES[0]}
     return Panel(
         name="bases",
-        question="What is a base worth, and for how long?",
+        question="What is a cluster_next for each CPU worth, and for how long?",
         notebook="04-percpu-cluster-next",
         limits=f"{_MACHINE.duration_ns / 1e6:g} ms of a node of the mails' machine with little "
         "memory, and costs that are fitted to V3's base column alone; V1's mail had another base. "
@@ -627,7 +623,7 @@ def bases() -> Panel:
 
 
 def _rates_and_waits() -> alt.VConcatChart:
-    """Draw pages a second with the published gains over the shared base, above the waits."""
+    """Draw pages a second with the published gains over the shared place, above the waits."""
     published = []
     for policy, name in (("percpu", "score"), (cluster_next.MERGED, "score, V3")):
         gained = table("D", name).filter(metric="swapout throughput")["ratio"].item()
