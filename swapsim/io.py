@@ -173,22 +173,12 @@ def decode(data: bytes, path: Path | str, columns: Sequence[str] | None = None) 
         return pl.read_parquet(io.BytesIO(data), columns=None if columns is None else [*columns])
 
 
-def decode_schema(data: bytes, path: Path | str) -> pl.Schema:
-    """Return the columns of a table."""
+def decode_footer(data: bytes, path: Path | str) -> tuple[pl.Schema, int, dict[str, str]]:
+    """Return the columns of a table, its number of rows, and what its writer stored with it."""
     with _decoding(path):
-        return pl.Schema(pl.read_parquet_schema(io.BytesIO(data)))
-
-
-def decode_height(data: bytes, path: Path | str) -> int:
-    """Return the number of rows of a table, as its footer states."""
-    with _decoding(path):
-        return int(pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item())
-
-
-def decode_metadata(data: bytes, path: Path | str) -> dict[str, str]:
-    """Return the metadata that the writer of a table stored in it."""
-    with _decoding(path):
-        return pl.read_parquet_metadata(io.BytesIO(data))
+        rows = pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item()
+        schema = pl.Schema(pl.read_parquet_schema(io.BytesIO(data)))
+        return schema, int(rows), pl.read_parquet_metadata(io.BytesIO(data))
 
 
 _VALIDATE: Final = """

@@ -8,7 +8,7 @@ work under it are counted. No time is simulated here. The C side is ``mapping.h`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import product
@@ -49,8 +49,6 @@ VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
 """Start of vmemmap without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
 
 CHUNK_ROWS: Final = 1 << 18  # rows of one call into C: Ctrl-C is handled between two calls
-_A_FOLIO: Final = 2  # nodes do not depend on what an entry means: a folio is even, a shadow odd
-_A_SHADOW: Final = 1
 
 SITE: Final = Vocabulary(
     "SITE",
@@ -153,20 +151,6 @@ def settings(config: MappingConfig) -> object:
     """Return a config as ``struct sws_mapping_config *``."""
     kernel = KERNELS.index(config.kernel)
     return core.config(lib.sws_mapping_config_init, config, kernel=kernel)
-
-
-def nodes_after_swap_out(offsets: Iterable[int], config: MappingConfig) -> int:
-    """Return the nodes of the swap cache's trees after a page of each slot was swapped out."""
-    trees = core.new(lib.sws_mappings_new, settings(config), free=lib.sws_mappings_free)
-    mapping = ffi.new("uint32_t *")
-    work = ffi.new("struct sws_mapping_work *")
-    for offset in offsets:
-        if not 0 <= offset < config.swap_slots:
-            raise InputError(f"slot {offset} is past the end of a device of {config.swap_slots}")
-        core.check(lib.sws_mapping_of_swap(trees, offset, mapping))
-        core.check(lib.sws_mapping_add(trees, mapping[0], offset, _A_FOLIO, work))
-        core.check(lib.sws_mapping_delete(trees, mapping[0], offset, _A_SHADOW, work))
-    return sum(lib.sws_mapping_nodes(trees, each) for each in range(lib.sws_mapping_count(trees)))
 
 
 def replay(
@@ -435,27 +419,6 @@ def per_page(
 def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
     """Return the sums of `per_page` over the sites: a row per kernel, tags and flow."""
     return per_page(sites, ("kernel", "tags", "flow"))
-
-
-def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Compare traces by the share of file pages and the acquisitions per page written.
-
-    ``sites_of`` has the LOCK_SITES of one kernel by the trace's name. There is a row per trace and
-    ``tags``: the pages written, of swap and of files, the share of files among them, and the
-    acquisitions per page at their sites.
-    """
-    sites = pl.concat(frame.with_columns(trace=pl.lit(name)) for name, frame in sites_of.items())
-    written = pl.col("calls").filter(pl.col("site") == "start")
-    of_files = pl.col("calls").filter(pl.col("site") == "start", pl.col("flow") == "file")
-    return (
-        sites.filter(pl.col("flow") != "swap, not written")
-        .group_by("trace", "tags", maintain_order=True)
-        .agg(
-            pages=written.sum(),
-            file_share=of_files.sum() / written.sum(),
-            acquisitions=pl.col("acquisitions").sum() / written.sum(),
-        )
-    )
 
 
 def summed(sites: pl.DataFrame) -> list[str]:

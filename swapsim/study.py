@@ -176,7 +176,7 @@ def _undamaged(file: Path) -> tuple[pl.DataFrame, dict[str, str]] | None:
     """Return the rows of a file and its metadata; None if it is missing or damaged."""
     try:
         data = swapsim_io.read_bytes(file)
-        metadata = swapsim_io.decode_metadata(data, file)
+        *_, metadata = swapsim_io.decode_footer(data, file)
         rows = swapsim_io.decode(data, file)
     except InputError:
         return None
@@ -558,20 +558,6 @@ def rank_table(
         )
     ordered = found.sort(f"{next(iter(metrics))}_at", nulls_last=True)
     return ordered.select("rule", "user", *metrics, *(f"{name}_rank" for name in metrics))
-
-
-def wide(
-    rows: pl.DataFrame, column: str = "metric", value: str = "value", only: Sequence[str] = ()
-) -> pl.DataFrame:
-    """Return a column for each value of a setting, as they appear or in the order of `only`."""
-    text = rows.with_columns(pl.col(column).cast(pl.String))
-    names = list(only) or text[column].unique(maintain_order=True).to_list()
-    index = [name for name in rows.columns if name not in {column, value}]
-    chosen = text.filter(pl.col(column).is_in(names)).with_columns(pl.lit(0).alias(""))
-    made = chosen.pivot(
-        column, index=[*index, ""], values=value, on_columns=names, maintain_order=True
-    )
-    return made.select(*index, *names)
 
 
 def interval_of(values: Sequence[float]) -> tuple[float, float]:

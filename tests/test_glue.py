@@ -23,20 +23,11 @@ from swapsim import published, removal, traces
 from swapsim.io import data_root
 from swapsim.machine._native import Window
 from swapsim.machine.running import window_metrics
-from swapsim.mapping import (
-    FLOW,
-    LOCK_SITES,
-    File,
-    Op,
-    mix,
-    per_page,
-    totals_per_page,
-    writeback_rows,
-)
+from swapsim.mapping import FLOW, LOCK_SITES, File, Op, per_page, totals_per_page, writeback_rows
 from swapsim.reclaim import Run as ReclaimRun
 from swapsim.slots.events import SLOT_EVENTS, request_streams
 from swapsim.slots.workbench import means, ranking
-from swapsim.study import against, over, wide
+from swapsim.study import against, over
 
 Row = dict[str, Any]
 Event = tuple[str, Any]
@@ -107,17 +98,6 @@ def test_a_change_is_from_the_base_to_the_value(rows: list[tuple]) -> None:
     others = [(*row, bases.get(row[1:3])) for row in rows if row[0] != base]
     percent = [(*row[:3], near(change_of(*row[3:]))) for row in others]
     assert against(frame_of(rows), policy=base).rows() == percent
-
-
-@given(runs((*NAMES, "8"), (1, 8)))
-def test_a_wide_frame_has_each_value_in_its_column(rows: list[tuple]) -> None:
-    """A cell is the row of its column's name and of its other settings, or null."""
-    names = list(dict.fromkeys(row[0] for row in rows))
-    cells = {row[:3]: row[3] for row in rows}
-    assert wide(frame_of(rows), "policy").rows() == [
-        (*at, *(cells.get((name, *at)) for name in names))
-        for at in dict.fromkeys(row[1:3] for row in rows)
-    ]
 
 
 @given(runs(("2", "64 cpus"), NAMES, values=FIGURE), st.sampled_from(["scanned", "run"]))
@@ -260,7 +240,7 @@ SITE = ("add", "start", "delete")
               st.sampled_from(SITE)),
     st.tuples(st.integers(1, 99), *[st.integers(0, 999)] * 4), min_size=1))  # fmt: skip
 def test_counts_of_a_flow_are_divided_by_the_pages_that_it_writes(sites: dict) -> None:
-    """A flow that starts no writeback has no figure a page; a mix is of all pages written."""
+    """A flow that starts no writeback has no figure a page."""
     rows = [
         (*key, sites.get((*key[:3], "start"), (0,))[0], calls, 0, 0, *rest)
         for key, (calls, *rest) in sites.items()
@@ -276,14 +256,6 @@ def test_counts_of_a_flow_are_divided_by_the_pages_that_it_writes(sites: dict) -
             sums[*flow, pages] = [a + b / pages for a, b in zip(so_far, figures, strict=True)]
     assert {row[:5]: near(list(row[5:])) for row in per_page(frame).iter_rows()} == each
     assert {row[:4]: near(list(row[4:])) for row in totals_per_page(frame).iter_rows()} == sums
-    for _, tags, pages, share, taken in mix({"a b": frame.filter(kernel="4.8")}).iter_rows():
-        own = {at[2:]: row for at, row in sites.items() if at[:2] == ("4.8", tags)}
-        written = [row for (flow, _), row in own.items() if flow != "swap, not written"]
-        of_file = own.get(("file", "start"), (0,))[0]
-        assert pages == of_file + own.get(("swap, written", "start"), (0,))[0]
-        if pages:
-            assert share == near(of_file / pages)
-            assert taken == near(sum(row[1] for row in written) / pages)
 
 
 # The mails' tables.

@@ -305,7 +305,11 @@ def rank(
     places = [f"{name}_rank" for name in declared]
     return (
         table.with_columns(policy=pl.col("rule").str.split(", ").list.first())
-        .join(study.wide(recorded, "stream", "change"), on="policy", maintain_order="left")
+        .join(
+            recorded.pivot("stream", index="policy", values="change", maintain_order=True),
+            on="policy",
+            maintain_order="left",
+        )
         .select(pl.exclude("policy", *places), *places)
     )
 

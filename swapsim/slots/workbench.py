@@ -19,7 +19,7 @@ from swapsim.slots._native import count
 from swapsim.slots.config import GIGABYTE_SLOTS, Device, Streams, Workload
 from swapsim.slots.events import FILE, first_free, request_streams, traced_device
 from swapsim.slots.metrics import METRICS, QUOTIENTS
-from swapsim.study import over, rank, wide
+from swapsim.study import over, rank
 from swapsim.traces import locate
 from swapsim.traces.folder import Trace
 
@@ -266,7 +266,11 @@ def means(rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     rounded = found.with_columns(pl.col("middle").round_sig_figs(4))
     cells = chosen.drop("seed", "value").unique(maintain_order=True)
     complete = cells.join(rounded, on=cells.columns, how="left", maintain_order="left")
-    return wide(complete, value="middle", only=metrics)
+    settings = [name for name in complete.columns if name not in {"metric", "middle"}]
+    named = complete.with_columns(pl.col("metric").cast(pl.String))
+    return named.pivot(
+        "metric", index=settings, values="middle", on_columns=metrics, maintain_order=True
+    )
 
 
 def ranking(rows: pl.DataFrame, metric: str) -> pl.DataFrame:

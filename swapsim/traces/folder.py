@@ -271,7 +271,7 @@ def events(trace: Trace | Path | str) -> pl.DataFrame:
     heights = {}
     for name in event_names(trace):
         path = locate(trace) / f"{name}.parquet"
-        heights[name] = io.decode_height(_bytes(path, origin), path)
+        _, heights[name], _ = io.decode_footer(_bytes(path, origin), path)
     return event_table(heights)
 
 
@@ -289,7 +289,7 @@ def scan_event(trace: Trace | Path | str, event: str) -> pl.LazyFrame:
         frame = frame if most is None else frame.head(most)
         yield frame if where is None else frame.filter(where)
 
-    return register_io_source(rows, schema=io.decode_schema(data, path))
+    return register_io_source(rows, schema=io.decode_footer(data, path)[0])
 
 
 def read_event(

@@ -50,12 +50,12 @@ def test_a_complete_table_is_decoded(table: Path) -> None:
     data = io.read_bytes(table, io.sha256_of(table))
     assert io.decode(data, table).equals(FRAME)
     assert io.decode(data, table, ["name"]).equals(FRAME.select("name"))
-    assert io.decode_schema(data, table) == FRAME.schema
-    assert io.decode_height(data, table) == 3
-    assert "ARROW:schema" in io.decode_metadata(data, table)
+    schema, rows, metadata = io.decode_footer(data, table)
+    assert (schema, rows) == (FRAME.schema, 3)
+    assert "ARROW:schema" in metadata
 
 
-READERS = (io.validate, io.decode, io.decode_schema, io.decode_height, io.decode_metadata)
+READERS = (io.validate, io.decode, io.decode_footer)
 
 
 def test_damaged_bytes_are_one_line(table: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
-from swapsim.mapping import MappingConfig, mix, replay_rows, totals_per_page, writeback_rows
+from swapsim.mapping import MappingConfig, replay_rows, totals_per_page, writeback_rows
 
 FOLIOS = st.integers(1, 12).map(lambda number: 64 * number)
 INDEXES = st.integers(0, 255)
@@ -121,12 +121,3 @@ def test_a_page_under_writeback_is_of_swap_or_of_its_file(tmp_path: Path) -> Non
     rows = writeback_rows(traces.import_text(text, tmp_path / "trace").folder)
     started = rows.filter(op=3).select("file", "index").rows()
     assert started == [(1, 9), (1, 9), (0xFFFF888000000008, 7)]
-
-
-def test_a_mix_has_the_share_of_file_pages() -> None:
-    """Acquisitions are those at the sites of all written pages."""
-    swap, file = one_page_a_time(30), [(5, 64, 1, 7), (3, 64, 1, 7), (4, 64, 1, 7), (6, 64, 1, 7)]
-    rows = pl.concat([swap, table(file * 10).with_columns(pl.col("seq") + swap.height)])
-    found = mix({"t": replay_rows(rows, MappingConfig())})
-    assert found.select("trace", "tags", "pages", "file_share").row(0) == ("t", True, 40, 0.25)
-    assert found["acquisitions"].item() > 3

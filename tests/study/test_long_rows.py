@@ -75,24 +75,16 @@ def test_a_change_from_zero_has_no_percent() -> None:
     assert found["value"].to_list() == [None, None]
 
 
-def test_wide_has_a_column_for_each_value() -> None:
-    """Columns are in the order asked for."""
-    rows = rows_of([[1.0], [2.0], [3.0], [4.0]]).drop("seed")
-    assert study.wide(rows, "policy", only=["percpu", "shared"]).rows() == [(1, 3, 1), (8, 4, 2)]
-    assert study.wide(rows.filter(tasks=1).drop("tasks"), "policy").rows() == [(1.0, 3.0)]
-
-
 @pytest.mark.parametrize(
     ("call", "remedy"),
     [
         (lambda rows: study.over(rows, "round"), "round"),
         (lambda rows: study.against(rows, policy="avoid"), "choose a base"),
         (lambda rows: study.against(rows.drop("seed"), policy="shared"), "m:1"),
-        (lambda rows: study.wide(rows.drop("seed"), "policy"), "single value"),
     ],
 )
 def test_what_does_not_fit_is_refused(call: Any, remedy: str) -> None:
-    """A base that was not run, several rows for one cell, a column that is not there."""
+    """A base that was not run, several rows for one base, a column that is not there."""
     with pytest.raises((InputError, pl.exceptions.PolarsError), match=remedy):
         call(rows_of([[1.0, 2.0]] * 4))
 
