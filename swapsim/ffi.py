@@ -232,7 +232,7 @@ MAPPING_KERNELS: Final = _known(lib.sws_mapping_knows)
 SLOTS_KERNELS: Final = _known(lib.sws_slots_knows)
 SLOT_REPLAY_KERNELS: Final = _known(lib.sws_slot_replay_knows)  # older rows lack the first cluster
 
-# The scan base: its policies, those whose bases a slot trace shows, what it belongs to, its start.
+# cluster_next: its policies, those whose bases a slot trace shows, what it belongs to, its start.
 POLICIES: Final = _names(lib.sws_base_policy_name)
 SLOT_REPLAY_POLICIES: Final = tuple(
     name for number, name in enumerate(POLICIES) if lib.sws_slot_replay_follows(number)

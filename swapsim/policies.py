@@ -68,7 +68,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy(Compiled):
-    """A user's policy for the scan base: it can stand wherever the name of a built-in one can.
+    """A user's policy for ``cluster_next``: it can stand wherever the name of a built-in one can.
 
     ``name`` ends in " (user)" if a built-in policy has the same one. In other processes the policy
     is compiled again, from the code as it was: a global may have changed since.

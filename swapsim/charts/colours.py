@@ -23,7 +23,7 @@ CLUSTERS: Final = {  # lists of clusters, in the order in which they are stacked
     "free": "#80b1d3", "nonfull": "#54a24b", "frag": "#d8a13a", "full": "#a6611a",
     "discard": "#b279a2",
 }
-POLICIES: Final = {  # of the scan base
+POLICIES: Final = {  # of cluster_next
     "shared": UNPATCHED, "percpu": "#d8a13a", "percpu-rerandomise": PATCHED, "spread": "#80b1d3",
     "spread-online": "#4c78a8", "avoid": "#6a51a3", "permm": "#d6604d",
 }

@@ -91,7 +91,7 @@ class Machine:
         not fit into memory if that is more.
     fragmented, rotational : bool, default False
         Whether slots in use at the start are scattered over the device; whether it is an HDD, which
-        has no clusters and always uses the shared base.
+        has no clusters and always uses the shared rule.
     channels : int, default 0
         Channels of an asynchronous device, 1 to 1024; 0: synchronous, as fast as memory.
     cluster_size, trunk_shift : int, default 256, 14
@@ -437,11 +437,12 @@ def preset(name: str) -> Machine:
     Parameters
     ----------
     name : {"A-2016", "B-2016", "D-V1", "D-V3"}
-        "A-2016": 8 writers and 2 kswapds on one pmem under 4.8, with tags; ``tags=False`` is the
-        patch (notebook 01, panel "tags"). "B-2016": 8 threads of usemem on 4 nodes and a brd that
-        is taken for a disk, writing fresh pages; ``removal="batched"`` is the patch (notebook 02).
-        "D-V1", "D-V3": 16 pmbench tasks on two fragmented pmems, one scan base for all CPUs, on
-        12 GB each in place of the mail's 48; ``policy="percpu"`` is V1 and
+        "A-2016": 8 sequential writers and 2 kswapds on one pmem under 4.8, with tags;
+        ``tags=False`` is the patch (notebook 01, panel "tags"). "B-2016": 8 threads of usemem on 4
+        nodes and a brd that is taken for a disk, writing fresh pages; ``removal="batched"`` is the
+        patch (notebook 02).
+        "D-V1", "D-V3": 16 pmbench tasks on two fragmented pmems, one cluster_next for all CPUs,
+        on 12 GB each in place of the mail's 48; ``policy="percpu"`` is V1 and
         ``policy="percpu-rerandomise"`` V3 (notebook 04).
 
     Returns

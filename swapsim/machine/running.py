@@ -400,7 +400,7 @@ def _warn_of_no_gain(machine: Machine, changed: Mapping[str, Any]) -> None:
     same = all(getattr(machine, name, None) == value for name, value in changed.items())
     why = "that is the machine itself" if same else "the runs are the same"
     if not same and "policy" in changed:
-        why += ": a call that gets a free cluster ignores the scan base; give the machine "
+        why += ": a call that gets a free cluster ignores cluster_next; give the machine "
         why += "fragmented=True, and more walkers or fewer slots, so that none is free"
     what = ", ".join(f"{name}={_named(value)}" for name, value in changed.items())
     warnings.warn(f"{what}: no gain, for {why}", stacklevel=3)

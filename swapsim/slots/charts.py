@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chart of policies on the slot workbench that a notebook and a command share."""
+"""The chart of policies in the slot microbenchmark that a notebook and a command share."""
 
 import altair as alt
 import polars as pl

@@ -151,7 +151,7 @@ class Churn:
     used_share : float
         Share of the device's slots, above 0 and up to 1.
     pages : int
-        Pages that all tasks swap out while the workbench counts, from 1.
+        Pages that all tasks swap out while the microbenchmark counts, from 1.
     warm_up_pages : int
         Pages that they swap out before that, from 0.
     swap_in : {"synchronous", "asynchronous"}
@@ -195,8 +195,8 @@ class Churn:
 class Streams:
     """Workload: what the tasks of a real kernel requested (REQUESTS), at another pace.
 
-    On the workbench all tasks run at the same rate, each on CPU task % CPUs; on the machine each
-    has its own CPU. A share of the rows, 0 to below 1, runs before anything is counted.
+    In the microbenchmark all tasks run at the same rate, each on CPU task % CPUs; on the machine
+    each has its own CPU. A share of the rows, 0 to below 1, runs before anything is counted.
     """
 
     requests: pl.DataFrame = field(repr=False)

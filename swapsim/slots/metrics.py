@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The metrics of the slot workbench: quotients of what its runs count."""
+"""The metrics of the slot microbenchmark: quotients of what its runs count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -107,11 +107,11 @@ QUOTIENTS: Final[dict[str, Quotient]] = {
 }
 
 METRICS: Final = Metrics(
-    "the slot workbench",
+    "the slot microbenchmark",
     QUOTIENTS
     | {"fairness": Metric("index", "Jain's index of slots tested per page, by CPU", "higher")},
 )
-"""The metrics of a run of the workbench, by name."""
+"""The metrics of a run of the microbenchmark, by name."""
 
 LEADING: Final = (
     "lock.moved.add",

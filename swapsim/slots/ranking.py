@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's policies for the scan base, ranked among the built-in ones."""
+"""A user's policies for ``cluster_next``, ranked among the built-in ones."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -33,7 +33,7 @@ RANKED_BY: Final[Mapping[str, Metric]] = {
     "scanned": METRICS["scanned"],
     "locality": METRICS["run"],
 }
-"""The first is of the machine (`aged_device`), the others are of the workbench."""
+"""The first is of the machine (`aged_device`), the others are of the microbenchmark."""
 
 
 def aged_device(*, policy: str | Policy, seed: int = 1) -> "Machine":
@@ -69,8 +69,8 @@ def rank(
 ) -> pl.DataFrame:
     """Rank one's own policies among the built-in ones: by throughput, and by what causes it.
 
-    Each runs with seeds 1 to ``seeds`` on an aged device of 2 GB with 8 CPUs: on the workbench, and
-    on the machine of CPUs and locks.
+    Each runs with seeds 1 to ``seeds`` on an aged device of 2 GB with 8 CPUs: in the slot
+    microbenchmark, and on the machine of CPUs and locks.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the slot workbench: a workload, or a trace's requests, under policies and settings."""
+"""Runs of the slot microbenchmark: a workload, or a trace's requests, by policy and setting."""
 
 import itertools
 import math

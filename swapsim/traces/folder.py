@@ -113,7 +113,7 @@ _OTHER_NAMES: Final = (
     {"mglru", "generations"},
 )
 _RECORDED: Final = ("mapping", "removal", "clusters", "mglru")
-"""Replays that a script of `swapsim probes` feeds; others need the lab kernel."""
+"""Replays that a script of `swapsim probes` feeds; others need patched 6.1."""
 
 _NAMED: Final = 3  # traces that an error names
 _LONGEST_LINE: Final = 100  # characters of a line of `info`; a longer one becomes one for each item

@@ -191,7 +191,7 @@ _TIMED: Final = ("mglru", "stall")
 
 _BY_NAME: Final = {
     **dict.fromkeys((_COUNTED, "mglru"), "6.12 or 7.3"),
-    "stall": "7.3, or the lab kernel of data/capture/README.md",
+    "stall": "7.3, or patched 6.1 of data/capture/README.md",
 }
 """Replays that need all probes of their groups, and are chosen by their names only: the kernels
 that have them."""
@@ -313,7 +313,7 @@ def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:
     if replay not in _GROUPS:
         events = ", ".join(REPLAYS[replay][0])
         raise InputError(
-            f"{replay} reads {events}, which only the lab kernel writes: "
+            f"{replay} reads {events}, which only patched 6.1 writes: "
             "data/capture/README.md describes how to build and boot it"
         )
     return min(_GROUPS[replay], key=lambda groups: len(_plan(kernel_btf, groups).missing))

@@ -36,7 +36,7 @@ def headings(page: str) -> list[str]:
 def test_a_page_loads_nothing_and_has_the_script(tmp_path: Path) -> None:
     """Style, script and pictures are in the page, and no element names another file."""
     page = page_of("generations-7.3-held-1", tmp_path)
-    assert headings(page) == ["What is in it", "Choices of reclaim with generations"]
+    assert headings(page) == ["What is in it", "Choices of reclaim with MGLRU"]
     assert not re.search(r"<link[^>]+stylesheet|(src|href)=\"(?!data:|#)", page)
     assert "drawn()" in page
     assert "<style>" in page

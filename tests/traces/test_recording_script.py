@@ -158,7 +158,7 @@ NO_START = kernel(without=("__folio_start_writeback",))
         (kernel(), ["slots"], "slot_events.*data/capture"),
         (kernel(), ["tags"], "'tags'"),
         (kernel(), ["mglru"], r"mglru: .* function get_swappiness .* as 6\.12"),
-        (kernel(), ["stall"], r"no function shrink_node .* 7\.3, or the lab kernel"),
+        (kernel(), ["stall"], r"no function shrink_node .* 7\.3, or patched 6\.1"),
         (kernel(), ["clusters", "mglru"], "different clocks"),
         (LAST, ["clusters"], r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"),
         # An allocator's clock has no times: it is recorded by its name only.

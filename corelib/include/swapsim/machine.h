@@ -21,8 +21,8 @@
  *              \______ device 0 ______/        \__ device 0 or 1 __/
  *
  * Each actor has its own CPU. It may move (stay_ns) to a CPU of its node that has no actor: then it
- * leaves its scan base and its slot cache behind and continues with those of the new CPU, while all
- * other per-CPU state moves with it. The actions of an actor are a stack of procedures, each a
+ * leaves its cluster_next and its slot cache behind and continues with those of the new CPU, while
+ * all other per-CPU state moves with it. The actions of an actor are a stack of procedures, each a
  * kernel function in steps; a step takes a lock, spends time, or calls a procedure. The state of a
  * mechanism changes at the moment at which its lock is acquired, and the time of that work follows
  * as the hold time. Only struct sws_machine_costs turns work into time. Work outside of locks
@@ -238,18 +238,18 @@ struct sws_machine_costs {
 	uint64_t channel_ns;
 	/* The completion of one page in the interrupt. */
 	uint64_t interrupt_ns;
-	/* Insertion or removal of a page in a mapping, without the descents. */
+	/* Insertion or removal of a page in a mapping, without the tree walks. */
 	uint64_t tree_ns;
 	/*
-	 * As tree_ns, for a removal that is not the first of its hold: the mapping's lines are in
-	 * the cache.
+	 * As tree_ns, for a removal that is not the first of its critical section: the mapping's
+	 * lines are in the cache.
 	 */
 	uint64_t tree_next_ns;
-	/* A hold of a mapping's lock for tags only, without the descents. */
+	/* A critical section of a mapping's lock for tags only, without the tree walks. */
 	uint64_t tag_ns;
-	/* One descent of a tree. */
+	/* One walk of a tree. */
 	uint64_t descent_ns;
-	/* Reading or changing a map byte, the first one of its cache line in a hold. */
+	/* Reading or changing a map byte, the first one of its cache line in a critical section. */
 	uint64_t map_ns;
 	/*
 	 * Reading or changing a further map byte of a cache line in one hold of si->lock, if that

@@ -23,7 +23,7 @@
  *      files       [....] [.........] [..]  one mapping per file, in each version
  *
  * The steps that take the mapping's lock (tree_lock, or xa_lock from 4.20 on), and the number of
- * tree descents under one hold:
+ * tree walks in one critical section:
  *
  *   step           4.8                5.8               6.1
  *   add            lock, 1            lock, 1           lock, 1
@@ -135,8 +135,8 @@ bool sws_mapping_is_swap(const struct sws_mappings *self, uint32_t mapping);
 
 /*
  * Adds a page to a mapping. folio is its even, nonzero address; a shadow at the index is replaced.
- * Locks: the mapping's, once. Complexity: one descent, as for the functions below. Returns SWS_OK,
- * SWS_ERROR_EXISTS if the index has a page, SWS_ERROR_BAD_ARGUMENT or SWS_ERROR_NO_MEMORY.
+ * Locks: the mapping's, once. Complexity: one tree walk, as for the functions below. Returns
+ * SWS_OK, SWS_ERROR_EXISTS if the index has a page, SWS_ERROR_BAD_ARGUMENT or SWS_ERROR_NO_MEMORY.
  */
 int sws_mapping_add(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t folio,
 		    struct sws_mapping_work *work);
@@ -151,7 +151,7 @@ int sws_mapping_dirty(struct sws_mappings *self, uint32_t mapping, uint64_t inde
 /*
  * Starts the writeback of a page: sets WRITEBACK, clears DIRTY unless the page is dirty again, and
  * clears TOWRITE unless keep_write. Locks: the mapping's, once; none if it has no writeback tags.
- * Complexity: at most three descents in 4.8, one from 5.8 on. Returns SWS_OK, or
+ * Complexity: at most three tree walks in 4.8, one from 5.8 on. Returns SWS_OK, or
  * SWS_ERROR_NOT_FOUND without a page there.
  */
 int sws_mapping_start_writeback(struct sws_mappings *self, uint32_t mapping, uint64_t index,

@@ -142,7 +142,7 @@ void sws_mapping_replay_free(struct sws_mapping_replay *self);
 
 /*
  * Replays count rows. On an error *row is the row at fault, and those before it are counted.
- * Complexity: O(1) per row and its descents. Returns SWS_OK; SWS_ERROR_UNKNOWN_OP;
+ * Complexity: O(1) per row and its tree walks. Returns SWS_OK; SWS_ERROR_UNKNOWN_OP;
  * SWS_ERROR_BAD_ARGUMENT for an offset past the device, a folio that is 0 or odd, or an even
  * shadow; or SWS_ERROR_NO_MEMORY.
  */

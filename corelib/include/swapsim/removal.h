@@ -31,7 +31,7 @@
  *                                              (si->lock in 4.8: slots.h)
  *   settle, a file   none                      the filesystem's freepage
  *
- * A removal is one descent of the tree (mapping.h). It fails without changing the tree if the page
+ * A removal is one tree walk (mapping.h). It fails without changing the tree if the page
  * is dirty or has references other than the mapping's and reclaim's. A page that failed is unlocked
  * and returned as kept; a removed page is unlocked, has no reference left, and is free after it is
  * settled.

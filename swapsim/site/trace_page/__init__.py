@@ -74,10 +74,10 @@ def _section(title: str, section: _Section, folder: Path) -> blocks.Blocks:
 
 _SECTIONS: Final[Mapping[str, tuple[str, _Section]]] = {
     "clusters": ("Clusters of swap slots", clusters.section),
-    "mglru": ("Choices of reclaim with generations", reclaim.of_generations),
+    "mglru": ("Choices of reclaim with MGLRU", reclaim.of_generations),
     "mapping": ("Lock acquisitions with tags and without", swap_out.of_tags),
     "removal": ("Removals one by one and in lists", swap_out.of_removal),
-    "slots": ("Swap slots under other scan bases", swap_out.of_slots),
+    "slots": ("Swap slots under other rules", swap_out.of_slots),
     "stall": ("Decisions to stall under other rules", reclaim.of_decisions),
 }
 """Replay -> the heading and the blocks of its section."""

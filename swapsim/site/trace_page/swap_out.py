@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patches A, B and D would have changed: locks, removals and scan bases."""
+"""What patches A, B and D would have changed: locks, removals and slots."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -99,13 +99,13 @@ def of_removal(folder: Path) -> blocks.Blocks:
 
 
 def of_slots(folder: Path) -> blocks.Blocks:
-    """Yield how often CPUs meet in a trunk, by the rule of their scan base."""
+    """Yield how often CPUs meet in a trunk, by the rule of their cluster_next."""
     measured = slots.replay(folder, seeds=_SEEDS)
     valued = set(measured.drop_nulls("value")["metric"])
     ranks = {name: ranking(measured, name) for name in LEADING if name in valued}
     yield blocks.text(
-        "Each CPU scans for a free swap slot from a base. Which base keeps CPUs apart (patch D), "
-        "so that the lock of a trunk, 64 MB of the swap cache, stays with one CPU?"
+        "Each CPU scans for a free swap slot from cluster_next. Which rule keeps CPUs apart (patch "
+        "D), so that the lock of a trunk, 64 MB of the swap cache, stays with one CPU?"
     )
     yield from map(blocks.text, _moved(ranks[_MOVED]) if _MOVED in ranks else ())
     try:
@@ -113,13 +113,13 @@ def of_slots(folder: Path) -> blocks.Blocks:
     except InputError as error:  # a trace of one's own may not say how its kernel was set up
         yield blocks.text(f"Not compared with the kernel: {error}")
     yield blocks.text(
-        f"The trace's requests under each scan base, as 'swapsim replay slots': medians "
+        f"The trace's requests under each rule, as 'swapsim replay slots': medians "
         f"over {_SEEDS} seeds, and their 96 % intervals. Ranks compare rules "
         "seed by seed, so the intervals of two that are not tied may overlap."
     )
     yield blocks.chart(
         slots_charts.moves_against_locality(
-            measured, title="Moved lines against locality", subtitle=_SUBTITLE
+            measured, title="Cache-line transfers against locality", subtitle=_SUBTITLE
         )
     )
     for metric, of in ranks.items():
