@@ -97,7 +97,7 @@ build/wasm.stamp: build/setup.stamp corelib/web/requirements.lock
 	    -r corelib/web/requirements.lock
 	@touch $@
 
-lab: setup ## open JupyterLab at the map; LAB_ARGS= passes options on
+lab: setup ## open JupyterLab at notebook 00; LAB_ARGS= passes options on
 	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" \
 	    --FileContentsManager.pre_save_hook=swapsim.site.notebooks.before_saving \
 	    $(LAB_ARGS) notebooks/00-start.ipynb
@@ -163,7 +163,7 @@ notebooks: setup ## normalise notebooks that were run and saved, for a commit
 simulate: setup ## run all studies and store their results in data/simulated
 	$(BIN)/swapsim simulate
 
-capture: setup ## boot real kernels, build the lab kernel, and capture the shipped traces again
+capture: setup ## boot real kernels, build patched 6.1, and capture the shipped traces again
 	$(BIN)/python data/capture/capture.py --all -o data/traces
 
 measure: setup ## measure the real kernel again: about three hours, unattended

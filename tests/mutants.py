@@ -42,14 +42,14 @@ SUBJECTS = {
     "stall": ("tests/stall",),
     "slots": ("tests/slots", "tests/policies"),
     "clusters": ("tests/clusters",),
-    "mglru": ("tests/mglru", "tests/mglru"),
+    "mglru": ("tests/mglru",),
     "machine": ("tests/machine", "tests/des"),
     "reclaim": ("tests/reclaim",),
     "traces": ("tests/traces",),
-    "policies": ("tests/policies", "tests/*/test_*policies.py", "tests/*/test_alternatives.py"),
+    "policies": ("tests/policies", "tests/*/test_*policies.py"),
     "study": ("tests/study",),
     # The mail's tables, and the simulated values in them.
-    "mail": ("tests/patches/*stall_decisions*", "tests/published", "tests/published"),
+    "mail": ("tests/patches/*stall_decisions*", "tests/published"),
 }
 COMMON = ("tests/test_figures.py", "tests/test_glue.py")  # of every subject
 

@@ -32,9 +32,9 @@ again each time a file was added, moved or removed:
 3. **Mechanism in C.** A header that teaches it, its sources, its test; ``corelib/README.md`` has
    the conventions. A new folder is added to ``LAYERS`` of ``tests/test_c_layers.py``. Check:
    ``make test-c``.
-4. **Binding and tables.** A package of the mechanism's name with ``_native.py`` and
-   ``tables.py``, and a test in which Hypothesis compares C with the oracle, such as
-   ``tests/removal/test_removal.py``. The package is added to ``LADDER`` and ``SUBJECTS`` of
+4. **Binding and tables.** A module of the mechanism's name, such as ``swapsim/removal.py``, and a
+   test in which Hypothesis compares C with the oracle, such as
+   ``tests/removal/test_removal.py``. The module is added to ``LADDER`` and ``SUBJECTS`` of
    ``tests/test_layers.py``, and to the docstring of ``swapsim/__init__.py``. Check:
    ``.venv/bin/python -m pytest tests/NAME tests/test_layers.py``.
 5. **Replay.** A trace to counts, and its command in ``swapsim/cli.py``. Check:
