@@ -173,12 +173,9 @@ def _csv(path: Path, table: Table, may_be_empty: frozenset[str]) -> pl.DataFrame
         return _frame(_rows(text, path), path, table, may_be_empty)
 
 
-def read_table(
-    path: Path, table: Table, *, sha256: str | None = None, may_be_null: Container[str] = ()
-) -> pl.DataFrame:
+def read_table(path: Path, table: Table, *, may_be_null: Container[str] = ()) -> pl.DataFrame:
     """Read a Parquet file that must be exactly this table."""
-    data = read_bytes(path, sha256)
-    frame = decode(data, path)
+    frame = decode(read_bytes(path), path)
     with errors_of(path):
         table.check(frame)
         require_values(frame, [name for name in table.names() if name not in may_be_null])
@@ -285,12 +282,12 @@ def _values(name: str, dtype: pl.DataType) -> pl.Expr:
     return pl.when(text != "").then(text).cast(dtype, strict=False).alias(name)
 
 
-def cases(*cases: tuple[pl.Expr | str, str | pl.Expr], otherwise: str | None = None) -> pl.Expr:
+def cases(*cases: tuple[pl.Expr | str, str | pl.Expr]) -> pl.Expr:
     """Return the word of the first true condition; an expression stands for its value."""
     words = (
         pl.when(test).then(pl.lit(word) if isinstance(word, str) else word) for test, word in cases
     )
-    return pl.coalesce(*words, pl.lit(otherwise, pl.String))
+    return pl.coalesce(*words, pl.lit(None, pl.String))
 
 
 # Columns that tables of several packages have, each with one meaning.

@@ -98,13 +98,13 @@ class LifeWindows:
     stuck: bool  # whether a writer found no slot
 
 
-def run_life(config: Machine, costs: Mapping[str, int], *, verify: bool = False) -> LifeWindows:
+def run_life(config: Machine, costs: Mapping[str, int]) -> LifeWindows:
     """Run a machine until its writers have exited, and count its phases."""
     machine = _created(config, costs)
-    shots = [_snapshot(machine, verify)]
+    shots = [_snapshot(machine)]
     for life in (lib.SWS_LIFE_SWAP, lib.SWS_LIFE_EXIT, lib.SWS_LIVES):
         _run_on(partial(lib.sws_machine_run_life, machine, life))
-        shots.append(_snapshot(machine, verify))
+        shots.append(_snapshot(machine))
     found = [lib.sws_machine_cpu_of(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))]
     return LifeWindows(
         swap=_window(shots[1], shots[2]) if shots[2]["now"] > shots[1]["now"] else None,
@@ -219,7 +219,7 @@ def _run_on(step: Callable[..., int], check_each: Callable[[], None] = lambda: N
         check_each()
 
 
-def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
+def _snapshot(machine: Any, verify: bool = False) -> dict[str, Any]:
     if verify:
         reason = ffi.new("const char **")
         check(lib.sws_machine_verify(machine, reason))
