@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Terms: the words of pages, notebooks and tables, each in one sentence.
 
-Kernel functions stand in brackets, numbers are those of notebooks.
+Kernel functions are in parentheses, numbers are those of notebooks.
 
 ## Swap
 
@@ -80,5 +80,5 @@ A slot has four KiB, and a trunk 2**14 slots:
 >>> published.table("C", "vmstat, disk").columns[2:-2]
 ['vanilla', 'mmotm', 'series']
 
-What a column or a metric means stands on the report's page of words.
+What a column or a metric means is in the help of the verb that returns it.
 """
