@@ -2,8 +2,8 @@
 """The reference of the Python interface, from docstrings (pdoc): a folder of the report.
 
 A page describes a package, by what its ``__all__`` exports, or a module that it exports; the guide
-and the help of all commands are pages too. One search finds all of them, and the sections of the
-notebooks and cards. A second report reuses the pages if the package and the sections are the same.
+and the help of all commands are pages too. One search finds them and the sections of notebooks. A
+second report reuses the pages if the package and the sections are the same.
 """
 
 import ast
