@@ -480,10 +480,12 @@ def _settings(frame: pl.DataFrame, x: str, look: Look) -> dict[str, Any]:
     values = frame[x].unique().sort().to_list()
     few = len(values) <= _MOST_TICKS
     axis: dict[str, Any] = {"labelExpr": _PLAIN, **({} if few else {"tickCount": 5})}
-    scale: dict[str, Any] = {"zero": False, "nice": False, "padding": 12}
+    scale: dict[str, Any] = {"nice": False, "padding": 12}
     if "x" in look.get("log", ""):
         scale |= {"type": "log", "base": 2}
         axis |= {"values": values} if few else {}
+    else:
+        scale |= {"zero": False}
     return _number(x, title=_word(look, x), scale=scale, axis=axis)
 
 

@@ -252,7 +252,7 @@ def locks() -> Panel:
     return Panel(
         name="locks",
         question="How does one lock saturate?",
-        notebook="01-writeback-tags",
+        notebook="06-your-own",
         limits="A closed loop of one lock, whose waiters queue in the order of their arrival: "
         "no preemption, no other traffic. The published points are of other processors, "
         "with a critical section and a think time of their own.",

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 
 MAP = "00-start.ipynb"
 ONE_PANEL = "one-panel.ipynb"
-LONG = ("live.panel(", "fits", "simulated", "headlines", "texts", "three", "compared")
+LONG = ("published.compare", "slots.verify", "mapping.replay")
 OWN = (
-    "mapping.chart(sites['swap-w-seq'])",
+    "charts.bars(mapping.replay('swap-w-seq', kernels='4.8'), 'tree_walks', 'site')",
     "print('begun')\nwhile True:\n    mapping.replay('swap-w-seq')",
 )
 SETTINGS = {

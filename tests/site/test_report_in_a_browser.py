@@ -253,7 +253,7 @@ def test_a_panel_has_its_picture_until_its_first_result(stored: Path, browser: P
     """Controls, picture and figures are those of the first setting."""
     for width in (1280, 400):
         browser.open("about:blank")
-        browser.open((stored / "00-start.html").as_uri(), width=width, height=100)
+        browser.open((stored / "01-writeback-tags.html").as_uri(), width=width, height=100)
         figure, pictured = browser.evaluate(PANEL)
         assert pictured
         browser.evaluate(TO_THE_PANEL)
@@ -265,7 +265,7 @@ def test_a_panel_has_its_picture_until_its_first_result(stored: Path, browser: P
 def test_a_panel_whose_model_cannot_run_keeps_its_picture(stored: Path, browser: Page) -> None:
     """One line says why, such as where a browser allows no worker."""
     browser.open("about:blank")
-    browser.open((stored / "00-start.html").as_uri(), width=1280, height=100)
+    browser.open((stored / "01-writeback-tags.html").as_uri(), width=1280, height=100)
     refusal = "constructor() { throw new Error('no worker'); }"
     browser.evaluate(f"globalThis.Worker = class {{ {refusal} }}")
     browser.evaluate(TO_THE_PANEL)
