@@ -22,9 +22,10 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 
 MAP = "00-start.ipynb"
 ONE_PANEL = "one-panel.ipynb"
-LONG = ("published.compare", "slots.verify", "mapping.replay")
 OWN = (
-    "charts.bars(mapping.replay('swap-w-seq', kernels='4.8'), 'tree_walks', 'site')",
+    "walks = mapping.replay('swap-w-seq', kernels='4.8').filter(tags=True, flow='swap, written')\n"
+    "charts.bars(walks, 'tree_walks', 'site', title='Walks', words={'tree_walks': "
+    "'walks of the tree'})",
     "print('begun')\nwhile True:\n    mapping.replay('swap-w-seq')",
 )
 SETTINGS = {
@@ -39,20 +40,15 @@ STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.statu
 
 
 def laboratory(folder: Path) -> Path:
-    """Write a link, the map without its long cells, a chart, an endless cell; and a panel alone."""
+    """Write a link, a notebook's imports, a chart, an endless cell; and a panel alone."""
     (folder / "notebooks").mkdir()
     (folder / "patches").symlink_to(repository_root() / "patches")
     notebook = nbformat.read(notebooks_root() / MAP, as_version=4)
-    short = [cell for cell in notebook.cells if not any(name in cell.source for name in LONG)]
-    for cell in short:
-        if cell.cell_type == "code":
-            cell.outputs = []
     lines = next(c.source for c in notebook.cells if c.cell_type == "code").splitlines()
     imports = "\n".join(line for line in lines if line.startswith(("import ", "from ")))
-    short.insert(0, nbformat.v4.new_code_cell(f"{imports}\ncharts.use()", id="own-imports"))
-    short.insert(0, nbformat.v4.new_markdown_cell(LINK, id="own-link"))
-    own = [nbformat.v4.new_code_cell(source, id=f"own-{at}") for at, source in enumerate(OWN)]
-    notebook.cells = [*short, *own]
+    sources = [f"{imports}\ncharts.use()", *OWN]
+    own = [nbformat.v4.new_code_cell(source, id=f"own-{at}") for at, source in enumerate(sources)]
+    notebook.cells = [nbformat.v4.new_markdown_cell(LINK, id="own-link"), *own]
     nbformat.write(notebook, folder / "notebooks" / MAP)
     panel = nbformat.v4.new_code_cell("from swapsim import live\nlive.panel('tags')", id="panel")
     alone = nbformat.v4.new_notebook(cells=[panel], metadata=notebook.metadata)
@@ -139,7 +135,7 @@ def test_the_map_is_run_read_and_interrupted(page: chromium.Page) -> None:
         "document.querySelector('#vg-tooltip-element.visible')?.innerText",
         doing=lambda: page.point_at(f"{CHART} .mark-rect.role-mark path"),
     )
-    assert "acquisitions per page" in text
+    assert "walks of the tree" in text
     words = f"getComputedStyle(document.querySelector('{CHART} .role-title text')).fill"
     assert min(map(int, re.findall(r"\d+", page.evaluate(words))[:3])) > 128
     last = "[...document.querySelectorAll('.jp-OutputArea')].at(-1).innerText"

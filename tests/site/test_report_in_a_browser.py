@@ -343,15 +343,15 @@ TURNED = """
 def test_an_address_has_what_is_turned_in_each_panel(stored: Path, browser: Page) -> None:
     """Drawing writes nothing; a turned knob adds its panel's part, and Back takes it out."""
     page = (stored / "live.html").as_uri()
-    browser.open(f"{page}#panel=locks&hold=200", height=3000)
-    browser.wait_for("document.querySelectorAll('figure.panel.drawn').length > 1")
+    browser.open(f"{page}#panel=locks&hold=200", height=9000)
+    browser.wait_for("document.querySelectorAll('#tags.drawn, #locks.drawn').length == 2")
     assert browser.evaluate("location.href") == f"{page}#panel=locks&hold=200"
     browser.evaluate(TURNED)
     both = "#panel=tags&writers=1&panel=locks&hold=200"
     assert browser.evaluate("location.hash") == both
     browser.open("about:blank")
-    browser.open(page + both, height=3000)
-    browser.wait_for("document.querySelectorAll('figure.panel.drawn').length > 1")
+    browser.open(page + both, height=9000)
+    browser.wait_for("document.querySelectorAll('#tags.drawn, #locks.drawn').length == 2")
     knobs = "document.querySelector('#{} [name={}]').getAttribute('aria-valuetext')"
     assert browser.evaluate(knobs.format("tags", "writers")) == "1"
     assert browser.evaluate(knobs.format("locks", "hold")) == "200"
