@@ -319,6 +319,8 @@ def _with_both_fits(cases: Callable[[Machine], list[Case]]) -> list[Case]:
 gain_by_tasks: Final = _what_if(
     name="cluster-next-gain-by-tasks", points=partial(_with_both_fits, by_tasks)
 )
+"""Steady up to 64 tasks: the second half of the window is 3 % slower than the first with 128 under
+the shared rule, and 69 % with 512."""
 gain_by_drive: Final = _what_if(
     name="cluster-next-gain-by-drive", points=partial(_with_both_fits, common.by_drive)
 )
