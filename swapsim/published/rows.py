@@ -211,8 +211,7 @@ def by_hand(mail: str) -> dict[tuple[str, str], float]:
 
 
 def _columns(mail: str) -> Any:
-    module = import_module(f"swapsim.patches.{_TITLES[mail][1]}")
-    return module if hasattr(module, "by_hand") else import_module(f"{module.__name__}.columns")
+    return import_module(f"swapsim.patches.{_TITLES[mail][1]}")
 
 
 def compare(mail: str, name: str, *, yours: pl.DataFrame | None = None) -> pl.DataFrame:

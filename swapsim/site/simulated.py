@@ -10,7 +10,7 @@ from swapsim.progress import TextBar
 from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
-_MODULES: Final = [getattr(each, "studies", each) for each in (*PATCHES, newer_kernels)]
+_MODULES: Final = (*PATCHES, newer_kernels)
 """The modules whose values, or values of dictionaries, are studies."""
 
 
